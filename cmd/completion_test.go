@@ -11,6 +11,7 @@ import (
 // TestCompletion loads the completion in each shell that is installed, in a terminal, as the
 // help describes, and presses the tab key after the beginning of words.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []struct{ start, load string }{
 		{"bash --norc --noprofile -i", "source <(driver completion bash); source <(play completion bash)"},
 		{"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(driver completion zsh); source <(play completion zsh)"},

@@ -16,6 +16,7 @@ import (
 // stays consistent: its journal reports that the run was stopped, no driver owns it, and
 // another machine can resume it to the same bytes.
 func TestInterruptedCopy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const board = "driver-aws solve connectn --width 4 --height 3 --connect 3"
 	if status, _, stderr := ran(command(dir, board+" --data whole")); status != 0 {

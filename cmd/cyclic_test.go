@@ -13,6 +13,7 @@ import (
 // states of its ranges and printed the new positions: the pass is not committed, and --resume
 // runs it again.
 func TestReducerDies(t *testing.T) {
+	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, smallCyclic, plain)
 	want := result(t, plain)

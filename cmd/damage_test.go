@@ -101,7 +101,7 @@ func (s *subject) prepare(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "d")
-		data, err := store.Create(store.Local{}, dir, s.spec, store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,6 +349,7 @@ func copyFile(from, to string) error {
 // answer. After --resume, either the result is right, or one line describes the error, and then
 // --overwrite works.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	damage(t, 50)
 }
 

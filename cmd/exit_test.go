@@ -82,6 +82,7 @@ const (
 // has 1 and one line; a usage error has 2 and a second line that refers to the help. Failures
 // print nothing on stdout.
 func TestExitStatus(t *testing.T) {
+	t.Parallel()
 	dir := runs(t)
 	type test struct {
 		line, stdin string
@@ -323,6 +324,7 @@ func TestExitStatus(t *testing.T) {
 // pipe rejects HDFS, where its reducers cannot write. Nothing is created, and no server is
 // contacted.
 func TestMisnamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	// A default file system makes no difference; no server listens at this one.
 	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`

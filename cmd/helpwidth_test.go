@@ -9,6 +9,7 @@ import (
 // TestHelpFits checks that the help of every command fits a terminal of 80 columns, except for
 // shell lines.
 func TestHelpFits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var fits func(words string)
 	fits = func(words string) {

@@ -14,6 +14,7 @@ import (
 // is one clear error, that no partial file is taken for a complete one, and that with more
 // space the run resumes to the right bytes. Mounting requires root, which CI has.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	fullDisk(t, []onFullDisk{
 		{board, "--runner=inline", "200k"},
 		{board, "--runner=pipe --reducers=3", "300k"},

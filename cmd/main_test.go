@@ -50,6 +50,7 @@ func build(dir string) error {
 
 // TestScripts runs the command lines of testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {

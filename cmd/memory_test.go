@@ -127,6 +127,7 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 
 // TestMemory solves 5×4 in 64M, of which the tables take 43M, and Quick Cross.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -218,6 +219,7 @@ func TestLeastMemory(t *testing.T) {
 // TestSpill checks that in 64M, the inboxes of the ranges of 4×4 go through a file in the
 // directory of the pass.
 func TestSpill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -249,6 +251,7 @@ func TestSpill(t *testing.T) {
 // TestMapperMemory gives the combiner of a mapper unlimited, little, and very little memory:
 // with less memory the mapper emits more duplicates; after merging, the output is the same.
 func TestMapperMemory(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		mapper, flags string
 		dir           string // the input directory

@@ -100,6 +100,7 @@ func TestPlayAnswers(t *testing.T) {
 // TestPlayStops stops searches and games by Ctrl-C: a search prints its best move so far, if it
 // has one; a command that waits for a human ends.
 func TestPlayStops(t *testing.T) {
+	t.Parallel()
 	const large = "connectn --width 7 --height 6 --connect 4 "
 	for _, test := range []struct {
 		line   string

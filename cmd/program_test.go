@@ -12,6 +12,7 @@ import (
 // TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout and
 // stderr. The job ends nevertheless, and the processes of its group end with it.
 func TestProgramLeavesChild(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("a process that leaves its group needs setsid")
 	}

@@ -10,13 +10,20 @@ import (
 )
 
 // TestReadme runs the README's commands.
-func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	runPage(t, readPage(t, "README.md"))
+}
 
 // TestPlaying runs the commands of docs/playing.md.
-func TestPlaying(t *testing.T) { runPage(t, readPage(t, "docs/playing.md")) }
+func TestPlaying(t *testing.T) {
+	t.Parallel()
+	runPage(t, readPage(t, "docs/playing.md"))
+}
 
 // TestEngines runs the commands of docs/engines.md, with the page's programs.
 func TestEngines(t *testing.T) {
+	t.Parallel()
 	page, programs := pythonPage(t, "docs/engines.md")
 	if strings.Count(programs[0].text, "\n") > 30 {
 		t.Fatal("the first engine of docs/engines.md has more than 30 lines")
@@ -26,6 +33,7 @@ func TestEngines(t *testing.T) {
 
 // TestSteps runs the commands of docs/steps.md, with the page's program.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	page, programs := pythonPage(t, "docs/steps.md")
 	runPage(t, page, programs...)
 }
@@ -47,11 +55,15 @@ func pythonPage(t *testing.T, name string) (page string, programs []file) {
 }
 
 // TestCourses runs the commands of docs/courses.md.
-func TestCourses(t *testing.T) { runPage(t, readPage(t, "docs/courses.md")) }
+func TestCourses(t *testing.T) {
+	t.Parallel()
+	runPage(t, readPage(t, "docs/courses.md"))
+}
 
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and checks that its code is in
 // the files that it names, and that it shows the example game completely.
 func TestAddingAGame(t *testing.T) {
+	t.Parallel()
 	const example = "game/mnk/mnk.go"
 	page := readPage(t, "docs/adding-a-game.md")
 	runPage(t, page)

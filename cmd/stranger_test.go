@@ -44,6 +44,7 @@ func stranger(t *testing.T) (dir string, run func(words ...string) (status int, 
 // reducer, without version control: the first job reports it. A program of the module reads the
 // table that they make.
 func TestDifferentBuilds(t *testing.T) {
+	t.Parallel()
 	_, run := stranger(t)
 	do := func(want int, line string) string {
 		t.Helper()

@@ -185,6 +185,7 @@ func verify(t *testing.T, dir string, flags ...string) string {
 // TestVerifyRight checks that both checks find no error in both tables, and that rewriting a
 // table without changes gives the same bytes.
 func TestVerifyRight(t *testing.T) {
+	t.Parallel()
 	g, q := connect453(t), cross433(t)
 	dirs := map[string]string{"connectn": copyTable(t, "connectn"), "quickcross": copyTable(t, "quickcross")}
 	changeTier(t, dirs["connectn"], g, 9, nil, nil)
@@ -227,6 +228,7 @@ func cross433(t *testing.T) game.Cyclic {
 // TestVerifyCounts changes the numbers of positions that a file states, not its blocks. A
 // sample (--rules N) does not count the positions of a tier.
 func TestVerifyCounts(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{nil, {"--rules"}} {
 		dir := copyTable(t, "connectn")
 		changeTier(t, dir, connect453(t), 9, nil, func(c *streamfmt.Counts) { c[5*4+1]++; c[5*4+2]-- })
@@ -244,6 +246,7 @@ func TestVerifyCounts(t *testing.T) {
 // TestVerifyEnds checks that an error in the very first or the very last position is found, and
 // that this position is named.
 func TestVerifyEnds(t *testing.T) {
+	t.Parallel()
 	g, q := connect453(t), cross433(t)
 	dir := copyTable(t, "connectn")
 	changeTier(t, dir, g, 0, func(b *block.Block) { b.Val[0] = byte(game.NewValue(game.FirstWins, 9)) }, nil)
@@ -456,6 +459,7 @@ func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 // TestVerifyNames checks, for positions of Quick Cross from the beginning to the end of the
 // table, that verify names a position whose value is wrong, or that is missing.
 func TestVerifyNames(t *testing.T) {
+	t.Parallel()
 	q := cross433(t)
 	wins := positionsOf(t, q, game.Wins.In(5)) // not terminal, and with predecessors
 	for _, p := range []game.Position{wins[0], wins[len(wins)/2], wins[len(wins)-1]} {
@@ -482,6 +486,7 @@ func TestVerifyNames(t *testing.T) {
 
 // TestVerifyTooMany adds a position after the end of play, with the value that it would have.
 func TestVerifyTooMany(t *testing.T) {
+	t.Parallel()
 	g, q := connect453(t), cross433(t)
 	const text = "          XXXO OO   "
 	p, err := g.Parse(text)

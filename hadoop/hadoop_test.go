@@ -21,6 +21,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
@@ -401,7 +402,7 @@ func run(t *testing.T, c *minicluster.Cluster, args ...string) {
 // and that what was written does not count as a file.
 func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	data, err := store.Create(f, "/quota", "a game", store.Fresh, nil)
+	data, err := store.Create(f, "/quota", "a game", store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
@@ -129,7 +130,7 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	data, err := store.Create(f, "/lost", "a game", store.Fresh, nil)
+	data, err := store.Create(f, "/lost", "a game", store.Fresh, solve.IsRunArtifact, nil)
 	ok(err)
 	defer data.Close()
 	part := []store.SealedFile{{Name: "part-00000", Length: 4}}

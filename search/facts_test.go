@@ -98,7 +98,7 @@ func TestLongTable(t *testing.T) {
 
 // solveTable solves a game into a directory that does not exist, or is empty.
 func solveTable(dir string, g game.Game) (*tables.Table, error) {
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		return nil, err
 	}

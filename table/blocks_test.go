@@ -37,7 +37,7 @@ var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ func TestLookupUnreached(t *testing.T) {
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
 	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -435,7 +435,7 @@ func TestLookupReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

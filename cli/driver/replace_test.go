@@ -38,7 +38,7 @@ func TestReplace(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if test.game != "" {
-			data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, nil)
+			data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, solve.IsRunArtifact, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

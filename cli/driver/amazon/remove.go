@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
@@ -163,7 +164,7 @@ func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir,
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(key, at+"/"), "/")
-		if name == store.ManifestFile || store.IsRunArtifact(name) {
+		if name == store.ManifestFile || solve.IsRunArtifact(name) {
 			return at, "", nil
 		}
 		return "", "", nil

@@ -73,7 +73,7 @@ func (c *Copy) fetch(game string) error {
 		return err
 	}
 	for _, e := range here {
-		if !strings.HasPrefix(e.Name(), "_") && !store.IsRunArtifact(e.Name()) {
+		if !strings.HasPrefix(e.Name(), "_") && !solve.IsRunArtifact(e.Name()) {
 			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
 		}
 	}
@@ -118,9 +118,9 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	_, names, err := store.OpenDir(c.to, from, game)
 	last := store.Success
 	if errors.Is(err, store.ErrIncomplete) {
-		last = tiersSeal
+		last = solve.TiersSeal
 		var tiers *store.Seal
-		if tiers, err = store.ReadSealFile(c.to, path.Join(from, tiersSeal)); err == nil {
+		if tiers, err = store.ReadSealFile(c.to, path.Join(from, solve.TiersSeal)); err == nil {
 			for _, f := range tiers.Files {
 				names = append(names, f.Name)
 			}
@@ -135,7 +135,7 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	}
 	for _, file := range append(names, last) {
 		some, err := c.fetchFile(path.Join(name, file), path.Join(fetched+name, file))
-		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == tiersSeal) { // for an incomplete table, the tiers that exist
+		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == solve.TiersSeal) { // for an incomplete table, the tiers that exist
 			return n, err
 		}
 		n += some

@@ -45,10 +45,6 @@ const (
 	lastWords = 10 * time.Second
 	// smallFile is the size up to which the contents of a file are read when it gets its name.
 	smallFile = 1 << 20
-	// tiersSeal is the seal of the finished tiers of a table that is not complete yet. seed is
-	// the empty input of the first job.
-	tiersSeal = "_tiers"
-	seed      = "temp"
 )
 
 // A Copy is the copy of a data directory, claimed by this process.
@@ -151,7 +147,7 @@ func (f *followed) RemoveAll(name string) error {
 // Attempts, names that are being deleted, locks and the seed of a job do not.
 func (c *Copy) visible(name string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
-	if !ok || strings.HasPrefix(below, "_") || below == seed || store.IsTemporary(path.Base(below)) || store.IsTemporary(path.Base(path.Dir(below))) {
+	if !ok || strings.HasPrefix(below, "_") || below == store.SeedFile || store.IsTemporary(path.Base(below)) || store.IsTemporary(path.Base(path.Dir(below))) {
 		return "", false
 	}
 	return below, true
@@ -389,7 +385,7 @@ func entries(fsys store.FS, dir string) (visible []fs.DirEntry, err error) {
 		return nil, nil
 	}
 	for _, e := range all {
-		if (store.IsRunArtifact(e.Name()) || e.Name() == store.ManifestFile) && e.Name() != seed {
+		if (solve.IsRunArtifact(e.Name()) || e.Name() == store.ManifestFile) && e.Name() != store.SeedFile {
 			visible = append(visible, e)
 		}
 	}
@@ -422,12 +418,12 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 		if !is {
 			return true, c.put(name)
 		}
-		if _, err := c.to.Stat(path.Join(to, tiersSeal)); err == nil { // the last run was stopped at this point
-			c.add(&change{name: path.Join(name, tiersSeal), remove: true})
+		if _, err := c.to.Stat(path.Join(to, solve.TiersSeal)); err == nil { // the last run was stopped at this point
+			c.add(&change{name: path.Join(name, solve.TiersSeal), remove: true})
 		}
 		return true, nil
 	}
-	if _, err := c.from.Stat(path.Join(at, tiersSeal)); err != nil {
+	if _, err := c.from.Stat(path.Join(at, solve.TiersSeal)); err != nil {
 		return false, nil
 	}
 	// The table is incomplete. If a tier's file in the copy has the right length, its contents
@@ -463,7 +459,7 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 			return false, err
 		}
 	}
-	return true, c.put(path.Join(name, tiersSeal))
+	return true, c.put(path.Join(name, solve.TiersSeal))
 }
 
 // Left returns the number of changes that are still to be made.

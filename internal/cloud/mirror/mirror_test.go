@@ -45,7 +45,7 @@ func TestOvertake(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	fsys := c.FS(store.Local{}, data)
-	d, err := store.Create(fsys, data, "game", store.Fresh, nil)
+	d, err := store.Create(fsys, data, "game", store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		fsys := c.FS(store.Local{}, filepath.Join(t.TempDir(), "data"))
-		d, err := store.Create(fsys, c.data, "game", store.Fresh, nil)
+		d, err := store.Create(fsys, c.data, "game", store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

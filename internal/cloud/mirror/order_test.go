@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -45,7 +46,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := store.Create(c.FS(store.Local{}, data), data, "game", mode, nil)
+		d, err := store.Create(c.FS(store.Local{}, data), data, "game", mode, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestOrder(t *testing.T) {
 		t.Fatalf("the copy has %v", got)
 	}
 	// Meanwhile, a run without --copy continues.
-	d, err := store.Create(store.Local{}, data, "game", store.Resume, nil)
+	d, err := store.Create(store.Local{}, data, "game", store.Resume, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

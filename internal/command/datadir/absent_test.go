@@ -32,7 +32,7 @@ func TestAbsentDriver(t *testing.T) {
 		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "its driver died at tier 3" + goOn},
 	} {
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

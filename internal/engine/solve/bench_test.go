@@ -43,7 +43,7 @@ func (f *syncFS) Sync(name string) error {
 func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
-	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func options() solve.Options {
 
 func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
 	t.Helper()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), mode, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestCyclicCancelled(t *testing.T) {
 				cancel()
 			}
 		}
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return
 func TestHeartbeat(t *testing.T) {
 	g, dir := rules(t, 2, 2, 2), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestTooManyTiers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	g := longGame{rules, 64}
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,7 +226,7 @@ func TestListsInterrupted(t *testing.T) {
 	for at := range all.ran {
 		dir := t.TempDir()
 		o := options()
-		o.WorthIt = int64(at / 2 % 2)
+		o.MinDrop = int64(at / 2 % 2)
 		o.Runner = &failingJob{at: at, after: at%2 == 0}
 		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 			t.Fatal(err)
@@ -263,9 +263,9 @@ func listsLost(t *testing.T, one int) {
 	want := bytesOf(t, plain)
 	r := rand.New(rand.NewPCG(1, 4))
 	for _, stop := range []string{"data_first6", "data_second5", "data_second0"} {
-		for _, worthIt := range []int64{0, 1} {
+		for _, minDrop := range []int64{0, 1} {
 			stopped, o := t.TempDir(), options()
-			o.WorthIt = worthIt
+			o.MinDrop = minDrop
 			o.Runner = &forger{at: stop, forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, errFailing }}
 			if _, err := solveInto(t, stopped, g, o, store.Fresh); !errors.Is(err, errFailing) {
 				t.Fatal(err)
@@ -312,7 +312,7 @@ func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 func TestListsLetGo(t *testing.T) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
-	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.WorthIt = new(slow), 1 })
+	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
 	if bytesOf(t, dir) != bytesOf(t, plain) {
 		t.Error("the bytes differ")
 	}
@@ -324,7 +324,7 @@ func TestListsUntil(t *testing.T) {
 	g := rulesOnly{rules(t, 3, 3, 3)}
 	want := plies(t, g, 5)
 	dir, o := t.TempDir(), options()
-	o.UntilTier, o.WorthIt = 5, 1
+	o.UntilTier, o.MinDrop = 5, 1
 	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
 		r, err := solveInto(t, dir, g, o, mode)
 		if err != nil || r.Solved || !slices.Equal(r.Tiers[:6], want) {
@@ -463,7 +463,7 @@ func TestOpenFiles(t *testing.T) {
 	}
 	fsys := counting{mu: new(sync.Mutex), open: new(int), most: new(int)}
 	dir := t.TempDir()
-	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 // onDisk solves a game on a disk up to a job, or completely.
 func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
 	t.Helper()
-	data, err := store.Create(disk, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

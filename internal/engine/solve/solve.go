@@ -1,8 +1,9 @@
 // Package solve runs the loop of jobs that solves a game. It decides which job is next, what
 // the job reads, which directories can be deleted, and where an interrupted run continues.
-// Everything that differs between kinds of games is in a method: byBlocks and byLists for games
-// with tiers, states for games with cycles. The package knows neither how a runner executes a
-// job nor what a step computes.
+// Everything that differs between kinds of games is in a method: tiers, by blocks or by lists,
+// for games with tiers, and states for games with cycles. Which jobs must run is decided by the
+// pure functions in plan.go. The package knows neither how a runner executes a job nor what a
+// step computes.
 //
 // The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
 // last, SolveMoves from the last to the first, the table, and FinalMoves:
@@ -45,9 +46,6 @@ import (
 // FinalDir is the directory, within a data directory, of the course's text output.
 const FinalDir = "final"
 
-// seedFile is the input of InitFirst: a file with one line of any content.
-const seedFile = "temp"
-
 // A Final selects whether the course's text output is written.
 type Final string
 
@@ -72,9 +70,9 @@ type Options struct {
 	// SyncAfter is how long a job must run before its directory, and every directory after it,
 	// is synced to disk; 0 means one second. The table is always synced.
 	SyncAfter time.Duration
-	// WorthIt is how many bytes of unneeded files a directory must have for them to be
+	// MinDrop is how many bytes of unneeded files a directory must have for them to be
 	// deleted before the directory itself is; 0 means 256 KB. Only lists have such files.
-	WorthIt int64
+	MinDrop int64
 	Report  func(Event) // called from one goroutine at a time; may be nil
 
 	// LateKeep means that KeepAll, or the format, was not requested when the run began. The
@@ -125,41 +123,34 @@ type Result struct {
 }
 
 // A method is a way to solve a game: by blocks or lists, tier by tier, or by passes over
-// states. It decides which job is next, and what can be reused from an earlier run.
+// states. It executes its jobs with run.execute.
 type method interface {
-	// lookOver finds what an earlier run has left.
-	lookOver(ctx context.Context) error
+	// resume finds what an earlier run has left.
+	resume(ctx context.Context) error
 	// canKeep returns an error if a directory that --keep all must keep is missing or has
 	// another format than requested.
 	canKeep(ctx context.Context) error
-	// solve runs all jobs up to the table, each by loop.job. If Options.UntilTier is set, it
-	// stops there and sets Result.Tiers.
+	// solve runs all jobs up to the table. If Options.UntilTier is set, it stops there and
+	// sets Result.Tiers.
 	solve(ctx context.Context) error
-	// weight returns the job's part of the work of the run, if that is known in advance.
-	weight(job *runner.Job) float64
-	// finish commits the directory of a job that has run.
-	finish(job *runner.Job, stats runner.Stats) error
 	// final sets the input of the final step, and Result.Positions.
 	final(job *runner.Job)
-	// ours reports whether a name is that of a job's directory.
-	ours(name string) bool
 }
 
-// A loop is one run: the loop of jobs that all games share.
-type loop struct {
+// A run executes jobs, reports their progress, and knows which directories are complete.
+type run struct {
 	Options
-	how   method
 	g     game.Game
 	data  *store.Data
 	begun time.Time
 	last  int // the last tier; 0 for a game with cycles
 
-	sealed bool // an earlier run has completed the table
+	tableComplete bool // an earlier run has completed the table
 
 	work, done, before float64 // of the complete run; done so far; done by earlier runs
 	result             Result
 
-	looked bool // whether attempts of an earlier run have been looked for
+	adopted bool // whether attempts of an earlier run have been looked for
 
 	journal *journal
 	jobAt   time.Time // when the current job began
@@ -167,28 +158,28 @@ type loop struct {
 	mu     sync.Mutex             // guards the fields below
 	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
 	damage map[string]error       // why a directory is not complete
-	gone   bool                   // the user has been warned that a directory is missing
+	warned bool                   // the user has been warned that a directory is missing
 }
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	l := &loop{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
+	r := &run{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
-	stop := l.journal.beat()
-	err := l.run(ctx)
+	stop := r.journal.beat()
+	err := r.solve(ctx)
 	stop()
-	if lost := data.Held(); err != nil && errors.Is(lost, store.ErrTakenOver) {
+	if lost := data.CheckOwner(); err != nil && errors.Is(lost, store.ErrTakenOver) {
 		err = lost // err may only be a consequence: files that were about to be read may have been deleted
 	}
-	l.result.Wall = time.Since(l.begun)
+	r.result.Wall = time.Since(r.begun)
 	state := Solved
 	switch {
-	case ctx.Err() != nil || err == nil && !l.result.Solved:
+	case ctx.Err() != nil || err == nil && !r.result.Solved:
 		state = Stopped
 	case err != nil:
 		state = Failed
 	}
-	return l.result, l.journal.end(state, err)
+	return r.result, r.journal.end(state, err)
 }
 
 // Check returns an error if the game cannot be solved on any machine.
@@ -208,119 +199,113 @@ func Check(g game.Game) error {
 	return nil
 }
 
-// run chooses the method, by the kind of the game, and solves the game with it.
-func (l *loop) run(ctx context.Context) error {
-	if err := Check(l.g); err != nil {
+// solve solves the game with the method for its kind.
+func (r *run) solve(ctx context.Context) (err error) {
+	if err := Check(r.g); err != nil {
 		return err
 	}
-	switch g := game.ByMethod(l.g).(type) {
+	var m method
+	switch g := game.ByMethod(r.g).(type) {
 	case game.Tiered:
-		l.how = newBlocks(l, g)
+		m = newBlocks(r, g)
 	case game.Cyclic:
-		l.how = newStates(l, g)
+		m = newStates(r, g)
 	case game.Acyclic:
-		l.how = newLists(l, g)
+		m = newLists(r, g)
 	}
-	if err := l.resume(ctx); err != nil {
-		return err
-	}
-	if err := l.data.Remember(l.Remember); err != nil {
-		return err
-	}
-	if err := l.how.solve(ctx); err != nil {
-		return err
-	}
-	if l.KeepAll {
-		if err := l.syncKept(); err != nil {
+	if r.data.Resumed {
+		if r.tableComplete, err = r.checkTable(ctx); err != nil {
 			return err
 		}
 	}
-	if l.UntilTier >= 0 {
+	if err := m.resume(ctx); err != nil {
+		return err
+	}
+	if r.LateKeep && r.KeepAll {
+		if err := m.canKeep(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.data.Remember(r.Remember); err != nil {
+		return err
+	}
+	if err := m.solve(ctx); err != nil {
+		return err
+	}
+	if r.KeepAll {
+		if err := r.syncKept(); err != nil {
+			return err
+		}
+	}
+	if r.UntilTier >= 0 {
 		return nil
 	}
-	return l.end(ctx)
+	return r.end(ctx, m)
 }
 
-// resume finds what an earlier run has left. It returns an error if LateKeep is set and the
-// request can no longer be met.
-func (l *loop) resume(ctx context.Context) (err error) {
-	if l.data.Resumed {
-		if l.sealed, err = l.wholeTable(ctx); err != nil {
-			return err
-		}
-	}
-	if err := l.how.lookOver(ctx); err != nil || !l.LateKeep || !l.KeepAll {
-		return err
-	}
-	return l.how.canKeep(ctx)
-}
-
-// job runs a job and commits its directory, unless the directory is already complete.
-func (l *loop) job(ctx context.Context, job *runner.Job) error {
-	if whole, err := l.whole(ctx, job.Name); err != nil || whole {
-		l.skip(job)
-		return err
-	}
+// execute runs a job of the given weight, a part of the work of the run. finish must commit the
+// job's directory.
+func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, finish func(runner.Stats) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stats, err := l.runJob(ctx, job)
+	stats, err := r.runJob(ctx, job, weight)
+	if err == nil {
+		err = finish(stats)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
-	e := l.event(job, 1)
-	l.done += l.how.weight(job)
+	e := r.event(job, weight, 1)
+	r.done += weight
 	e.Done, e.Stats = true, stats
 	if job.Step == step.Final {
 		e.Share = 1
 	}
-	l.report(e)
+	r.report(e)
 	return nil
 }
 
 // runJob runs a job: it provides the output directory, writes the seed file if the step reads
 // it, and reports progress.
-func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	l.again(job.Name)
-	if err := l.attempt(job); err != nil {
+func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stats runner.Stats, err error) {
+	r.warnRerun(job.Name)
+	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = l.g, &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
+	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
 	switch job.Step {
 	case step.Init, step.Create:
-		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+		job.Input = []string{r.data.Dir(store.SeedFile)}
+		if err := r.data.WriteFile(store.SeedFile, []byte("start\n")); err != nil {
 			return stats, err
 		}
 	case step.Final:
 		job.Codec = jobdir.Text
 	}
-	l.jobAt = time.Now()
+	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {
-		e := l.event(job, p.Share)
+		e := r.event(job, weight, p.Share)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
-		l.report(e)
+		r.report(e)
 	}
-	job.Warn = l.Warn
+	job.Warn = r.Warn
 	job.Progress(runner.Progress{})
-	if stats, err = l.Runner.Run(ctx, job); err != nil {
-		return stats, err
-	}
-	return stats, l.how.finish(job, stats)
+	return r.Runner.Run(ctx, job)
 }
 
-// skip counts the work of a job that an earlier run has done.
-func (l *loop) skip(job *runner.Job) {
-	weight := l.how.weight(job)
-	l.done += weight
-	l.before += weight
+// skip counts the work of a job that an earlier run has done, or that is not needed.
+func (r *run) skip(weight float64) {
+	r.done += weight
+	r.before += weight
 }
 
 // attempt sets the directory that a job writes to. The first job of this run may still be
 // running on a cluster, started by a driver that has died; then its attempt is adopted.
-func (l *loop) attempt(job *runner.Job) (err error) {
-	if !l.looked {
-		l.looked = true
-		kept, err := l.data.Attempts(job.Name)
+func (r *run) attempt(job *runner.Job) (err error) {
+	if !r.adopted {
+		r.adopted = true
+		kept, err := r.data.Attempts(job.Name)
 		if err != nil {
 			return err
 		}
@@ -329,65 +314,65 @@ func (l *loop) attempt(job *runner.Job) (err error) {
 			return nil
 		}
 	}
-	job.Output, err = l.data.Attempt(job.Name)
+	job.Output, err = r.data.Attempt(job.Name)
 	return err
 }
 
 // event returns an Event for a job that has completed a share of its work. The total work
 // covers only the jobs that solve the game, so the share of final, which runs after them, is
 // its own.
-func (l *loop) event(job *runner.Job, share float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Elapsed: time.Since(l.begun).Seconds()}
+func (r *run) event(job *runner.Job, weight, share float64) Event {
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
 	if job.Step == step.Final {
 		e.Share = share
 		if share > 0 {
-			e.Left = time.Since(l.jobAt).Seconds() * (1 - share) / share
+			e.Left = time.Since(r.jobAt).Seconds() * (1 - share) / share
 		}
 		return e
 	}
-	done := l.done + share*l.how.weight(job)
-	e.Share = min(1, done/l.work)
-	if now := done - l.before; now > l.work/1000 { // with less done, the start of a job would distort the estimate
-		e.Left = max(0, e.Elapsed*(l.work-done)/now)
+	done := r.done + share*weight
+	e.Share = min(1, done/r.work)
+	if now := done - r.before; now > r.work/1000 { // with less done, the start of a job would distort the estimate
+		e.Left = max(0, e.Elapsed*(r.work-done)/now)
 	}
 	return e
 }
 
 // report passes an event to Options.Report and to the journal.
-func (l *loop) report(e Event) {
-	if l.Report != nil {
-		l.Report(e)
+func (r *run) report(e Event) {
+	if r.Report != nil {
+		r.Report(e)
 	}
-	l.journal.note(e, time.Since(l.jobAt))
+	r.journal.note(e, time.Since(r.jobAt))
 }
 
 // end looks up the value of the initial position, and writes the course's text if requested.
-func (l *loop) end(ctx context.Context) error {
-	value, err := l.lookUp()
+func (r *run) end(ctx context.Context, m method) error {
+	value, err := r.lookUp()
 	if err != nil {
 		return err
 	}
-	l.result.Solved, l.result.Before, l.result.Start, l.result.Value = true, l.sealed, value, l.g.Values().Text(value)
-	job := runner.Job{Name: FinalDir, Step: step.Final}
-	l.how.final(&job)
-	wanted, err := l.wantsFinal(ctx)
+	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Values().Text(value)
+	job := &runner.Job{Name: FinalDir, Step: step.Final}
+	m.final(job)
+	wanted, err := r.wantsFinal(ctx)
 	if err == nil && wanted {
-		err = l.job(ctx, &job)
+		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 	}
-	if err != nil || l.KeepAll {
+	if err != nil || r.KeepAll {
 		return err
 	}
-	return l.clean()
+	return r.clean()
 }
 
 // lookUp returns the value of the initial position.
-func (l *loop) lookUp() (game.Value, error) {
-	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
+func (r *run) lookUp() (game.Value, error) {
+	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Close()
-	value, ok, err := t.Lookup(l.g.Start())
+	value, ok, err := t.Lookup(r.g.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
 	}
@@ -395,12 +380,12 @@ func (l *loop) lookUp() (game.Value, error) {
 }
 
 // clean deletes what remains of the jobs' directories.
-func (l *loop) clean() error {
-	entries, err := l.data.FS.ReadDir(l.data.Path)
+func (r *run) clean() error {
+	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		if l.how.ours(e.Name()) {
-			err = errors.Join(err, l.remove(e.Name()))
+		if jobName.MatchString(e.Name()) {
+			err = errors.Join(err, r.remove(e.Name()))
 		}
 	}
-	return errors.Join(err, l.data.FS.RemoveAll(l.data.Dir(seedFile)))
+	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(store.SeedFile)))
 }

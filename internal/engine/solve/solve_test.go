@@ -26,7 +26,7 @@ import (
 func solved(t *testing.T, g game.Tiered, change func(*solve.Options)) (dir string, r solve.Result) {
 	t.Helper()
 	dir = t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

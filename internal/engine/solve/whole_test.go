@@ -83,7 +83,7 @@ func TestFullOnce(t *testing.T) {
 		return runner.Stats{}, err
 	}}
 	g := rules(t, 3, 3, 3)
-	data, err := store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, nil)
+	data, err := store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,14 +246,14 @@ func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 // because the second driver has deleted its input; the error must state the real cause.
 func TestTakenOver(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, nil)
+	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	o := options()
 	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
-		second, err := store.Create(leased{}, dir, g.Spec(), store.Resume, nil)
+		second, err := store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

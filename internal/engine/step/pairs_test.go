@@ -241,7 +241,7 @@ func same(t *testing.T, g game.Game) {
 func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestPassErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +436,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

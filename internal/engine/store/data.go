@@ -35,7 +35,8 @@ const (
 	OutboxPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	seedFile    = "temp" // the input of the first job
+	// SeedFile is the input of the first job: a file with one line of any content.
+	SeedFile = "temp"
 )
 
 // A Manifest describes a data directory: its format, game and options.
@@ -46,12 +47,12 @@ type Manifest struct {
 	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
 }
 
-// anew is the advice for a data directory that cannot be used any more.
-const anew = "driver solve --overwrite begins anew"
+// overwriteAdvice is for a data directory that cannot be used any more.
+const overwriteAdvice = "driver solve --overwrite begins anew"
 
 // ErrClearing is returned by ReadManifest for a directory in which a driver died while it
 // deleted an older run. Each directory of that run is either complete or missing.
-var ErrClearing = errors.New("a driver ended while it removed an old run: " + anew)
+var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
 
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
 // damaged or of another format version, or if an old run was being deleted.
@@ -59,7 +60,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
 	if damage := (*DamageError)(nil); errors.As(err, &damage) {
-		return nil, fmt.Errorf("%w: %s", err, anew)
+		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
 	}
 	if err != nil {
 		return nil, err
@@ -72,9 +73,9 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	}
 	switch {
 	case m.Format != FormatVersion && m.Format != 0:
-		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, anew)
+		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s", err, anew)
+		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
 	case m.Clearing:
 		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}
@@ -91,6 +92,8 @@ type Data struct {
 	Game    string            // the game's spec
 	Options map[string]string // options saved by an earlier run; nil in a new directory
 	Resumed bool              // whether an earlier run created it
+
+	isArtifact func(name string) bool
 
 	lock  io.Closer
 	syncs *syncer // the same as FS
@@ -111,11 +114,12 @@ const (
 // directory of another game or version, one in which another process is working, and one with
 // files that are not treereduce's. It deletes the incomplete attempts of earlier runs, except,
 // in mode Resume, those for which keep returns true: a cluster may still be writing to them.
-// keep may be nil. If keep fails, Create returns its error.
-func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
+// keep may be nil. If keep fails, Create returns its error. isArtifact reports whether runs use
+// a name in the data directory, apart from the manifest and the names that begin with "_".
+func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	fence := &fence{FS: fsys}
 	syncs := &syncer{FS: fence}
-	d := &Data{FS: syncs, Path: path, Game: game, syncs: syncs, fence: fence}
+	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs, fence: fence}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -214,7 +218,7 @@ func (d *Data) refuse(mode Mode) error {
 		case name == lockName:
 			locked = true
 		case strings.HasPrefix(name, "_"):
-		case IsRunArtifact(name):
+		case d.isArtifact(name):
 			left = true
 		default:
 			foreign = true
@@ -224,7 +228,7 @@ func (d *Data) refuse(mode Mode) error {
 	case foreign || left && !locked:
 		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, ManifestFile)
 	case left && mode != Overwrite:
-		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, ManifestFile, anew)
+		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, ManifestFile, overwriteAdvice)
 	case mode == Resume:
 		return fmt.Errorf("nothing to resume in %s: leave --resume out", d.Path)
 	}
@@ -286,17 +290,6 @@ func (d *Data) Remember(options map[string]string) error {
 	return d.writeManifest(false)
 }
 
-// IsRunArtifact reports whether a name in a data directory is one that treereduce uses there, apart
-// from the manifest and the names that begin with "_".
-func IsRunArtifact(name string) bool {
-	for _, prefix := range []string{"data_first", "data_second", "mark", "solve", "ties"} {
-		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
-			return true
-		}
-	}
-	return slices.Contains([]string{JournalFile, seedFile, "create", "table", "final"}, name)
-}
-
 // OwnFile reports whether a name in a job's directory is one that treereduce uses there. Files
 // with other names are not ours: they are neither read nor deleted.
 func OwnFile(name string) bool { return ownFile.MatchString(name) }
@@ -330,7 +323,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		case kept:
 		case attempt:
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
-		case all && IsRunArtifact(e.Name()):
+		case all && d.isArtifact(e.Name()):
 			err = d.Remove(e.Name())
 		}
 		if err != nil {
@@ -353,8 +346,8 @@ func (d *Data) Close() error {
 	return lock.Close()
 }
 
-// Held returns ErrTakenOver once another driver has taken over the data directory.
-func (d *Data) Held() error { return d.fence.held() }
+// CheckOwner returns ErrTakenOver once another driver has taken over the data directory.
+func (d *Data) CheckOwner() error { return d.fence.check() }
 
 // Dir returns the path of a directory or file in the data directory.
 func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
@@ -364,7 +357,7 @@ func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
 // abandoned attempt go to a directory that is not read. Files next to the directory belong to
 // the attempt if their names are its name, a dot and a suffix.
 func (d *Data) Attempt(name string) (dir string, err error) {
-	if err := d.Held(); err != nil {
+	if err := d.CheckOwner(); err != nil {
 		return "", err
 	}
 	dir = d.unique(attemptPrefix, name)
@@ -405,9 +398,9 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 
 // Commit turns an attempt into the directory name, atomically: it seals the attempt with the
 // given files, then renames it. An older directory of that name is deleted, and so are the
-// files next to the attempt that belong to it. After a call of Last, the result is durable.
+// files next to the attempt that belong to it. After a call of EnableSync, the result is durable.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
-	if err := d.Held(); err != nil { // another driver may have adopted the attempt
+	if err := d.CheckOwner(); err != nil { // another driver may have adopted the attempt
 		return err
 	}
 	seal := Seal{Game: d.Game, Job: name, Files: files}
@@ -481,7 +474,7 @@ func (d *Data) sweep(removed string) error {
 	if len(name) > 1+tryDigits {
 		name = name[:len(name)-1-tryDigits]
 	}
-	if IsRunArtifact(name) && name != JournalFile && name != seedFile {
+	if d.isArtifact(name) && name != JournalFile && name != SeedFile {
 		entries, err := d.FS.ReadDir(removed)
 		if err != nil && !Damaged(err) {
 			return err
@@ -504,7 +497,7 @@ func (d *Data) sweep(removed string) error {
 // WriteFile writes a small file under a temporary name and renames it. The file is not synced:
 // nothing depends on it.
 func (d *Data) WriteFile(name string, text []byte) error {
-	if err := d.Held(); err != nil {
+	if err := d.CheckOwner(); err != nil {
 		return err
 	}
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })

@@ -16,10 +16,15 @@ const spec = "a game"
 // good lists the file that write writes for the text "good".
 var good = []store.SealedFile{{Name: "part-00000", Length: 4}}
 
+// artifact reports whether runs use a name in a data directory.
+func artifact(name string) bool {
+	return slices.Contains([]string{"data_first0", "data_first1", "data_first3", "data_second0", "data_second11", "mark1", "solve1", "create", "table", "final", store.JournalFile, store.SeedFile}, name)
+}
+
 // create creates or opens a data directory, and closes it when the test ends.
 func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
 	t.Helper()
-	data, err := store.Create(store.Local{}, dir, spec, mode, keep)
+	data, err := store.Create(store.Local{}, dir, spec, mode, artifact, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,23 +73,23 @@ func names(t *testing.T, dir string) string {
 func TestCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	data := create(t, dir, store.Fresh, nil)
-	if _, err := store.Create(store.Local{}, dir, spec, store.Resume, nil); !errors.Is(err, store.ErrLocked) {
+	if _, err := store.Create(store.Local{}, dir, spec, store.Resume, artifact, nil); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("while another has it: %v", err)
 	}
 	if err := data.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Create(store.Local{}, dir, spec, store.Fresh, nil); !errors.Is(err, store.ErrBegun) {
+	if _, err := store.Create(store.Local{}, dir, spec, store.Fresh, artifact, nil); !errors.Is(err, store.ErrBegun) {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := store.Create(store.Local{}, dir, "another", store.Resume, nil); err == nil || !strings.Contains(err.Error(), "of another game") || !strings.Contains(err.Error(), "--data DIR") || !strings.Contains(err.Error(), "--overwrite") {
+	if _, err := store.Create(store.Local{}, dir, "another", store.Resume, artifact, nil); err == nil || !strings.Contains(err.Error(), "of another game") || !strings.Contains(err.Error(), "--data DIR") || !strings.Contains(err.Error(), "--overwrite") {
 		t.Errorf("another game: %v", err)
 	}
 	create(t, dir, store.Resume, nil).Close()
 	foreign := t.TempDir()
 	write(t, foreign, "somebody's")
 	for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
-		if _, err := store.Create(store.Local{}, foreign, spec, mode, nil); err == nil || names(t, foreign) != "part-00000" {
+		if _, err := store.Create(store.Local{}, foreign, spec, mode, artifact, nil); err == nil || names(t, foreign) != "part-00000" {
 			t.Errorf("a foreign directory, mode %d: %v, then %s", mode, err, names(t, foreign))
 		}
 	}
@@ -97,7 +102,7 @@ func TestForeign(t *testing.T) {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, name), "somebody's")
-			_, err := store.Create(store.Local{}, dir, spec, mode, nil)
+			_, err := store.Create(store.Local{}, dir, spec, mode, artifact, nil)
 			if err == nil || !strings.Contains(err.Error(), "not empty, and not treereduce's") {
 				t.Errorf("%s, mode %d: %v", name, mode, err)
 			}
@@ -185,7 +190,7 @@ func TestKeepNot(t *testing.T) {
 	before := names(t, path)
 	dead.Close()
 	unknown := errors.New("no answer")
-	_, err := store.Create(store.Local{}, path, spec, store.Resume, func(string) (bool, error) { return false, unknown })
+	_, err := store.Create(store.Local{}, path, spec, store.Resume, artifact, func(string) (bool, error) { return false, unknown })
 	if !errors.Is(err, unknown) || names(t, path) != before {
 		t.Errorf("%v; there is %s, want %s", err, names(t, path), before)
 	}

@@ -30,8 +30,8 @@ type fence struct {
 	own string // "" before the directory is owned
 }
 
-// held returns nil while this driver owns the directory.
-func (f *fence) held() error {
+// check returns nil while this driver owns the directory.
+func (f *fence) check() error {
 	if f.own == "" {
 		return nil
 	}
@@ -45,11 +45,11 @@ func (f *fence) held() error {
 // guard makes a change if this driver owns the directory. If the change fails because of a
 // take-over, guard returns ErrTakenOver.
 func (f *fence) guard(change func() error) error {
-	if err := f.held(); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	err := change()
-	if err != nil && errors.Is(f.held(), ErrTakenOver) {
+	if err != nil && errors.Is(f.check(), ErrTakenOver) {
 		return ErrTakenOver
 	}
 	return err

@@ -24,7 +24,7 @@ var temporary = regexp.MustCompile(`_attempt-[a-z]+\.json-[0-9a-f]+ `)
 // first: it must not commit, delete or replace anything, and its errors must state the reason.
 func TestTakenOver(t *testing.T) {
 	path := t.TempDir()
-	paused, err := store.Create(leased{}, path, spec, store.Fresh, nil)
+	paused, err := store.Create(leased{}, path, spec, store.Fresh, artifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestTakenOver(t *testing.T) {
 	adopted := attempt(t, paused, "data_first3") // a cluster is still working on it
 	write(t, adopted, "late")
 
-	second, err := store.Create(leased{}, path, spec, store.Resume, func(dir string) (bool, error) { return dir == adopted, nil })
+	second, err := store.Create(leased{}, path, spec, store.Resume, artifact, func(dir string) (bool, error) { return dir == adopted, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTakenOver(t *testing.T) {
 func TestTakenOverLate(t *testing.T) {
 	path := t.TempDir()
 	fsys := &pausing{}
-	paused, err := store.Create(fsys, path, spec, store.Fresh, nil)
+	paused, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTakenOverLate(t *testing.T) {
 	var second *store.Data
 	fsys.pause = func() {
 		fsys.pause = nil
-		if second, err = store.Create(leased{}, path, spec, store.Resume, nil); err != nil {
+		if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

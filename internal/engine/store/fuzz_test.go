@@ -17,7 +17,7 @@ import (
 func FuzzManifest(f *testing.F) {
 	const game = "connectn width=3 height=3 connect=3"
 	dir := f.TempDir()
-	data, err := store.Create(store.Local{}, dir, game, store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, game, store.Fresh, artifact, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func FuzzManifest(f *testing.F) {
 		if err := os.WriteFile(file, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		data, err := store.Create(store.Local{}, dir, game, store.Resume, nil)
+		data, err := store.Create(store.Local{}, dir, game, store.Resume, artifact, nil)
 		if err == nil {
 			data.Close()
 			var m struct{ Game string }

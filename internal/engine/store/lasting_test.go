@@ -14,7 +14,7 @@ import (
 // a power cut could have destroyed, during the commits or after each of them.
 func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 	t.Helper()
-	data, err := store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, nil)
+	data, err := store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, artifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestPowerCut(t *testing.T) {
 // manifest, which may replace that of a long run.
 func TestNotSynced(t *testing.T) {
 	disk := new(storetest.Disk)
-	data, err := store.Create(disk, t.TempDir(), spec, store.Fresh, nil)
+	data, err := store.Create(disk, t.TempDir(), spec, store.Fresh, artifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,11 +56,11 @@ func TestOverwriteInterrupted(t *testing.T) {
 		}
 	}
 	data.Close()
-	if _, err := store.Create(stubborn{}, path, spec, store.Overwrite, nil); !errors.Is(err, errKilled) {
+	if _, err := store.Create(stubborn{}, path, spec, store.Overwrite, artifact, nil); !errors.Is(err, errKilled) {
 		t.Errorf("got %v", err)
 	}
 	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
-		if _, err := store.Create(store.Local{}, path, spec, mode, nil); err == nil || !strings.Contains(err.Error(), "while it removed an old run: driver solve --overwrite begins anew") {
+		if _, err := store.Create(store.Local{}, path, spec, mode, artifact, nil); err == nil || !strings.Contains(err.Error(), "while it removed an old run: driver solve --overwrite begins anew") {
 			t.Errorf("mode %d: %v", mode, err)
 		}
 	}

@@ -380,7 +380,7 @@ type rulesOnly struct{ game.Game }
 func (m *measurer) solve(g game.Game) (t took, err error) {
 	dir := filepath.Join(m.o.Dir, "data")
 	defer os.RemoveAll(dir)
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Overwrite, func(string) (bool, error) { return false, nil })
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Overwrite, solve.IsRunArtifact, func(string) (bool, error) { return false, nil })
 	if err != nil {
 		return t, err
 	}

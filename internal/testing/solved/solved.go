@@ -27,7 +27,7 @@ func Game(t testing.TB, spec string) game.Game {
 func Dir(t testing.TB, g game.Game) string {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

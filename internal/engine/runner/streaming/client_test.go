@@ -138,7 +138,7 @@ func TestMostRecords(t *testing.T) {
 }
 
 func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
-	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestLostListCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestLostCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestStrayInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range []game.Game{blocks, cyclic} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

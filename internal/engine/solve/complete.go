@@ -24,65 +24,61 @@ import (
 // and is rebuilt if a later job needs it.
 
 // sealOf returns the seal of a directory; nil: the directory is not complete.
-func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if seal, known := l.seals[name]; known || !l.data.Resumed {
+func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seal, known := r.seals[name]; known || !r.data.Resumed {
 		return seal, nil
 	}
-	seal, err := jobdir.Check(ctx, l.data.FS, l.data.Dir(name), l.data.Game)
+	seal, err := jobdir.Check(ctx, r.data.FS, r.data.Dir(name), r.data.Game)
 	switch {
 	case err == nil:
 	case jobdir.Damaged(err):
-		if _, missing := l.data.FS.Stat(l.data.Dir(name)); !errors.Is(missing, fs.ErrNotExist) {
-			l.damage[name] = err
+		if _, missing := r.data.FS.Stat(r.data.Dir(name)); !errors.Is(missing, fs.ErrNotExist) {
+			r.damage[name] = err
 		}
 	default:
 		return nil, err
 	}
-	l.seals[name] = seal
+	r.seals[name] = seal
 	return seal, nil
 }
 
-// whole reports whether a directory exists and matches its seal.
-func (l *loop) whole(ctx context.Context, name string) (bool, error) {
-	seal, err := l.sealOf(ctx, name)
+// complete reports whether a directory exists and matches its seal.
+func (r *run) complete(ctx context.Context, name string) (bool, error) {
+	seal, err := r.sealOf(ctx, name)
 	return seal != nil, err
 }
 
-// tiersSeal is a file in the directory of the table: as long as the table is incomplete, it is
-// the seal of the tiers that have been written.
-const tiersSeal = "_tiers"
-
-// wholeTable reports whether the table exists and matches its seal. The seal of a damaged
+// checkTable reports whether the table exists and matches its seal. The seal of a damaged
 // table becomes the seal of its tiers. A table of another game is an error: we must not change
 // it.
-func (l *loop) wholeTable(ctx context.Context) (bool, error) {
-	dir := l.data.Dir(table.Dir)
-	seal, err := store.ReadSeal(l.data.FS, dir)
-	if err == nil && seal != nil && seal.Game != l.data.Game {
-		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, l.data.Game, seal.Game)
+func (r *run) checkTable(ctx context.Context) (bool, error) {
+	dir := r.data.Dir(table.Dir)
+	seal, err := store.ReadSeal(r.data.FS, dir)
+	if err == nil && seal != nil && seal.Game != r.data.Game {
+		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, r.data.Game, seal.Game)
 	}
-	whole, err := l.whole(ctx, table.Dir)
-	if err != nil || whole {
-		return whole, err
+	complete, err := r.complete(ctx, table.Dir)
+	if err != nil || complete {
+		return complete, err
 	}
-	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrIncomplete) {
-		l.warn("%v", err)
+	if err := r.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrIncomplete) {
+		r.warn("%v", err)
 	}
-	if errors.Is(l.damage[table.Dir], syscall.ENOTDIR) {
-		return false, l.data.Remove(table.Dir)
+	if errors.Is(r.damage[table.Dir], syscall.ENOTDIR) {
+		return false, r.data.Remove(table.Dir)
 	}
 	if seal == nil {
-		return false, l.data.Remove(path.Join(table.Dir, store.Success))
+		return false, r.data.Remove(path.Join(table.Dir, store.Success))
 	}
-	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
+	return false, r.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, TiersSeal))
 }
 
 // canKeepDir returns an error if a directory that earlier runs have needed is missing or lacks
 // files, or if it does not have the requested format.
-func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
-	seal, err := l.sealOf(ctx, name)
+func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
+	seal, err := r.sealOf(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -100,37 +96,37 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 			continue
 		}
 		text := jobdir.IsText(f.Name)
-		if text && l.Codec == jobdir.Blocks {
+		if text && r.Codec == jobdir.Blocks {
 			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
 		}
-		if !text && l.Codec == jobdir.Text {
+		if !text && r.Codec == jobdir.Text {
 			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
 		}
 	}
 	return nil
 }
 
-// again warns that a step is rerun because its output is damaged. It also warns, only once per
+// warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per
 // run, if the output of a step that has run is missing.
-func (l *loop) again(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.damage[name]; err != nil {
-		delete(l.damage, name)
-		l.warn("%v: run again", err)
-	} else if l.seals[name] == nil && l.journal.ran(name) && !l.gone {
-		l.gone = true
-		if l.KeepAll {
-			l.warn("%s is gone: run again", name)
+func (r *run) warnRerun(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.damage[name]; err != nil {
+		delete(r.damage, name)
+		r.warn("%v: run again", err)
+	} else if r.seals[name] == nil && r.journal.ran(name) && !r.warned {
+		r.warned = true
+		if r.KeepAll {
+			r.warn("%s is gone: run again", name)
 		} else {
-			l.warn("%s is gone, and a later step needs it: run again", name)
+			r.warn("%s is gone, and a later step needs it: run again", name)
 		}
 	}
 }
 
-func (l *loop) warn(format string, args ...any) {
-	if l.Warn != nil {
-		l.Warn(fmt.Sprintf(format, args...))
+func (r *run) warn(format string, args ...any) {
+	if r.Warn != nil {
+		r.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -140,7 +136,7 @@ const syncAfter = time.Second
 
 // commit seals and commits the directory of a job that has run. Its parts must have the given
 // number of records.
-func (l *loop) commit(job *runner.Job, records int64) error {
+func (r *run) commit(job *runner.Job, records int64) error {
 	if job.Step == step.Final {
 		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
 			return err
@@ -150,65 +146,65 @@ func (l *loop) commit(job *runner.Job, records int64) error {
 	if err != nil {
 		return err
 	}
-	seal := &store.Seal{Game: l.data.Game, Job: job.Name, Files: files}
+	seal := &store.Seal{Game: r.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
 		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
 	}
-	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
-		if err := l.data.EnableSync(); err != nil {
+	if after := cmp.Or(r.SyncAfter, syncAfter); time.Since(r.jobAt) > after {
+		if err := r.data.EnableSync(); err != nil {
 			return err
 		}
 	}
-	if err := l.data.Commit(job.Output, job.Name, files); err != nil {
+	if err := r.data.Commit(job.Output, job.Name, files); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seals[job.Name] = seal
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seals[job.Name] = seal
 	return nil
 }
 
 // remove deletes a directory that no later job needs.
-func (l *loop) remove(name string) error {
-	l.mu.Lock()
-	delete(l.damage, name)
-	l.seals[name] = nil
-	l.mu.Unlock()
-	return l.data.Remove(name)
+func (r *run) remove(name string) error {
+	r.mu.Lock()
+	delete(r.damage, name)
+	r.seals[name] = nil
+	r.mu.Unlock()
+	return r.data.Remove(name)
 }
 
 // syncKept syncs the directories that --keep all keeps: those of quick jobs were not synced
 // when they were committed.
-func (l *loop) syncKept() error {
-	if err := l.data.EnableSync(); err != nil {
+func (r *run) syncKept() error {
+	if err := r.data.EnableSync(); err != nil {
 		return err
 	}
-	entries, err := l.data.FS.ReadDir(l.data.Path)
+	entries, err := r.data.FS.ReadDir(r.data.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if !l.how.ours(e.Name()) {
+		if !jobName.MatchString(e.Name()) {
 			continue
 		}
-		dir := l.data.Dir(e.Name())
-		seal, err := store.ReadSeal(l.data.FS, dir)
+		dir := r.data.Dir(e.Name())
+		seal, err := store.ReadSeal(r.data.FS, dir)
 		if store.Damaged(err) || err == nil && seal == nil {
 			continue // this run does not need it: it is of a tier after --until-tier, or contains only files of the user
 		}
 		if err == nil {
-			err = seal.Sync(l.data.FS, dir)
+			err = seal.Sync(r.data.FS, dir)
 		}
 		for _, name := range []string{path.Join(dir, store.Success), dir} {
 			if err == nil {
-				err = l.data.FS.Sync(name)
+				err = r.data.FS.Sync(name)
 			}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return l.data.FS.Sync(l.data.Path)
+	return r.data.FS.Sync(r.data.Path)
 }
 
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
@@ -225,10 +221,7 @@ func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) err
 		}
 	case game.Acyclic:
 		for tier := range g.Tiers() + 1 {
-			names = append(names, first(tier))
-			if _, blocks := g.(game.Tiered); !blocks || tier < g.Tiers() {
-				names = append(names, second(tier))
-			}
+			names = append(names, tierDirs(g, tier)...)
 		}
 	}
 	for _, name := range names {
@@ -241,16 +234,16 @@ func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) err
 
 // wantsFinal reports whether the text of all positions must be written. It sets result.Final
 // to whether the text will exist then.
-func (l *loop) wantsFinal(ctx context.Context) (bool, error) {
-	there, err := l.whole(ctx, FinalDir) // an earlier run may have written it
+func (r *run) wantsFinal(ctx context.Context) (bool, error) {
+	there, err := r.complete(ctx, FinalDir) // an earlier run may have written it
 	if err != nil {
 		return false, err
 	}
-	wanted := !there && (l.Final == FinalYes || l.Final == FinalAuto && l.result.Positions <= FinalLimit)
-	l.result.Final = there || wanted
-	if err := l.damage[FinalDir]; err != nil && !wanted {
-		l.warn("%v: removed", err)
-		return false, l.remove(FinalDir)
+	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
+	r.result.Final = there || wanted
+	if err := r.damage[FinalDir]; err != nil && !wanted {
+		r.warn("%v: removed", err)
+		return false, r.remove(FinalDir)
 	}
 	return wanted, nil
 }

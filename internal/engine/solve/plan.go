@@ -1,0 +1,135 @@
+package solve
+
+import (
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// The functions in this file decide which jobs come next. They depend only on their arguments:
+// what is in the data directory, and what is requested.
+
+// A tierState describes a data directory of a game with tiers, and the request.
+type tierState struct {
+	tabled  []bool // by tier, whether the tier is in the table
+	until   int    // the last tier of the forward pass
+	stop    bool   // whether the run ends after the forward pass
+	keepAll bool
+
+	// The functions return the complete directory of a tier's job, nil if there is none.
+	first, second func(tier int) *output
+}
+
+// An output describes the complete directory of a job.
+type output struct {
+	shards    bool  // whether it has its shards: positions, or their values
+	receivers []int // the tiers that its messages are for, ascending
+	dropped   bool  // whether its messages have been deleted
+}
+
+// blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
+// reads the previous data_first; that of data_second reads the next values, which are in
+// data_second, data_first of the last tier, or the table.
+func blocksToRun(s tierState) (first, second []bool) {
+	last := len(s.tabled) - 1
+	first, second = make([]bool, last+2), make([]bool, last+1)
+	for tier := s.until; tier >= 0; tier-- {
+		wanted := s.keepAll || !s.tabled[tier]
+		if tier < last && !s.stop {
+			second[tier] = wanted && s.second(tier) == nil
+			wanted = s.keepAll || second[tier]
+		}
+		first[tier] = (wanted || first[tier+1]) && s.first(tier) == nil
+	}
+	return first[:last+1], second
+}
+
+// listsToRun returns, by tier, which jobs of a game by lists must run: those of tiers without
+// values, and those whose messages a job that runs needs, or may need, if these messages have
+// been deleted.
+func listsToRun(s tierState) (first, second []bool) {
+	first, second = make([]bool, len(s.tabled)), make([]bool, len(s.tabled))
+	for tier := 0; tier < len(s.tabled) && !s.stop; tier++ {
+		second[tier] = s.second(tier).mustRun(s.keepAll || !s.tabled[tier], second)
+	}
+	for tier := s.until; tier >= 0; tier-- {
+		first[tier] = s.first(tier).mustRun(s.keepAll || second[tier] || s.stop && !s.tabled[tier], first)
+	}
+	return first, second
+}
+
+// mustRun reports whether the job of a directory must run: because its shards are wanted and
+// missing; because a job that runs needs messages from it that have been deleted; or, if there
+// is no directory, because such a job may need messages from it. The slice reports, by tier,
+// which of the jobs that may receive messages run.
+func (o *output) mustRun(wanted bool, runs []bool) bool {
+	if o == nil {
+		return wanted || slices.Contains(runs, true)
+	}
+	receives := func(tier int) bool { return 0 <= tier && tier < len(runs) && runs[tier] }
+	return wanted && !o.shards || o.dropped && slices.ContainsFunc(o.receivers, receives)
+}
+
+// A pass is a job of a game with cycles.
+type pass struct {
+	step   string
+	number int
+	from   []string // the passes whose new positions it reads
+}
+
+// nextPass returns the pass that follows those that have run; nil after the last one, or after
+// mark number until, if until is not negative.
+func nextPass(done []jobdir.Found, until int) *pass {
+	if len(done) == 0 {
+		return &pass{step: step.Create, number: 1}
+	}
+	last := done[len(done)-1]
+	p := new(pass)
+	p.step, p.number = step.After(last.Step, last.Number, last.Total() > 0)
+	switch {
+	case last.Total() > 0:
+		p.from = []string{last.Pass}
+	case p.step == step.Solve:
+		p.from = finished(done, game.Loses, game.Wins)
+	case p.step == step.Ties:
+		p.from = finished(done, game.Ties)
+	}
+	if p.from == nil && p.step != step.Solve || until >= 0 && (p.step != step.Mark || p.number > until) {
+		return nil
+	}
+	return p
+}
+
+// finished lists the forward passes that found terminal positions with one of these results.
+func finished(done []jobdir.Found, results ...game.Result) (passes []string) {
+	for _, found := range done {
+		if step.IsForward(found.Step) && slices.ContainsFunc(results, func(r game.Result) bool { return found.New[r] > 0 }) {
+			passes = append(passes, found.Pass)
+		}
+	}
+	return passes
+}
+
+// stillRead lists the passes whose new positions, or edges, are still to be read after the
+// last of those that have run: this one, whose index is also needed, and the forward passes
+// that found terminal positions that have not been read. If edges are stored, every retrograde
+// pass reads those of all forward passes.
+func stillRead(done []jobdir.Found, edges bool) []string {
+	last := done[len(done)-1]
+	passes := []string{last.Pass}
+	switch {
+	case edges:
+		for _, found := range done {
+			if step.IsForward(found.Step) {
+				passes = append(passes, found.Pass)
+			}
+		}
+	case step.IsForward(last.Step):
+		passes = append(passes, finished(done, game.Loses, game.Wins, game.Ties)...)
+	case last.Step == step.Solve:
+		passes = append(passes, finished(done, game.Ties)...)
+	}
+	return passes
+}

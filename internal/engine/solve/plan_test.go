@@ -1,0 +1,160 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+)
+
+// tiersOf writes the numbers of the tiers that are set.
+func tiersOf(set []bool) string {
+	var tiers []string
+	for tier, ok := range set {
+		if ok {
+			tiers = append(tiers, fmt.Sprint(tier))
+		}
+	}
+	return strings.Join(tiers, " ")
+}
+
+// A directory is written as its tier, followed by "-" if its shards are missing, and by ">" and
+// the digits of the tiers that its messages are for; "!" if they have been deleted: "2>34!".
+func parseDirs(t *testing.T, text string) func(int) *output {
+	dirs := make(map[int]*output)
+	for _, f := range strings.Fields(text) {
+		o := &output{shards: true}
+		f, o.dropped = strings.CutSuffix(f, "!")
+		f, to, _ := strings.Cut(f, ">")
+		for _, digit := range to {
+			o.receivers = append(o.receivers, int(digit-'0'))
+		}
+		if number, ok := strings.CutSuffix(f, "-"); ok {
+			f, o.shards = number, false
+		}
+		var tier int
+		if _, err := fmt.Sscan(f, &tier); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		dirs[tier] = o
+	}
+	return func(tier int) *output { return dirs[tier] }
+}
+
+// TestToRun checks which jobs of a game with five tiers run.
+func TestToRun(t *testing.T) {
+	const all = "0 1 2 3 4"
+	for _, test := range []struct {
+		name           string
+		plan           func(tierState) (first, second []bool)
+		tabled         string // tiers in the table
+		firsts, second string // complete directories
+		until          int    // -1: solve
+		keepAll        bool
+		want           string // the tiers of data_first to run, "/", those of data_second
+	}{
+		{"blocks: nothing is there", blocksToRun, "", "", "", -1, false, "0 1 2 3 4/0 1 2 3"},
+		{"blocks: the forward pass was interrupted", blocksToRun, "", "0 1 2", "", -1, false, "3 4/0 1 2 3"},
+		{"blocks: between the passes", blocksToRun, "", all, "", -1, false, "/0 1 2 3"},
+		{"blocks: a tier in the middle is damaged", blocksToRun, "", "0 1 3 4", "", -1, false, "2/0 1 2 3"},
+		{"blocks: the retrograde pass was interrupted", blocksToRun, "3 4", "0 1 2", "3 2", -1, false, "/0 1"},
+		{"blocks: a tier is in the table, its directory is gone", blocksToRun, "3 4", "0 1 2", "", -1, false, "/0 1 2"},
+		{"blocks: a tier of the table is damaged", blocksToRun, "0 1 3 4", "", "", -1, false, "0 1 2/2"},
+		{"blocks: the last tier of the table is damaged", blocksToRun, "0 1 2 3", "0 1", "", -1, false, "2 3 4/"},
+		{"blocks: the table is complete", blocksToRun, all, "", "", -1, false, "/"},
+		{"blocks: all directories are wanted, one is damaged", blocksToRun, all, "0 1 3 4", "0 1 3", -1, true, "2/2"},
+		{"blocks: until tier 2", blocksToRun, "", "0", "", 2, false, "1 2/"},
+		{"blocks: until tier 2, the table is complete", blocksToRun, all, "", "", 2, false, "/"},
+		{"blocks: until tier 2, its table is damaged", blocksToRun, "0 1 3 4", "", "", 2, false, "0 1 2/"},
+
+		{"lists: nothing is there", listsToRun, "", "", "", -1, false, "0 1 2 3 4/0 1 2 3 4"},
+		{"lists: the forward pass was interrupted", listsToRun, "", "0>12 1>2 2>34", "", -1, false, "3 4/0 1 2 3 4"},
+		{"lists: messages that were read are deleted", listsToRun, "", "0>12! 1>2! 2>34", "", -1, false, "3 4/0 1 2 3 4"},
+		{"lists: deleted messages are needed again", listsToRun, "", "0>12! 1>3 3>4 4", "", -1, false, "0 2/0 1 2 3 4"},
+		{"lists: a missing tier may have sent messages", listsToRun, "", "0>1 2>3 3>4", "", -1, false, "1 4/0 1 2 3 4"},
+		{"lists: the retrograde pass was interrupted", listsToRun, "4", "0>1! 1>2! 2>3! 3>4!", "4>3", -1, false, "/0 1 2 3"},
+		{"lists: the values are there, not in the table", listsToRun, "", "0>1! 1>2! 2>3! 3>4!", "4>3 3>2", -1, false, "/0 1 2"},
+		{"lists: the shards of values were deleted", listsToRun, "4", "0>1! 1>2! 2>3! 3>4!", "4->3! 3->2!", -1, false, "0 1 2 3 4/0 1 2 3 4"},
+		{"lists: the table is complete", listsToRun, all, "", "", -1, false, "/"},
+		{"lists: a tier of the table is damaged", listsToRun, "0 1 3 4", "", "", -1, false, "0 1 2 3 4/2 3 4"},
+		{"lists: a tier of the table is damaged, its messages are there", listsToRun, "0 1 3 4", "2", "4 3>2", -1, false, "/2"},
+		{"lists: all directories are wanted", listsToRun, all, "0>1 1>2 2>3 3>4 4", "4>3 3>2 1>0 0", -1, true, "/2"},
+		{"lists: until tier 2", listsToRun, "", "0>1", "", 2, false, "1 2/"},
+		{"lists: receivers out of range", listsToRun, all, "0>9!", "1>9!", -1, false, "/"},
+	} {
+		s := tierState{tabled: make([]bool, 5), until: test.until, stop: test.until >= 0, keepAll: test.keepAll,
+			first: parseDirs(t, test.firsts), second: parseDirs(t, test.second)}
+		if !s.stop {
+			s.until = 4
+		}
+		tabled := parseDirs(t, test.tabled)
+		for tier := range s.tabled {
+			s.tabled[tier] = tabled(tier) != nil
+		}
+		first, second := test.plan(s)
+		if got := tiersOf(first) + "/" + tiersOf(second); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestNextPass checks which pass follows, and what is still to be read. A pass is written as
+// its name, with what it has found: l, w, t, d.
+func TestNextPass(t *testing.T) {
+	results := map[rune]game.Result{'l': game.Loses, 'w': game.Wins, 't': game.Ties, 'd': game.Draws}
+	for _, test := range []struct {
+		done  string
+		until int
+		next  string // and the passes that it reads; "" after the last
+		read  string // without stored edges
+		edges string // with them
+	}{
+		{"", -1, "create1:", "", ""},
+		{"create:d", -1, "mark1: create", "create", "create create"},
+		{"create:d", 0, "", "create", "create create"},
+		{"create:d", 1, "mark1: create", "create", "create create"},
+		{"create:d mark1:dl", -1, "mark2: mark1", "mark1 mark1", "mark1 create mark1"},
+		{"create:d mark1:dl", 1, "", "mark1 mark1", "mark1 create mark1"},
+		{"create:d mark1:dl mark2:dt mark3:", -1, "solve1: mark1", "mark3 mark1 mark2", "mark3 create mark1 mark2 mark3"},
+		{"create:d mark1:dl mark2:dt mark3:", 9, "", "mark3 mark1 mark2", "mark3 create mark1 mark2 mark3"},
+		{"create:w mark1:", -1, "solve1: create", "mark1 create", "mark1 create mark1"},
+		{"create:d mark1:", -1, "solve1:", "mark1", "mark1 create mark1"},
+		{"create:d mark1:dt mark2: solve1:", -1, "ties1: mark1", "solve1 mark1", "solve1 create mark1 mark2"},
+		{"create:d mark1:dlt mark2: solve1:w", -1, "solve2: solve1", "solve1 mark1", "solve1 create mark1 mark2"},
+		{"create:d mark1:dl mark2: solve1:", -1, "", "solve1", "solve1 create mark1 mark2"},
+		{"create:d mark1:dt mark2: solve1: ties1:t", -1, "ties2: ties1", "ties1", "ties1 create mark1 mark2"},
+		{"create:d mark1:dt mark2: solve1: ties1:", -1, "", "ties1", "ties1 create mark1 mark2"},
+	} {
+		var done []jobdir.Found
+		for _, f := range strings.Fields(test.done) {
+			name, found, _ := strings.Cut(f, ":")
+			p := jobdir.Found{Pass: name, Step: stepOf(name), Number: max(1, numberOf(name))}
+			for _, r := range found {
+				p.New[results[r]]++
+			}
+			done = append(done, p)
+		}
+		next := ""
+		if p := nextPass(done, test.until); p != nil {
+			next = strings.TrimSpace(fmt.Sprintf("%s%d: %s", p.step, p.number, strings.Join(p.from, " ")))
+		}
+		if next != test.next {
+			t.Errorf("%s, until %d: %q, want %q", test.done, test.until, next, test.next)
+		}
+		if done == nil {
+			continue
+		}
+		for _, edges := range []bool{false, true} {
+			want := test.read
+			if edges {
+				want = test.edges
+			}
+			if got := stillRead(done, edges); !slices.Equal(got, strings.Fields(want)) {
+				t.Errorf("%s, edges %v: %v are still read, want %s", test.done, edges, got, want)
+			}
+		}
+	}
+}

@@ -89,6 +89,9 @@ func (l *List) Set(value string) error {
 // String returns "", because a List has no default.
 func (l *List) String() string { return "" }
 
+// Get returns the List, as the library's Context.Value needs it.
+func (l *List) Get() any { return *l }
+
 // ListFlag returns a flag that may be repeated.
 func ListFlag(name, usage string) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage + "; may be repeated", Value: new(List)}

@@ -54,17 +54,18 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	if !work.reduces {
 		return work.do(name, g, c.App.Reader, c.App.Writer, o)
 	}
-	keeper, err := jobdir.NewKeeper(files.FS, states, files.Path, o.Part, g)
+	before, err := jobdir.OpenStates(files.FS, states, g)
 	if err != nil {
 		return n, err
 	}
-	o.States = keeper
+	defer before.Close()
+	o.States = before.Cursor()
 	edges := lists.NewMovesTeller(o.Create, o.Part, g, o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
 		o.StoreEdge = edges.TellMove
 	}
 	n, err = work.do(name, g, c.App.Reader, c.App.Writer, o)
-	return n, keeper.Finish(edges.Finish(err))
+	return n, edges.Finish(err)
 }
 
 // checkNumber checks that the number of a pass is at least 1, and that it can be the remoteness

@@ -487,3 +487,8 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 		Below: append(below, ""),
 	}
 }
+
+// Look returns pits with the number of stones.
+func (r *Rules) Look() game.Look {
+	return game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}}
+}

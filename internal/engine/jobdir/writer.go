@@ -2,13 +2,12 @@ package jobdir
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"path"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -209,26 +208,18 @@ func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 // of its ranges.
 type StateWriter struct{ states, fresh *Writer }
 
-// NewStateWriter creates the files of reducer i in a directory.
-func NewStateWriter(fsys store.FS, dir string, i int, g game.Cyclic, c Codec) (*StateWriter, error) {
-	states, err := createStates(fsys, dir, i, g)
+// NewStateWriter creates the files of reducer i with create; c is the form of the new
+// positions.
+func NewStateWriter(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, c Codec) (*StateWriter, error) {
+	states, err := create(StateName(i))
 	if err != nil {
 		return nil, err
 	}
-	out, err := fsys.Create(path.Join(dir, PartName(i, c)))
+	fresh, err := create(PartName(i, c))
 	if err != nil {
-		return nil, states.Finish(err)
+		return nil, errors.Join(err, states.Close())
 	}
-	return &StateWriter{states, NewRangeWriter(out, g, c)}, nil
-}
-
-// createStates creates the file of states of reducer i in a directory.
-func createStates(fsys store.FS, dir string, i int, g game.Cyclic) (*Writer, error) {
-	out, err := fsys.Create(path.Join(dir, StateName(i)))
-	if err != nil {
-		return nil, err
-	}
-	return NewRangeWriter(out, g, Blocks), nil
+	return &StateWriter{NewRangeWriter(states, g, Blocks), NewRangeWriter(fresh, g, c)}, nil
 }
 
 // Append writes a chunk, whose ranges must be above all those written before.

@@ -371,3 +371,8 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 
 // Values returns values that name a player; players prefer the farthest tie.
 func (r *Rules) Values() game.Values { return game.Values{Players: [2]string{"X", "O"}} }
+
+// Look returns discs in a frame with holes.
+func (r *Rules) Look() game.Look {
+	return game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"}}
+}

@@ -460,7 +460,7 @@ func (r *Rules) parse(text string) (game.Position, error) {
 		all += int(n)
 	}
 	if all != r.all {
-		return 0, fmt.Errorf("%d stones, expected %d, as at the start", all, r.all)
+		return 0, fmt.Errorf("%d stones, expected %d, as in the initial position", all, r.all)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
 }
@@ -486,4 +486,9 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 		Above: append(above, ""),
 		Below: append(below, ""),
 	}
+}
+
+// Look returns pits with the number of stones.
+func (r *Rules) Look() game.Look {
+	return game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}}
 }

@@ -154,3 +154,8 @@ func (r *rules) Parse(text string) (p game.Position, err error) {
 	}
 	return p, err
 }
+
+// Look returns crosses and rings.
+func (r *rules) Look() game.Look {
+	return game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}}
+}

@@ -349,3 +349,8 @@ func (b *Board) square(at int) game.Square {
 	}
 	return s
 }
+
+// Look returns chips, with the lines along which they see one another.
+func (r *Rules) Look() game.Look {
+	return game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: "WB"}
+}

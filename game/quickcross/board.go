@@ -200,3 +200,8 @@ func (r *Rules) on(p game.Position) func(x, y int) int {
 
 // Values returns values from the view of the player to move; players prefer the nearest tie.
 func (r *Rules) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
+
+// Look returns bars across and upright.
+func (r *Rules) Look() game.Look {
+	return game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}}
+}

@@ -121,7 +121,7 @@ func (z *Analyzer) Step(ctx context.Context, r Report) Report {
 func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 	v, ok, err := z.table.Lookup(r.Position)
 	if err == nil && !ok {
-		err = fmt.Errorf("the position %q is missing", z.g.AppendText(nil, r.Position))
+		err = fmt.Errorf("position %q is missing", z.g.AppendText(nil, r.Position))
 	}
 	if err != nil {
 		return err
@@ -263,3 +263,64 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 
 // Close waits until the current step has ended, and prevents further ones.
 func (z *Analyzer) Close() { z.working.Lock() }
+
+// LookUp returns the report of a position from the table; if that fails, Table is false, and
+// Trouble says why.
+func (z *Analyzer) LookUp(p game.Position) Report {
+	r := z.Begin(p)
+	if err := z.lookUp(context.Background(), &r); err != nil {
+		r = Report{Position: p, Best: -1, next: -1, Moves: r.Moves, Trouble: err.Error()}
+	}
+	return r
+}
+
+// Order returns the indices of the moves, the best first as far as is known: proven wins, then
+// moves that are not proven by their evaluation, ties, draws and losses.
+func (r Report) Order(g game.Game) []int {
+	values, mover := g.Values(), g.ToMove(r.Position)
+	class := func(m Move) int {
+		if !m.Known {
+			return 3
+		}
+		return [...]int{game.Wins: 4, game.Ties: 2, game.Draws: 1, game.Loses: 0}[ResultOf(g, r.Position, m.Value)]
+	}
+	order := make([]int, len(r.Moves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := r.Moves[i], r.Moves[j]
+		switch c := class(b) - class(a); {
+		case i == r.Best && c == 0:
+			return -1
+		case j == r.Best && c == 0:
+			return 1
+		case c != 0:
+			return c
+		case !a.Known:
+			return b.Score - a.Score
+		case values.Better(mover, a.Child, b.Child):
+			return -1
+		case values.Better(mover, b.Child, a.Child):
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// A Mistake is a move that gave a result away.
+type Mistake struct {
+	From, To game.Result // for the player who moved: before and after the move
+}
+
+// MistakeOf compares the values of a position and of the position after a move from it. ok is
+// false if the move kept the result, or a value is not known.
+func MistakeOf(g game.Game, before game.Position, was, after Worth) (m Mistake, ok bool) {
+	if !was.Known || !after.Known {
+		return m, false
+	}
+	m.From, m.To = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
+	rank := [...]int{game.Wins: 3, game.Ties: 2, game.Draws: 1, game.Loses: 0}
+	return m, rank[m.To] < rank[m.From]
+}

@@ -19,9 +19,12 @@ type History struct {
 }
 
 // NewHistory returns the history of a game before its first move.
-func NewHistory(g game.Game) *History {
+func NewHistory(g game.Game) *History { return NewHistoryFrom(g, g.Start()) }
+
+// NewHistoryFrom returns the history of a game that begins at position p.
+func NewHistoryFrom(g game.Game, p game.Position) *History {
 	h := &History{g: g}
-	h.add(g.Start(), g.ToMove(g.Start()))
+	h.add(p, g.ToMove(p))
 	return h
 }
 
@@ -40,6 +43,9 @@ func (h *History) Game() game.Game { return h.g }
 // Position returns the current position.
 func (h *History) Position() game.Position { return h.positions[len(h.positions)-1] }
 
+// At returns the position after that many moves.
+func (h *History) At(moves int) game.Position { return h.positions[moves] }
+
 // Turn returns the player to move, or in a finished game the player whose turn it would be.
 // It is ToMove of the game, unless values are those of the player to move: then turns
 // alternate, because the position need not contain the player to move.
@@ -48,7 +54,7 @@ func (h *History) Turn() game.Player { return h.turns[len(h.turns)-1] }
 // Names returns the names of the moves made. The caller must not modify it.
 func (h *History) Names() []string { return h.names }
 
-// Mover returns the player who made the move with that index, counted from 0.
+// Mover returns the player to move after that many moves.
 func (h *History) Mover(move int) game.Player { return h.turns[move] }
 
 // Moves returns the legal moves; none if the game is finished.

@@ -127,7 +127,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
 		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
 		create: func(number int) (part[*jobdir.StateChunk], error) {
-			return jobdir.NewStateWriter(job.FS, job.Output, number, job.g, job.Codec)
+			return jobdir.NewStateWriter(job.create, number, job.g, job.Codec)
 		},
 		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
 		count: func(c *jobdir.StateChunk) { stats.AddNew(c.New) },

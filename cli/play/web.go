@@ -1,0 +1,114 @@
+package play
+
+import (
+	"fmt"
+	"log"
+	"net"
+	"os/exec"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/web"
+	"github.com/treereduce/treereduce/table"
+)
+
+// webCommand returns play web.
+func webCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "web",
+		Usage:     "serve solved games, and games by search, to a browser",
+		UsageText: "play web [--data DIRECTORY]... [--listen HOST:PORT] [--open]",
+		Description: "Serves the tables of the data directories, and every game by search, on a page with the value of each\n" +
+			"move. Requests must name localhost, an address, or a host that --host allows.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve; may be repeated"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` to listen at; port 0 takes a free one", Value: "localhost:8080"},
+			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
+			&cli.StringSliceFlag{Name: "host", Usage: "a further `HOST` name that requests may name; may be repeated"},
+			&cli.StringFlag{Name: "allow-origin", Usage: "`ORIGIN` of pages that may use the interface below /api/; * allows all"},
+			&cli.IntFlag{Name: "searches", Usage: "number of searches at a time", DefaultText: "number of cores less one, at least 1"},
+			&cli.StringFlag{Name: "memory", Usage: "memory of all searches together, e.g. 64M or 4G", DefaultText: "64M"},
+		},
+		Action: func(c *cli.Context) error { return serveWeb(c, games) },
+	}
+}
+
+// serveWeb implements play web.
+func serveWeb(c *cli.Context, games game.Kinds) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	o := web.Options{
+		Games: games, Hosts: c.StringSlice("host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
+		Log: log.New(c.App.ErrWriter, c.App.Name+": ", 0),
+	}
+	if c.IsSet("searches") {
+		if o.Searches = c.Int("searches"); o.Searches < 1 {
+			return command.Usagef("--searches %d: expected 1 or more", o.Searches)
+		}
+	}
+	var err error
+	if o.Memory, err = memoryOf(c); err != nil {
+		return err
+	}
+	for _, name := range c.StringSlice("data") {
+		source, err := openSource(name, games)
+		if err != nil {
+			return err
+		}
+		if source.Table != nil {
+			defer source.Table.Close()
+		}
+		o.Sources = append(o.Sources, *source)
+	}
+	s, err := web.New(o)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.String("listen"))
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	address := "http://" + l.Addr().String() + "/"
+	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsLoopback() {
+		fmt.Fprintf(c.App.ErrWriter, "%s: other machines can reach this server\n", c.App.Name)
+	}
+	fmt.Fprintln(c.App.Writer, address)
+	if c.Bool("open") {
+		openBrowser(address)
+	}
+	return s.Serve(ctx, l)
+}
+
+// openSource opens a data directory.
+func openSource(name string, games game.Kinds) (*web.Source, error) {
+	place, err := datadir.OpenDir("data", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := datadir.Absent(place, name); err != nil {
+		return nil, err
+	}
+	t, err := table.OpenFS(place.FS, place.Path, games.Parse)
+	if err != nil {
+		return nil, err
+	}
+	return &web.Source{Name: name, Table: t, FS: place.FS, Path: place.Path}, nil
+}
+
+// openBrowser opens a page in the user's browser, if there is a way.
+func openBrowser(address string) {
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	if cmd := exec.Command(name, address); cmd.Start() == nil {
+		go cmd.Wait()
+	}
+}

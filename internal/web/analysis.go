@@ -1,0 +1,232 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/search"
+)
+
+// A slot is the right to search, and the memory for it. There are Options.Searches of them.
+type slot struct {
+	spec     string
+	analyzer *analysis.Analyzer
+	searcher *search.Searcher
+}
+
+// quantum is the time after which a search gives up its slot to those that wait.
+const quantum = 2 * time.Second
+
+// withSlot calls do with a slot prepared for a game. A slot that last searched the same game
+// keeps its table.
+func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) error {
+	var sl *slot
+	select {
+	case sl = <-s.slots:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { s.slots <- sl }()
+	if sl.spec != g.g.Spec() {
+		o := search.Options{Memory: s.o.Memory / int64(2*cap(s.slots)), Threads: 1}
+		searcher, err := search.New(g.g, o)
+		if err != nil {
+			return err
+		}
+		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, o), searcher}
+	}
+	return do(sl)
+}
+
+// levelMove returns the move of a player of a level.
+func (s *Server) levelMove(ctx context.Context, g *served, h *player.History, l player.Level) (name string, err error) {
+	if l.Perfect && g.source != nil {
+		return player.NewTable(g.source.Table).Move(ctx, h, 0)
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
+		name, err = player.NewLevel(sl.searcher, l, uint64(time.Now().UnixNano())).Move(ctx, h, 0)
+		return err
+	})
+	return name, err
+}
+
+// A place is a position of a game.
+type place struct {
+	spec     string
+	position game.Position
+}
+
+// maxKnown is the number of finished analyses that are kept.
+const maxKnown = 10_000
+
+// begin returns what is known of an unfinished position without a search.
+func (s *Server) begin(g *served, p game.Position) analysis.Report {
+	if g.source != nil {
+		z := analysis.New(g.g, g.source.Table, search.Options{})
+		if r := z.LookUp(p); r.Table {
+			return r
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+		return *r
+	}
+	return analysis.New(g.g, nil, search.Options{}).Begin(p)
+}
+
+// worth returns what is known of the value of a position without a search.
+func (s *Server) worth(g *served, p game.Position) analysis.Worth {
+	if v := g.g.Primitive(p); v != 0 {
+		return analysis.Worth{Value: g.g.Values().Ended(v, g.g.ToMove(p)), Known: true}
+	}
+	if g.source != nil {
+		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
+			return analysis.Worth{Value: v, Known: true}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+		return r.Worth
+	}
+	return analysis.Worth{}
+}
+
+// keep stores a for begin and worth.
+func (s *Server) keep(g *served, r analysis.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at := range s.known { // make room for it
+		if len(s.known) < maxKnown {
+			break
+		}
+		delete(s.known, at)
+	}
+	s.known[place{g.g.Spec(), r.Position}] = &r
+}
+
+// reportJSON is what is known of a position, for the page.
+type reportJSON struct {
+	Worth  *worthJSON            `json:"worth,omitempty"`
+	Moves  map[string]*worthJSON `json:"moves"`
+	Order  []string              `json:"order"` // the moves, the best first
+	Best   string                `json:"best,omitempty"`
+	Line   []string              `json:"line"`
+	Depth  int                   `json:"depth"`
+	Nodes  uint64                `json:"nodes"`
+	Millis int64                 `json:"millis"`
+	Table  bool                  `json:"table"`
+	Note   string                `json:"note,omitempty"`
+	Done   bool                  `json:"done"`
+}
+
+func reportOf(g game.Game, r analysis.Report) reportJSON {
+	out := reportJSON{
+		Worth: worthOf(g, r.Position, r.Worth), Moves: map[string]*worthJSON{}, Order: []string{}, Line: []string{}, Depth: r.Depth,
+		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Note: r.Trouble, Done: r.Done,
+	}
+	out.Line = append(out.Line, r.Line...)
+	if r.Best >= 0 {
+		out.Best = r.Moves[r.Best].Name
+	}
+	for _, i := range r.Order(g) {
+		out.Order = append(out.Order, r.Moves[i].Name)
+	}
+	for _, m := range r.Moves {
+		out.Moves[m.Name] = worthOf(g, r.Position, m.Worth)
+	}
+	return out
+}
+
+// analysis implements /view/…/analysis: events with what is known of a position, until it is
+// final or the client leaves.
+func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
+	g, h, err := s.play(r)
+	if err == nil && !s.enter() {
+		err = errBusy
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	defer s.leave()
+	stream := newStream(w)
+	if len(h.Moves()) == 0 {
+		stream.send("end", struct{}{})
+		return
+	}
+	report := s.begin(g, h.Position())
+	for {
+		if err := stream.send("report", reportOf(g.g, report)); err != nil {
+			return
+		}
+		if report.Done || report.Table {
+			break
+		}
+		err := s.withSlot(r.Context(), g, func(sl *slot) error {
+			ctx, cancel := context.WithTimeout(r.Context(), quantum)
+			defer cancel()
+			report = sl.analyzer.Step(ctx, report)
+			return nil
+		})
+		if err != nil || r.Context().Err() != nil {
+			return
+		}
+		if report.Done || report.Known {
+			s.keep(g, report)
+		}
+	}
+	stream.send("end", struct{}{})
+}
+
+// enter reports whether a further event stream may begin; leave ends it.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.streams == maxStreams {
+		return false
+	}
+	s.streams++
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams--
+}
+
+// A stream sends server-sent events.
+type stream struct {
+	w http.ResponseWriter
+	c *http.ResponseController
+}
+
+// sendTime is the time in which a client must take an event.
+const sendTime = 10 * time.Second
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	return &stream{w, http.NewResponseController(w)}
+}
+
+// send sends an event with data as JSON.
+func (s *stream) send(event string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	s.c.SetWriteDeadline(time.Now().Add(sendTime))
+	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, text); err != nil {
+		return err
+	}
+	return s.c.Flush()
+}

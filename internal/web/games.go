@@ -1,0 +1,116 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// A served is a game that is served.
+type served struct {
+	id, variant string
+	g           game.Game
+	source      *Source // the data directory with its table; nil: it is searched
+}
+
+// title returns the name of the game for people.
+func (g *served) title() string { return game.TitleOf(g.g) }
+
+// maxGames is the number of games that are kept, besides those with a table.
+const maxGames = 64
+
+// idOf returns the two parts of a game's address: its name, and the values of its parameters
+// with hyphens between them, or "regular" if it has none.
+func idOf(spec string) (id, variant string) {
+	words := strings.Fields(spec)
+	var values []string
+	for _, word := range words[1:] {
+		_, value, _ := strings.Cut(word, "=")
+		values = append(values, value)
+	}
+	return words[0], cmp.Or(strings.Join(values, "-"), "regular")
+}
+
+// specOf is the inverse of idOf.
+func (s *Server) specOf(id, variant string) (string, error) {
+	kind, ok := s.o.Games.Named(id)
+	if !ok {
+		return "", fmt.Errorf("there is no game %q", id)
+	}
+	var values []string
+	if variant != "regular" {
+		values = strings.Split(variant, "-")
+	}
+	if len(values) != len(kind.Params) {
+		return "", fmt.Errorf("game %s: expected %d parameters with hyphens between them, found %q", id, len(kind.Params), variant)
+	}
+	spec := kind.Name
+	for i, p := range kind.Params {
+		spec += " " + p.Name + "=" + values[i]
+	}
+	return spec, nil
+}
+
+// game returns the game that the path of a request names.
+func (s *Server) game(r *http.Request) (*served, error) {
+	id, variant := r.PathValue("game"), r.PathValue("variant")
+	key := id + "/" + variant
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.games[key]; g != nil {
+		return g, nil
+	}
+	spec, err := s.specOf(id, variant)
+	if err != nil {
+		return nil, problem{http.StatusNotFound, err}
+	}
+	rules, err := s.o.Games.Parse(spec)
+	if err != nil {
+		return nil, problem{http.StatusNotFound, err}
+	}
+	for k, g := range s.games {
+		if len(s.games) < maxGames+len(s.o.Sources) {
+			break
+		}
+		if g.source == nil {
+			delete(s.games, k)
+		}
+	}
+	g := &served{id: id, variant: variant, g: rules}
+	s.games[key] = g
+	return g, nil
+}
+
+// An entry is a game in the list of games.
+type entry struct{ ID, Variant, Title, Usage, Data string }
+
+// list returns the games that have a table, and one entry for each game that is registered.
+func (s *Server) list() (tables, games []entry) {
+	for _, source := range s.o.Sources {
+		if source.Table == nil {
+			continue
+		}
+		g := source.Table.Game()
+		id, variant := idOf(g.Spec())
+		tables = append(tables, entry{id, variant, game.TitleOf(g), "", source.Name})
+	}
+	for _, kind := range s.o.Games {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		g, err := kind.Make(args)
+		if err != nil {
+			continue
+		}
+		id, variant := idOf(g.Spec())
+		_, usage, _ := strings.Cut(kind.Usage, ": ")
+		games = append(games, entry{id, variant, game.TitleOf(g), usage, ""})
+	}
+	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	return tables, games
+}

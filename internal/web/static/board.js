@@ -1,0 +1,162 @@
+// Draws a position as SVG, from the picture and the look that the server sends.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+// el makes an SVG element.
+export function el(name, attributes = {}, ...children) {
+  const e = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== null) e.setAttribute(key, value);
+  }
+  e.append(...children);
+  return e;
+}
+
+// glyphs and letters of the results, so that none depends on its colour alone.
+export const glyph = { win: '▲', lose: '▼', tie: '=', draw: '∞' };
+
+// mark returns the short form of a value: "▲ 7".
+export function mark(worth) {
+  if (!worth) return '?';
+  if (!worth.value) return (worth.score > 0 ? '+' : '') + worth.score;
+  return glyph[worth.value] + (worth.value === 'draw' || worth.open ? '' : worth.remoteness);
+}
+
+const owners = ['neutral', 'first', 'second'];
+
+// piece draws what is on a square, centred at x, y; the square has the size 1.
+function piece(shape, text, owner, x, y) {
+  const c = owners[owner];
+  const line = (x1, y1, x2, y2) => el('line', { x1: x + x1, y1: y + y1, x2: x + x2, y2: y + y2, class: `outline ${c}` });
+  switch (shape) {
+    case 'disc': return el('g', {}, el('circle', { cx: x, cy: y, r: .38, class: c }), letter(text, x, y, `on-${c}`, .36));
+    case 'cross': return el('g', {}, line(-.26, -.26, .26, .26), line(-.26, .26, .26, -.26));
+    case 'ring': return el('circle', { cx: x, cy: y, r: .28, class: `outline ${c}` });
+    case 'across': return line(-.34, 0, .34, 0);
+    case 'upright': return line(0, -.34, 0, .34);
+    case 'number': return letter(text, x, y, '', .42);
+    default: return letter(text, x, y, owner ? c : '', .6);
+  }
+}
+
+function letter(text, x, y, cls, size) {
+  return el('text', { x, y, class: cls, 'font-size': size, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text);
+}
+
+const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'hole' }),
+  pit: (x, y) => el('circle', { cx: x, cy: y, r: .45, class: 'pit' }),
+  cell: (x, y) => el('rect', { x: x - .5, y: y - .5, width: 1, height: 1, class: 'cell' }) };
+
+// draw returns the board of a view. worths has what is known of each move, by name, or is null
+// if hints are off. chosen is called with the names of the moves that a click can mean.
+export function draw(view, worths, best, chosen) {
+  const { rows, Above, Below, Left, won } = view.picture;
+  const look = view.look;
+  const height = rows.length, width = rows[0].length;
+  const left = Left ? .7 : .15;
+  const labelled = view.moves.some(m => m.label);
+  const top = (Above ? .6 : .1) + (labelled && view.moves.some(m => m.label && m.spot[1] < 0) ? .5 : 0);
+  const bottom = (Below ? .6 : .1) + (labelled && view.moves.some(m => m.label && m.spot[1] >= height) ? .5 : 0);
+  const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: 'img', 'aria-label': describe(view) });
+  const at = (x, y) => [x + .5, y + .5];
+  if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));
+  const last = new Set(view.last.map(String));
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const sq = rows[y][x];
+      if (sq.kind === 2) continue; // a gap
+      const [cx, cy] = at(x, y);
+      if (sq.kind === 1) svg.append(el('rect', { x: x + .04, y: y + .04, width: .92, height: .92, rx: .3, class: 'goal' }));
+      else svg.append((square[look.square] ?? square.cell)(cx, cy));
+      if (sq.text !== '.' && sq.text !== '') {
+        const p = piece(look.pieces?.[sq.text] ?? look.pieces?.['*'], sq.text, sq.owner, cx, cy);
+        p.classList.add('piece');
+        if (last.has(`${x},${y}`)) p.classList.add('new');
+        svg.append(p);
+      }
+      if (last.has(`${x},${y}`)) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
+    }
+  }
+  if (look.sight) svg.prepend(...[]), sights(svg, rows, look.sight);
+  for (const [x, y] of won ?? []) svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
+  const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
+  labels(Above, -.3);
+  labels(Below, height + .3);
+  Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
+  if (worths) marks(svg, view, worths, best, height);
+  targets(svg, view, chosen, width, height);
+  return svg;
+}
+
+// marks writes what each move leads to, at its place. Where several moves share a place, the
+// best one is shown.
+function marks(svg, view, worths, best, height) {
+  const shown = new Map();
+  for (const m of view.moves) {
+    if (!m.spot) continue;
+    const key = String(m.spot), other = shown.get(key);
+    if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
+  }
+  for (const m of shown.values()) {
+    const w = worths[m.name];
+    let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
+    if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
+    else if (view.picture.rows[m.spot[1]][m.spot[0]].text !== '.') [x, y] = [x + .3, y - .34];
+    const cls = `mark ${w?.value || 'unknown'}`;
+    svg.append(el('text', { x, y, class: cls, 'font-size': .32, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, (m.name === best ? '★' : '') + mark(w)));
+  }
+}
+
+function rank(w) {
+  if (!w?.value) return 2;
+  return { win: 4, tie: 1, draw: .5, lose: 0 }[w.value] + (w.value === 'lose' ? 1 : -1) * w.remoteness / 1e5;
+}
+
+// targets lays areas over the squares that answer to the mouse and to touch.
+function targets(svg, view, chosen, width, height) {
+  const areas = new Map();
+  const add = (x, y, name) => {
+    const key = `${x},${y}`;
+    if (!areas.has(key)) areas.set(key, []);
+    areas.get(key).push(name);
+  };
+  for (const m of view.moves) {
+    if (m.label) {
+      const both = view.picture.Above && view.picture.Below;
+      for (let y = -1; y <= height; y++) {
+        if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name);
+      }
+    } else {
+      for (const [x, y] of m.changed) add(x, y, m.name);
+    }
+  }
+  for (const [key, names] of areas) {
+    const [x, y] = key.split(',').map(Number);
+    const target = el('rect', { x, y, width: 1, height: 1, class: 'target', 'data-moves': names.join(' ') });
+    target.addEventListener('click', () => chosen(names));
+    svg.append(target);
+  }
+}
+
+// sights draws the lines along which pieces see one another.
+function sights(svg, rows, texts) {
+  const lines = el('g');
+  for (let y = 0; y < rows.length; y++) {
+    for (let x = 0; x < rows[0].length; x++) {
+      if (!texts.includes(rows[y][x].text)) continue;
+      for (const [dx, dy] of [[1, 0], [0, 1], [1, 1], [1, -1]]) {
+        let [u, v] = [x + dx, y + dy];
+        while (rows[v]?.[u] && !texts.includes(rows[v][u].text)) [u, v] = [u + dx, v + dy];
+        if (rows[v]?.[u]?.text === rows[y][x].text) lines.append(el('line', { x1: x + .5, y1: y + .5, x2: u + .5, y2: v + .5, class: 'sight' }));
+      }
+    }
+  }
+  svg.insertBefore(lines, svg.querySelector('.piece'));
+}
+
+// describe returns the board as text, for those who do not see it.
+function describe(view) {
+  const side = view.players[view.turn];
+  const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
+  return view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`;
+}

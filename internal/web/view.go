@@ -1,0 +1,260 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+// maxPlies is the number of moves that a request may name.
+const maxPlies = 2000
+
+// play returns the game and the play that a request describes: from is the position at which it
+// begins, in any form that command.ParseAsked reads (the initial position if it is missing), and
+// moves are the names of the moves since, with commas between them.
+func (s *Server) play(r *http.Request) (*served, *player.History, error) {
+	g, err := s.game(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	query := r.URL.Query()
+	h := player.NewHistory(g.g)
+	if from := query.Get("from"); from != "" {
+		a, err := command.ParseAsked(g.g, from, command.AnyForm)
+		if err != nil {
+			return nil, nil, badRequest(fmt.Errorf("position %q: %w", from, err))
+		}
+		h = player.NewHistoryFrom(g.g, a.Position)
+	}
+	names := strings.FieldsFunc(query.Get("moves"), func(r rune) bool { return r == ',' })
+	if len(names) > maxPlies {
+		return nil, nil, badRequest(fmt.Errorf("%d moves: expected at most %d", len(names), maxPlies))
+	}
+	for i, name := range names {
+		if err := h.Play(name); err != nil {
+			return nil, nil, badRequest(fmt.Errorf("move %d: %w", i+1, err))
+		}
+	}
+	return g, h, nil
+}
+
+// The following types are the JSON that the page reads. Values are from the view of the player
+// to move at the position, or who makes the move.
+type (
+	// viewJSON is a position of a play.
+	viewJSON struct {
+		Spec    string      `json:"spec"`
+		Title   string      `json:"title"`
+		Players [2]string   `json:"players"`
+		Table   bool        `json:"table"` // values come from a table
+		From    string      `json:"from"`  // "" if the play began at the initial position
+		Text    string      `json:"text"`
+		Turn    int         `json:"turn"`
+		Over    *overJSON   `json:"over,omitempty"`
+		Picture pictureJSON `json:"picture"`
+		Look    game.Look   `json:"look"`
+		Last    [][2]int    `json:"last"` // squares that the last move changed
+		Moves   []moveJSON  `json:"moves"`
+		Plies   []plyJSON   `json:"plies"` // from the first position to this one
+		Tiers   int         `json:"tiers,omitempty"`
+		Tier    int         `json:"tier"`
+	}
+	overJSON struct {
+		Text   string `json:"text"`
+		Result string `json:"result"` // tie, draw, or win
+		Winner int    `json:"winner"` // 0 or 1; -1: none
+	}
+	pictureJSON struct {
+		Rows               [][]squareJSON `json:"rows"`
+		Above, Below, Left []string
+		Won                [][2]int `json:"won"`
+	}
+	squareJSON struct {
+		Kind  int    `json:"kind"`
+		Text  string `json:"text"`
+		Owner int    `json:"owner"` // 0: none, 1: the first player, 2: the second
+	}
+	moveJSON struct {
+		Name    string     `json:"name"`
+		Text    string     `json:"text"` // the position after it
+		Spot    *[2]int    `json:"spot,omitempty"`
+		Label   bool       `json:"label,omitempty"`
+		Changed [][2]int   `json:"changed"`
+		Worth   *worthJSON `json:"worth,omitempty"`
+	}
+	plyJSON struct {
+		Turn  int        `json:"turn"`
+		Move  string     `json:"move,omitempty"` // that was made here
+		Worth *worthJSON `json:"worth,omitempty"`
+		Lost  *[2]string `json:"lost,omitempty"` // the results before and after it, if it gave one away
+	}
+	worthJSON struct {
+		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
+		Remoteness int    `json:"remoteness"`
+		Open       bool   `json:"open,omitempty"`  // the remoteness is not proven
+		Score      int    `json:"score,omitempty"` // evaluation, if the value is not known
+		Depth      int    `json:"depth,omitempty"` // plies searched for it
+	}
+)
+
+// words are the words for results in JSON.
+var words = [...]string{game.Draws: "draw", game.Loses: "lose", game.Wins: "win", game.Ties: "tie"}
+
+// worthOf converts what is known of a position, or of a move at it.
+func worthOf(g game.Game, p game.Position, w analysis.Worth) *worthJSON {
+	switch {
+	case w.Known:
+		return &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Remoteness: w.Value.Remoteness(), Open: w.Open}
+	case w.Depth > 0:
+		return &worthJSON{Score: w.Score, Depth: w.Depth}
+	}
+	return nil
+}
+
+// view implements /view: a position of a play, its moves, and the plies before it.
+func (s *Server) view(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	if random := r.URL.Query(); random.Has("random") {
+		if h, err = randomPlay(g.g, h); err != nil {
+			return nil, err
+		}
+	}
+	return s.viewOf(g, h)
+}
+
+// randomPlay continues a play with a random number of random moves, and returns a play that
+// begins at the last position that is not finished.
+func randomPlay(g game.Game, h *player.History) (*player.History, error) {
+	p := h.Position()
+	for range rand.IntN(40) {
+		moves := g.Moves(nil, p)
+		if len(moves) == 0 {
+			break
+		}
+		if next := moves[rand.IntN(len(moves))].To; g.Primitive(next) == 0 {
+			p = next
+		}
+	}
+	return player.NewHistoryFrom(g, p), nil
+}
+
+func (s *Server) viewOf(g *served, h *player.History) (*viewJSON, error) {
+	p := h.Position()
+	v := &viewJSON{
+		Spec: g.g.Spec(), Title: g.title(), Table: g.source != nil, Text: string(g.g.AppendText(nil, p)), Turn: int(h.Turn()),
+		Players: [2]string{player.Who(g.g, game.First), player.Who(g.g, game.Second)},
+		Look:    game.LookOf(g.g), Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: []plyJSON{},
+		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
+	}
+	if first := h.At(0); first != g.g.Start() {
+		v.From = string(g.g.AppendText(nil, first))
+	}
+	if n := len(h.Names()); n > 0 {
+		v.Last = pairs(board.Changes(g.g.Picture(h.At(n-1)), g.g.Picture(p)))
+	}
+	if outcome, reason, over := referee.Ended(h, game.DrawRuleOf(g.g)); over {
+		v.Over = overOf(g.g, outcome, reason)
+	} else {
+		report := s.begin(g, p)
+		moves := h.Moves()
+		spots := board.Spots(g.g, p, moves)
+		for i, m := range moves {
+			move := moveJSON{Name: m.Name, Text: string(g.g.AppendText(nil, m.To)), Label: spots[i].Label, Changed: pairs(spots[i].Changed), Worth: worthOf(g.g, p, report.Moves[i].Worth)}
+			if spots[i].Known {
+				move.Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
+			}
+			v.Moves = append(v.Moves, move)
+		}
+	}
+	var before analysis.Worth
+	for i := range len(h.Names()) + 1 {
+		ply := plyJSON{Turn: int(h.Mover(i))}
+		w := s.worth(g, h.At(i))
+		ply.Worth = worthOf(g.g, h.At(i), w)
+		if i < len(h.Names()) {
+			ply.Move = h.Names()[i]
+		}
+		v.Plies = append(v.Plies, ply)
+		if i > 0 {
+			if m, ok := analysis.MistakeOf(g.g, h.At(i-1), before, w); ok {
+				v.Plies[i-1].Lost = &[2]string{words[m.From], words[m.To]}
+			}
+		}
+		before = w
+	}
+	return v, nil
+}
+
+// overOf describes the end of a play.
+func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON {
+	switch outcome {
+	case game.Undecided:
+		return &overJSON{"draw (" + reason.String() + ")", "draw", -1}
+	case game.Tie:
+		return &overJSON{"tie", "tie", -1}
+	}
+	winner := game.Player(game.FirstWins - outcome)
+	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
+}
+
+func pictureOf(p game.Picture) pictureJSON {
+	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won}
+	for _, row := range p.Rows {
+		var squares []squareJSON
+		for _, s := range row {
+			squares = append(squares, squareJSON{int(s.Kind), s.Text, int(s.Owner)})
+		}
+		out.Rows = append(out.Rows, squares)
+	}
+	return out
+}
+
+func pairs(places []board.Place) [][2]int {
+	all := make([][2]int, len(places))
+	for i, p := range places {
+		all[i] = [2]int{p.X, p.Y}
+	}
+	return all
+}
+
+// machineMove implements /view/…/move: the move of a player of the level that the request
+// names.
+func (s *Server) machineMove(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	levels := player.Levels()
+	name := r.URL.Query().Get("level")
+	for _, l := range levels {
+		if l.Name != name {
+			continue
+		}
+		move, err := s.levelMove(r.Context(), g, h, l)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errBusy
+		}
+		if err != nil {
+			return nil, err
+		}
+		return map[string]string{"move": move}, nil
+	}
+	var names []string
+	for _, l := range levels {
+		names = append(names, l.Name)
+	}
+	return nil, badRequest(fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", ")))
+}

@@ -1,0 +1,283 @@
+// Package web serves solved games, and games that it searches, to browsers and programs over
+// HTTP: a page to play on and to look at positions, the JSON that the page reads, an interface
+// in the form that GamesCrafters' viewers expect, and the progress of runs. It uses tables,
+// searches and players; it knows no particular game, and never writes to a data directory.
+package web
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A Source is a data directory that is served.
+type Source struct {
+	Name  string       // as the user gave it
+	Table *table.Table // nil: there is no table yet
+	FS    store.FS
+	Path  string
+}
+
+// Options configure a Server.
+type Options struct {
+	Games       game.Kinds
+	Sources     []Source
+	Hosts       []string // further host names that requests may name; loopback names and addresses are always allowed
+	AllowOrigin string   // the value of Access-Control-Allow-Origin for the interface; "": none
+	Searches    int      // searches that may run at the same time, at least 1
+	Memory      int64    // bytes of the tables of all searches together; 0: DefaultMemory
+	Log         *log.Logger
+}
+
+// DefaultMemory is the memory of searches.
+const DefaultMemory = 64 << 20
+
+// A Server answers requests. Its Handler is safe for concurrent use.
+type Server struct {
+	o     Options
+	pages *template.Template
+	slots chan *slot
+
+	mu      sync.Mutex
+	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
+	known   map[place]*analysis.Report // finished analyses
+	streams int                        // event streams that are open
+}
+
+//go:embed static
+var static embed.FS
+
+// New makes a Server.
+func New(o Options) (*Server, error) {
+	s := &Server{o: o, games: make(map[string]*served), known: make(map[place]*analysis.Report)}
+	if o.Searches < 1 {
+		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
+	}
+	if o.Memory == 0 {
+		s.o.Memory = DefaultMemory
+	}
+	s.slots = make(chan *slot, o.Searches)
+	for range o.Searches {
+		s.slots <- new(slot)
+	}
+	var err error
+	if s.pages, err = template.ParseFS(static, "static/*.html"); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	for i := range o.Sources {
+		if t := o.Sources[i].Table; t != nil {
+			id, variant := idOf(t.Game().Spec())
+			s.games[id+"/"+variant] = &served{id: id, variant: variant, g: t.Game(), source: &o.Sources[i]}
+		}
+	}
+	return s, nil
+}
+
+// Limits of a request.
+const (
+	headerTime  = 10 * time.Second
+	answerTime  = 30 * time.Second // of an answer that is no stream
+	idleTime    = 2 * time.Minute
+	maxHeader   = 32 << 10
+	maxQuery    = 16 << 10
+	maxStreams  = 200 // event streams at the same time
+	closingTime = 5 * time.Second
+)
+
+// Serve answers requests that arrive at l until ctx ends; then it finishes those that it has
+// begun, and returns nil.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	streams, end := context.WithCancel(context.Background())
+	defer end()
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime + headerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return streams },
+		ErrorLog: s.o.Log,
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("web: %w", err)
+	case <-ctx.Done():
+	}
+	end() // ends the event streams
+	closing, cancel := context.WithTimeout(context.Background(), closingTime)
+	defer cancel()
+	if err := server.Shutdown(closing); err != nil {
+		server.Close()
+	}
+	return nil
+}
+
+// Handler returns the handler of all requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	files, _ := fs.Sub(static, "static")
+	assets := http.StripPrefix("/static/", http.FileServerFS(files))
+	mux.Handle("GET /static/{file}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Ext(r.PathValue("file")) == ".html" {
+			s.fail(w, r, errNotFound)
+			return
+		}
+		w.Header().Set("Cache-Control", "max-age=3600")
+		assets.ServeHTTP(w, r)
+	}))
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		http.ServeFileFS(w, r, files, "icon.svg")
+	})
+	mux.HandleFunc("GET /{$}", s.page("index.html"))
+	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
+	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
+	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
+	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.analysis)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotFound) })
+	return s.guard(mux)
+}
+
+// A problem is an error with the status of its answer.
+type problem struct {
+	status int
+	error
+}
+
+func (p problem) Unwrap() error { return p.error }
+
+var (
+	errNotFound = problem{http.StatusNotFound, errors.New("there is no such page")}
+	errBusy     = problem{http.StatusServiceUnavailable, errors.New("the server is busy; try again in a moment")}
+)
+
+// badRequest returns the error for an invalid request.
+func badRequest(err error) error { return problem{http.StatusBadRequest, err} }
+
+// policy forbids everything that is not served here.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// guard checks what all requests must satisfy, and sets the headers of all answers.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if s.o.AllowOrigin != "" && strings.HasPrefix(r.URL.Path, "/api/") {
+			h.Set("Access-Control-Allow-Origin", s.o.AllowOrigin)
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+			if s.o.AllowOrigin != "*" {
+				h.Add("Vary", "Origin")
+			}
+		}
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			h.Set("Allow", "GET, HEAD")
+			s.fail(w, r, problem{http.StatusMethodNotAllowed, fmt.Errorf("method %s: expected GET or HEAD", r.Method)})
+		case !s.hostAllowed(r.Host):
+			s.fail(w, r, problem{http.StatusMisdirectedRequest, fmt.Errorf("host %q is not served here; --host allows a name", r.Host)})
+		case len(r.URL.RawQuery) > maxQuery:
+			s.fail(w, r, problem{http.StatusRequestURITooLong, fmt.Errorf("the query is longer than %d bytes", maxQuery)})
+		default:
+			if r.Body != nil {
+				r.Body = http.MaxBytesReader(w, r.Body, 0)
+			}
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hostAllowed reports whether a request may name this host. Other names are refused, so that a
+// page elsewhere cannot reach the server by a name of its own that leads to this machine.
+func (s *Server) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if ip := net.ParseIP(name); ip != nil {
+		return true
+	}
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// fail answers with an error: as JSON, or to a browser that asks for a page, as a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, text := http.StatusInternalServerError, err.Error()
+	var p problem
+	if errors.As(err, &p) {
+		status = p.status
+	} else if s.o.Log != nil {
+		s.o.Log.Printf("%s: %v", r.URL.Path, err)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(status)
+		s.pages.ExecuteTemplate(w, "error.html", map[string]any{"Status": status, "Text": text})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"error": text})
+}
+
+// json returns the handler that answers with what f returns, as JSON.
+func (s *Server) json(f func(r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+		defer cancel()
+		answer, err := f(r.WithContext(ctx))
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		text, err := json.Marshal(answer)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Write(append(text, '\n'))
+	}
+}
+
+// page returns the handler of a page made from a template.
+func (s *Server) page(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		data := map[string]any{}
+		if r.PathValue("game") != "" {
+			g, err := s.game(r)
+			if err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
+		} else {
+			data["Tables"], data["Games"] = s.list()
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		if err := s.pages.ExecuteTemplate(w, name, data); err != nil && s.o.Log != nil {
+			s.o.Log.Printf("%s: %v", r.URL.Path, err)
+		}
+	}
+}

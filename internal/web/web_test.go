@@ -1,0 +1,220 @@
+package web
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"math/rand/v2"
+
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+)
+
+// serve starts a server with the tables of these games.
+func serve(t testing.TB, specs ...string) *httptest.Server {
+	t.Helper()
+	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20}
+	for _, spec := range specs {
+		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	return server
+}
+
+// get returns the status and the body of an answer.
+func get(t testing.TB, url string) (int, string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// TestView compares the values of positions and moves with the table.
+func TestView(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2", "dodgem size=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		server := serve(t, spec)
+		id, variant := idOf(spec)
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			walk := gametest.Walk(r, g, r.IntN(12))
+			p := walk[len(walk)-1]
+			status, body := get(t, server.URL+"/view/"+id+"/"+variant+"?from="+url.QueryEscape(string(g.AppendText(nil, p))))
+			var v viewJSON
+			if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
+				t.Fatalf("%s: status %d, %v: %s", spec, status, err, body)
+			}
+			if g.Primitive(p) != 0 {
+				if v.Over == nil || len(v.Moves) > 0 {
+					t.Errorf("%s %q: %s", spec, g.AppendText(nil, p), body)
+				}
+				continue
+			}
+			value, _, err := tab.Lookup(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := *v.Plies[0].Worth, *worthOf(g, p, analysis.Worth{Value: value, Known: true}); got != want {
+				t.Errorf("%s %q: %+v, want %+v", spec, g.AppendText(nil, p), got, want)
+			}
+			choices, err := tab.Choices(p)
+			if err != nil || len(choices) != len(v.Moves) {
+				t.Fatalf("%s %q: %v, %s", spec, g.AppendText(nil, p), err, body)
+			}
+			for _, c := range choices {
+				want := *worthOf(g, p, analysis.Worth{Value: g.Values().Before(c.Value), Known: true})
+				for _, m := range v.Moves {
+					if m.Name == c.Name && *m.Worth != want {
+						t.Errorf("%s %q, move %s: %+v, want %+v", spec, g.AppendText(nil, p), m.Name, *m.Worth, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMistakes checks that a move that gives a win away is marked, and no other.
+func TestMistakes(t *testing.T) {
+	server := serve(t, "connectn width=4 height=4 connect=3")
+	_, body := get(t, server.URL+"/view/connectn/4-4-3?moves=0,0,3")
+	var v viewJSON
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Plies[0].Lost != nil || v.Plies[1].Lost != nil || v.Plies[2].Lost == nil || *v.Plies[2].Lost != [2]string{"win", "lose"} {
+		t.Error(body)
+	}
+}
+
+// TestAnalysis checks that a search of a small board ends with the values of the table.
+func TestAnalysis(t *testing.T) {
+	spec := "connectn width=4 height=4 connect=3"
+	server := serve(t)
+	answer, err := http.Get(server.URL + "/view/connectn/4-4-3/analysis?moves=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var last reportJSON
+	lines, ended := bufio.NewScanner(answer.Body), false
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"worth\""); ok {
+			last = reportJSON{}
+			if err := json.Unmarshal([]byte("{\"worth\""+text), &last); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended = ended || lines.Text() == "event: end"
+	}
+	g := solved.Game(t, spec)
+	p := g.Moves(nil, g.Start())[1].To
+	v, _, err := solved.Table(t, g).Lookup(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
+		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
+	}
+}
+
+// TestMachineMove checks that every level makes legal moves, and that the perfect one wins.
+func TestMachineMove(t *testing.T) {
+	server := serve(t, "connectn width=4 height=4 connect=3")
+	for _, level := range []string{"beginner", "regular", "perfect"} {
+		status, body := get(t, server.URL+"/view/connectn/4-4-3/move?moves=0,0&level="+level)
+		var m struct{ Move string }
+		if err := json.Unmarshal([]byte(body), &m); status != 200 || err != nil || !strings.Contains("0123", m.Move) || level == "perfect" && m.Move != "2" {
+			t.Errorf("%s: status %d, %v: %s", level, status, err, body)
+		}
+	}
+}
+
+// TestRefused checks the answers to requests that are not allowed or not possible.
+func TestRefused(t *testing.T) {
+	server := serve(t)
+	for _, test := range []struct {
+		method, path, host string
+		status             int
+		says               string
+	}{
+		{"GET", "/", "evil.example", 421, `host \"evil.example\" is not served here`},
+		{"GET", "/", "localhost:1", 200, ""},
+		{"GET", "/", "[::1]:1", 200, ""},
+		{"POST", "/", "", 405, "expected GET or HEAD"},
+		{"GET", "/none", "", 404, "no such page"},
+		{"GET", "/static/play.html", "", 404, "no such page"},
+		{"GET", "/static/..%2fweb.go", "", 404, ""},
+		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
+		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
+		{"GET", "/view/connectn/7-600-4", "", 404, "height"},
+		{"GET", "/view/connectn/7-6-4?moves=9", "", 400, "move 1: expected one of"},
+		{"GET", "/view/connectn/7-6-4?from=xyz", "", 400, "position"},
+		{"GET", "/view/connectn/7-6-4/analysis?from=xyz", "", 400, "position"},
+		{"GET", "/view/connectn/7-6-4/move?level=divine", "", 400, "expected beginner"},
+		{"GET", "/view/connectn/7-6-4?moves=" + strings.Repeat("0,", 9000), "", 414, "query"},
+	} {
+		r, err := http.NewRequest(test.method, server.URL+test.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.host != "" {
+			r.Host = test.host
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != test.status || !strings.Contains(string(body), test.says) {
+			t.Errorf("%s %.80s: status %d, %s", test.method, test.path, answer.StatusCode, body)
+		}
+		if csp := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
+			t.Errorf("%s: policy %q", test.path, csp)
+		}
+	}
+}
+
+// FuzzView checks that any query gets an answer, and none of them is an internal error.
+func FuzzView(f *testing.F) {
+	f.Add("from=0x044&moves=1,2")
+	f.Add("from=%20%20&moves=a1-")
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
+	if err != nil {
+		f.Fatal(err)
+	}
+	handler := s.Handler()
+	games := []string{"connectn/4-4-3", "quickcross/3-3-3", "mancala/3-2", "network/regular", "dodgem/3"}
+	f.Fuzz(func(t *testing.T, query string) {
+		for _, g := range games {
+			r := httptest.NewRequest("GET", "http://localhost/view/"+g, nil)
+			r.URL.RawQuery = query
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code >= 500 {
+				t.Errorf("%s?%q: status %d, %s", g, query, w.Code, w.Body)
+			}
+		}
+	})
+}

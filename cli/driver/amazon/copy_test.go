@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -129,9 +130,9 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			key := "cut" + game + time.Unix(n, 0).UTC().Format("150405")
 			line := "solve " + game + " " + board + " --copy s3://bucket/" + key + " --data "
 			var writes atomic.Int64
-			fake.Set(func(r *http.Request) *s3test.Fault {
+			fake.Set(func(r *http.Request) *faults.Fault {
 				if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n {
-					return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+					return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 				}
 				return nil
 			})
@@ -225,9 +226,9 @@ func TestCopyBusy(t *testing.T) {
 	useS3(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	var n atomic.Int64
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if n.Add(1)%20 == 0 {
-			return &s3test.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
+			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
 		}
 		return nil
 	})
@@ -256,7 +257,7 @@ func TestCopyLate(t *testing.T) {
 	useS3(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	stderr := &listener{heard: make(chan struct{})}
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/d/table/_SUCCESS") {
 			select {
 			case <-stderr.heard:

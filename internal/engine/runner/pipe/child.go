@@ -100,7 +100,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		defer close(c.ended)
 		err := runner.Wait(p.ctx, c.Cmd)
 		if c.own {
-			c.killGroup() // kill what it has left behind
+			c.killGroup() // kill what it was closed behind
 		}
 		close(c.exited)
 		<-read

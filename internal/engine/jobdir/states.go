@@ -227,38 +227,3 @@ func (p *States) WriteLines(w io.Writer, i, j int) error {
 		return AppendState(dst, p.g, p.Range(i), &s, width), err
 	})
 }
-
-// A Keeper gives a reducer access to the states of its ranges: it reads those of the
-// previous pass, and writes the new ones to a file.
-type Keeper struct {
-	*StateCursor
-	writer *Writer
-	chunk  *Chunk
-}
-
-// NewKeeper opens the states after the pass in directory before (blank ones if that is ""),
-// and creates the file of new states of reducer i in directory dir.
-func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper, error) {
-	states, err := OpenStates(fsys, before, g)
-	if err != nil {
-		return nil, err
-	}
-	k := &Keeper{StateCursor: states.Cursor(), chunk: NewChunk(g, Blocks)}
-	if k.writer, err = createStates(fsys, dir, i, g); err != nil {
-		return nil, errors.Join(err, states.Close())
-	}
-	return k, nil
-}
-
-// Save writes the new state of a range; ranges must ascend.
-func (k *Keeper) Save(rng uint64, s *block.State) error {
-	k.chunk.Reset()
-	k.chunk.packed.AddState(rng, game.RangeLen(k.p.g, rng), s)
-	return k.writer.Append(k.chunk)
-}
-
-// Finish finalizes the file unless err is not nil, and closes all files in any case. It
-// returns the first error.
-func (k *Keeper) Finish(err error) error {
-	return cmp.Or(k.writer.Finish(err), k.p.Close())
-}

@@ -62,19 +62,20 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, 0, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
 	if err != nil {
 		return stats, err
 	}
+	defer states.Close()
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
-	o.States = keeper
-	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
-	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
+	o.States = states.Cursor()
+	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
+	edges := lists.NewMovesTeller(o.Create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = told.TellMove
+		o.StoreEdge = edges.TellMove
 	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
-	if err := keeper.Finish(told.Finish(err)); err != nil {
+	if err := edges.Finish(err); err != nil {
 		return stats, err
 	}
 	stats.AddNew(n.New)

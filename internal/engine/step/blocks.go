@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -56,20 +55,22 @@ func (s *stream) reduceBlocks(g game.Tiered) error {
 		return err
 	}
 	defer c.close()
-	out, err := s.newShard(g, func(out io.WriteCloser) *jobdir.Writer {
-		return jobdir.NewWriter(out, g, s.o.Tier, s.o.Codec)
-	})
+	file, err := s.create(jobdir.PartName(s.o.Part, s.o.Codec))
 	if err != nil {
 		return err
 	}
-	step := New(s.name, g)
+	chunk, step := jobdir.NewChunk(g, s.o.Codec), New(s.name, g)
+	out := shard[*jobdir.Chunk]{chunk, jobdir.NewWriter(file, g, s.o.Tier, s.o.Codec), func() {
+		s.Records += chunk.Records()
+		s.Finished += chunk.Done()
+	}}
 	return out.finish(c.eachReceived(func(b *block.Block) error {
 		if s.name != Init {
 			if err := step.Reduce(b); err != nil {
 				return fmt.Errorf("range %#x: %w", b.Range, err)
 			}
 		}
-		out.Add(b)
+		chunk.Add(b)
 		return out.spill()
 	}))
 }

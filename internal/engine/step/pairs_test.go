@@ -100,17 +100,18 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 
 // reducePass runs the reduce of a packed pass, with its states and edges in files.
 func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
-	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, o.Part, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
 	if err != nil {
 		return n, err
 	}
-	o.States = keeper
+	defer states.Close()
+	o.States = states.Cursor()
 	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdge = edges.TellMove
 	}
 	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
-	return n, keeper.Finish(edges.Finish(err))
+	return n, edges.Finish(err)
 }
 
 // newIn counts the positions that a pass reads.

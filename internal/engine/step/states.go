@@ -3,19 +3,16 @@ package step
 import (
 	"cmp"
 	"fmt"
-	"io"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
-// States are the states of the ranges that one reducer owns in a game with cycles, stored
-// from pass to pass. Each state is loaded and saved at most once, in ascending order of
-// range.
+// States are the states of the ranges of a game with cycles, see jobdir.StateCursor.
 type States interface {
+	// Load reads the state of a range. Each is read at most once, in ascending order of range.
 	Load(rng uint64, s *block.State) error
-	Save(rng uint64, s *block.State) error
 }
 
 // stateCells is the encoding of the positions that the map of a pass reads, and of the
@@ -60,17 +57,17 @@ func (s *stream) mapPass(g game.Cyclic) (err error) {
 	return combiner.Flush()
 }
 
-// reducePass updates the state of each range that received messages, and writes a shard of
-// the new positions.
+// reducePass updates the state of each range that received messages, and writes the states
+// and a shard of the new positions.
 func (s *stream) reducePass(g game.Cyclic) error {
 	p := NewPass(g, s.name, s.o.Number)
 	p.StoreEdge = s.o.StoreEdge
-	out, err := s.newShard(g, func(out io.WriteCloser) *jobdir.Writer {
-		return jobdir.NewRangeWriter(out, g, s.o.Codec)
-	})
+	files, err := jobdir.NewStateWriter(s.create, s.o.Part, g, s.o.Codec)
 	if err != nil {
 		return err
 	}
+	chunk := jobdir.NewStateChunk(g, s.o.Codec)
+	out := shard[*jobdir.StateChunk]{chunk, files, func() { s.AddNew(chunk.New) }}
 	var state, fresh block.State
 	return out.finish(s.stateCells(g, p).eachReceived(func(rng uint64, h *block.Inbox) error {
 		if err := s.o.States.Load(rng, &state); err != nil {
@@ -83,15 +80,7 @@ func (s *stream) reducePass(g game.Cyclic) error {
 		if !changed {
 			return nil
 		}
-		if err := s.o.States.Save(rng, &state); err != nil {
-			return err
-		}
-		if fresh.Reached.Empty() {
-			return nil
-		}
-		var tally game.Tally
-		tally.AddValues(out.AddState(g, rng, &fresh))
-		s.AddNew(tally)
+		chunk.Add(rng, &state, &fresh)
 		return out.spill()
 	}))
 }

@@ -3,6 +3,7 @@ package step_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -12,16 +13,18 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // memoryStates implements step.States in memory.
 type memoryStates struct {
 	g      game.Cyclic
 	states []block.State
+	file   bytes.Buffer
 }
 
 func newStates(g game.Cyclic) *memoryStates {
-	return &memoryStates{g, make([]block.State, game.Ranges(g))}
+	return &memoryStates{g: g, states: make([]block.State, game.Ranges(g))}
 }
 
 func (m *memoryStates) Load(rng uint64, s *block.State) error {
@@ -29,9 +32,32 @@ func (m *memoryStates) Load(rng uint64, s *block.State) error {
 	return nil
 }
 
-func (m *memoryStates) Save(rng uint64, s *block.State) error {
-	copyState(&m.states[rng], s, game.RangeLen(m.g, rng))
-	return nil
+// create creates the file of states of a reducer.
+func (m *memoryStates) create(string) (io.WriteCloser, error) {
+	m.file.Reset()
+	return m, nil
+}
+
+func (m *memoryStates) Write(b []byte) (int, error) { return m.file.Write(b) }
+
+func (m *memoryStates) Close() error { return nil }
+
+// update replaces the states with those in the file.
+func (m *memoryStates) update(t *testing.T) {
+	t.Helper()
+	f, err := streamfmt.OpenRangeFile(bytes.NewReader(m.file.Bytes()), int64(m.file.Len()), "states")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := f.Cursor(0).ReadState(e, game.RangeLen(m.g, e.Range), &m.states[e.Range]); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // copyState copies a state of n slots.
@@ -46,7 +72,7 @@ func copyState(to, from *block.State, n int) {
 // passed runs a pass over lines as a shell pipe would, and returns the new positions.
 func passed(t *testing.T, name string, number int, states *memoryStates, in string, o step.Options) string {
 	t.Helper()
-	o.Number, o.States = number, states
+	o.Number, o.States, o.Create = number, states, states.create
 	var messages, out bytes.Buffer
 	if _, err := step.Map(name, states.g, strings.NewReader(in), &messages, o); err != nil {
 		t.Fatal(err)
@@ -56,6 +82,7 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	states.update(t)
 	return out.String()
 }
 
@@ -107,7 +134,7 @@ func TestPassStreamErrors(t *testing.T) {
 		{step.Mark, 1, false, "000\t4\n", "in:1: expected a value with an outcome"},
 		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 moves"},
 		{step.Final, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
-		{step.Create, 1, true, "001\n", "in:1: expected the position before the first move"},
+		{step.Create, 1, true, "001\n", "in:1: expected the initial position"},
 		{step.Mark, 1, true, "001\n000\n", "expected keys in ascending order"},
 		{step.Mark, 1, true, "001\t5\n", "in:1: expected a position without a value"},
 		{step.Solve, 2, true, "001\tm1\n", "in:1: expected a message of value 5 or 6"},
@@ -124,7 +151,7 @@ func TestPassStreamErrors(t *testing.T) {
 		if test.reduce {
 			stream = step.Reduce
 		}
-		_, err = stream(test.name, g, strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states})
+		_, err = stream(test.name, g, strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states, Create: states.create})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
 		}
@@ -142,7 +169,7 @@ func TestPassStreamOutput(t *testing.T) {
 		t.Errorf("map: %v", err)
 	}
 	states := newStates(g)
-	if _, err := step.Reduce(step.Create, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states}); !errors.Is(err, broken) {
+	if _, err := step.Reduce(step.Create, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states, Create: states.create}); !errors.Is(err, broken) {
 		t.Errorf("reduce: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ type Options struct {
 	// The following options are for passes over a game with cycles.
 
 	Number int    // of the pass, from 1; also the remoteness of positions that it decides
-	States States // of the ranges that the reducer owns
+	States States // of the ranges of a reducer, before the pass
 	Moves  Moves  // for a mapper, see Pass
 	// StoreEdge is for a reducer, see Pass.
 	StoreEdge func(child, parent game.Position) error
@@ -42,7 +42,7 @@ type Options struct {
 
 	Tier int // of the job; -1: unknown, allowed for a mapper of lists
 	Part int // the number of the reducer, its partition
-	// Create creates a file in the directory of the job: a file of outgoing edges, or a
+	// Create creates a file in the directory of the job: of outgoing edges, of states, or a
 	// packed shard.
 	Create func(name string) (io.WriteCloser, error)
 	// Codec is the encoding of the records; "" means text. With jobdir.Blocks a mapper reads
@@ -207,48 +207,50 @@ func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	return err
 }
 
-// A shard is the output of a reducer, and counts its records.
-type shard struct {
-	*jobdir.Chunk
-	out *jobdir.Writer
-	n   *Counters
+// create creates a file in the directory of the job. A shard of text is the output of the
+// stream.
+func (s *stream) create(name string) (io.WriteCloser, error) {
+	if name == jobdir.PartName(s.o.Part, jobdir.Text) {
+		return s.Writer, nil
+	}
+	return s.o.Create(name)
 }
 
-// newShard returns the shard of a reducer: a packed file, or lines on the stream's output.
-func (s *stream) newShard(g game.Game, newWriter func(io.WriteCloser) *jobdir.Writer) (*shard, error) {
-	var out io.WriteCloser = s.Writer
-	if s.o.packed() {
-		var err error
-		if out, err = s.o.Create(jobdir.PartName(s.o.Part, s.o.Codec)); err != nil {
-			return nil, err
-		}
+// A shard is the output of a reducer. It collects records in a chunk.
+type shard[C interface {
+	Size() int
+	Reset()
+}] struct {
+	chunk C
+	files interface {
+		Append(C) error
+		Finish(error) error
 	}
-	return &shard{jobdir.NewChunk(g, s.o.Codec), newWriter(out), &s.Counters}, nil
+	count func() // counts the records of the chunk
 }
 
 // spill writes the chunk if it is large enough.
-func (s *shard) spill() error {
-	if s.Size() < flushSize {
+func (s *shard[C]) spill() error {
+	if s.chunk.Size() < flushSize {
 		return nil
 	}
 	return s.flush()
 }
 
-func (s *shard) flush() error {
-	s.n.Records += s.Records()
-	s.n.Finished += s.Done()
-	err := s.out.Append(s.Chunk)
-	s.Reset()
+func (s *shard[C]) flush() error {
+	s.count()
+	err := s.files.Append(s.chunk)
+	s.chunk.Reset()
 	return err
 }
 
-// finish writes the last chunk and finalizes the shard unless err is not nil, and closes it
-// in any case. It returns the first error.
-func (s *shard) finish(err error) error {
+// finish writes the last chunk and finalizes the files unless err is not nil, and closes
+// them in any case. It returns the first error.
+func (s *shard[C]) finish(err error) error {
 	if err == nil {
 		err = s.flush()
 	}
-	return s.out.Finish(err)
+	return s.files.Finish(err)
 }
 
 // eachRecord calls do for every record of in. Each record must be a position, not a

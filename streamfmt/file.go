@@ -38,35 +38,35 @@ func (c *Counts) Total() uint64 {
 	return n
 }
 
-// Packed is a sequence of packed blocks, which a worker packs and a Writer appends: their
-// bytes, where each block ends, its checksum, and the counts of their records.
+// Packed is a sequence of packed blocks, or of packed cells of rows, which a worker packs and a
+// Writer or a ListWriter appends.
 type Packed struct {
 	Bytes  []byte
-	Ranges []uint64
-	Ends   []int
-	Sums   []uint32
-	Counts Counts
+	Cells  []Cell // their offsets are relative to Bytes; both keys of a block are its range
+	Counts Counts // records of the blocks
 
+	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
 }
 
 // Reset empties p.
 func (p *Packed) Reset() {
-	p.Bytes, p.Ranges, p.Ends, p.Sums, p.Counts = p.Bytes[:0], p.Ranges[:0], p.Ends[:0], p.Sums[:0], Counts{}
+	p.Bytes, p.Cells, p.Counts = p.Bytes[:0], p.Cells[:0], Counts{}
+	clear(p.values)
 }
 
 // Add packs b, which must contain at least one record.
 func (p *Packed) Add(b *block.Block) {
 	from := len(p.Bytes)
 	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
-	p.end(b.Range, from)
+	p.end(Cell{First: b.Range, Last: b.Range}, from)
 }
 
-// end adds the block of a range, whose bytes begin at from and end at the end of p.Bytes.
-func (p *Packed) end(rng uint64, from int) {
-	p.Ranges = append(p.Ranges, rng)
-	p.Ends = append(p.Ends, len(p.Bytes))
-	p.Sums = append(p.Sums, crc32.Checksum(p.Bytes[from:], castagnoli))
+// end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes.
+func (p *Packed) end(c Cell, from int) {
+	packed := p.Bytes[from:]
+	c.Offset, c.Length, c.Sum = uint64(from), uint32(len(packed)), crc32.Checksum(packed, castagnoli)
+	p.Cells = append(p.Cells, c)
 }
 
 // A Writer writes a block file.
@@ -90,12 +90,10 @@ func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
 
 // Append writes packed blocks. Their ranges must be above all ranges written before.
 func (w *Writer) Append(p *Packed) error {
-	from := 0
-	for i, end := range p.Ends {
-		if err := w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from), p.Sums[i]); err != nil {
+	for _, c := range p.Cells {
+		if err := w.enter(c.First, w.offset+c.Offset, uint64(c.Length), c.Sum); err != nil {
 			return err
 		}
-		from = end
 	}
 	w.counts.Add(&p.Counts)
 	return w.write(p.Bytes)

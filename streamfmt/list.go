@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"io"
 	"maps"
 	"math/bits"
@@ -31,47 +30,23 @@ const (
 	wordForms
 )
 
-// PackedRows is a sequence of cells, which a worker packs and a ListWriter appends.
-type PackedRows struct {
-	Bytes []byte
-
-	cells  []tierCell
-	counts []uint64 // rows by value, if they are Values
-}
-
-// tierCell is a cell of a tier. Its offset is relative to the first byte of its PackedRows.
-type tierCell struct {
-	tier int
-	Cell
-}
-
-// Reset empties p.
-func (p *PackedRows) Reset() {
-	p.Bytes, p.cells = p.Bytes[:0], p.cells[:0]
-	clear(p.counts)
-}
-
-// Add packs sorted rows of a tier into cells of CellRows rows; the last may have fewer.
-func (p *PackedRows) Add(tier int, rows []Row) {
-	for len(rows) > 0 {
-		n := min(len(rows), CellRows)
-		cell := Cell{First: rows[0].Key, Last: rows[n-1].Key, Rows: uint32(n), Offset: uint64(len(p.Bytes))}
-		p.Bytes = appendCell(p.Bytes, rows[:n])
-		packed := p.Bytes[cell.Offset:]
-		cell.Length, cell.Sum = uint32(len(packed)), crc32.Checksum(packed, castagnoli)
-		p.cells = append(p.cells, tierCell{tier, cell})
-		rows = rows[n:]
+// AddRows packs sorted rows of a tier into cells of CellRows rows; the last may have fewer.
+func (p *Packed) AddRows(tier int, rows []Row) {
+	for cell := range slices.Chunk(rows, CellRows) {
+		from := len(p.Bytes)
+		p.Bytes = appendCell(p.Bytes, cell)
+		p.end(Cell{First: cell[0].Key, Last: cell[len(cell)-1].Key, Rows: uint32(len(cell)), Tier: uint32(tier)}, from)
 	}
 }
 
 // CountValues counts rows of a list of Values by value.
-func (p *PackedRows) CountValues(rows []Row) {
+func (p *Packed) CountValues(rows []Row) {
 	for _, r := range rows {
 		v := uint16(r.Word)
-		if int(v) >= len(p.counts) {
-			p.counts = append(p.counts, make([]uint64, int(v)+1-len(p.counts))...)
+		if int(v) >= len(p.values) {
+			p.values = append(p.values, make([]uint64, int(v)+1-len(p.values))...)
 		}
-		p.counts[v]++
+		p.values[v]++
 	}
 }
 
@@ -183,7 +158,7 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 // A ListWriter writes a list file.
 type ListWriter struct {
 	frameWriter
-	pages  map[int]*listPage // by tier
+	pages  map[uint32]*listPage // by tier
 	rows   uint64
 	counts []uint64
 }
@@ -200,17 +175,17 @@ const cellsUnit = 1 << 32
 
 // NewListWriter returns a writer of a list file of a game, and writes the head.
 func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error) {
-	w := &ListWriter{pages: make(map[int]*listPage)}
+	w := &ListWriter{pages: make(map[uint32]*listPage)}
 	return w, w.begin(out, listMagic, spec, byte(kind))
 }
 
 // Append writes packed rows. They may be in any order.
-func (w *ListWriter) Append(p *PackedRows) error {
-	for _, c := range p.cells {
-		page := w.pages[c.tier]
+func (w *ListWriter) Append(p *Packed) error {
+	for _, c := range p.Cells {
+		page := w.pages[c.Tier]
 		if page == nil {
-			page = &listPage{indexPage: indexPage{first: uint64(uint32(c.tier))}}
-			w.pages[c.tier] = page
+			page = &listPage{indexPage: indexPage{first: uint64(c.Tier)}}
+			w.pages[c.Tier] = page
 		}
 		at := w.offset + c.Offset
 		page.entries = binary.LittleEndian.AppendUint64(page.entries, c.First)
@@ -223,9 +198,9 @@ func (w *ListWriter) Append(p *PackedRows) error {
 		page.second += uint64(c.Rows)
 		w.rows += uint64(c.Rows)
 	}
-	for v, n := range p.counts {
+	for v, n := range p.values {
 		if v >= len(w.counts) {
-			w.counts = append(w.counts, make([]uint64, len(p.counts)-v)...)
+			w.counts = append(w.counts, make([]uint64, len(p.values)-v)...)
 		}
 		w.counts[v] += n
 	}
@@ -321,6 +296,7 @@ type Cell struct {
 	Length      uint32
 	Rows        uint32
 	Sum         uint32
+	Tier        uint32
 }
 
 // Cells reads the index entries of the cells of a tier, in the order in which they were
@@ -360,7 +336,7 @@ func (f *ListFile) Cells(tier int) ([]Cell, error) {
 			at > f.index || length == 0 || length > min(f.index-at, 1+CellRows*maxRowSize) {
 			return nil, damaged()
 		}
-		cells[i] = Cell{First: first, Last: first + word[0], Offset: at, Length: uint32(length), Rows: uint32(word[1]), Sum: binary.LittleEndian.Uint32(src)}
+		cells[i] = Cell{First: first, Last: first + word[0], Offset: at, Length: uint32(length), Rows: uint32(word[1]), Tier: uint32(tier), Sum: binary.LittleEndian.Uint32(src)}
 		src = src[sumSize:]
 		end = at + length
 		rows += word[1]

@@ -44,10 +44,10 @@ func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKin
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p streamfmt.PackedRows
+	var p streamfmt.Packed
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		for rows := range slices.Chunk(tiers[tier], piece) {
-			p.Add(tier, rows)
+			p.AddRows(tier, rows)
 			if kind == streamfmt.Values {
 				p.CountValues(rows)
 			}
@@ -249,11 +249,11 @@ func FuzzRowText(f *testing.F) {
 // BenchmarkList packs and reads the rows of a cell.
 func BenchmarkList(b *testing.B) {
 	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36)
-	var p streamfmt.PackedRows
+	var p streamfmt.Packed
 	b.Run("pack", func(b *testing.B) {
 		for range b.N {
 			p.Reset()
-			p.Add(1, rows)
+			p.AddRows(1, rows)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})

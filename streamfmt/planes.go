@@ -89,7 +89,7 @@ func (p *Packed) AddState(rng uint64, n int, s *block.State) {
 	from := len(p.Bytes)
 	planes := s.Planes()
 	p.Bytes = p.encoder.AppendPlanes(p.Bytes, n, planes[:]...)
-	p.end(rng, from)
+	p.end(Cell{First: rng, Last: rng}, from)
 }
 
 // NewRangeWriter returns a writer of a range file of a game. It writes blocks that

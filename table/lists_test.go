@@ -306,8 +306,8 @@ func TestVerifyListsCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packed streamfmt.PackedRows
-	packed.Add(0, tiers[0])
+	var packed streamfmt.Packed
+	packed.AddRows(0, tiers[0])
 	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
 	if err := errors.Join(w.Append(&packed), w.Close(), file.Close()); err != nil {
 		t.Fatal(err)

@@ -292,7 +292,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted
 	case errors.Is(err, store.ErrBegun):
-		return nil, fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+		return nil, fmt.Errorf("%w: --resume continues it, --overwrite starts over", err)
 	case place.HDFS != nil && errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, place.HDFS.User())
 	}

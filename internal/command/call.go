@@ -45,7 +45,7 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 		case flag != nil:
 			f := findFlag(here, flag[1])
 			if f == nil && !c.help {
-				return c, Usagef("there is no flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
+				return c, Usagef("unknown flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
 			}
 			flags = append(flags, word)
 			if c.help || !takesWord(f) || flag[2] != "" {

@@ -183,7 +183,7 @@ func CheckGames(games game.Kinds, flags []cli.Flag, properties ...string) error 
 	for _, k := range games {
 		for _, p := range k.Params {
 			if slices.Contains(taken, p.Name) {
-				return fmt.Errorf("game %s, parameter %s: the name is taken by a flag that all games have", k.Name, p.Name)
+				return fmt.Errorf("game %s, parameter %s: a common flag has this name", k.Name, p.Name)
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	for _, p := range kind.Params {
 		env, text := []string(nil), ""
 		if fromJob {
-			env, text = Environment(p.Name), "none, it must be given"
+			env, text = Environment(p.Name), "required"
 		}
 		if p.Words == nil {
 			f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default, EnvVars: env, DefaultText: text}
@@ -370,7 +370,7 @@ func ParseSize(text string) (int64, error) {
 	s, ok := shift[strings.ToUpper(text[len(digits):])]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
-		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M, G or T after it", text)
+		return 0, fmt.Errorf("size %q: expected a number of bytes, optionally with suffix K, M, G or T", text)
 	}
 	return n << s, nil
 }

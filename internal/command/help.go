@@ -96,7 +96,7 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 	h.commands(commands)
 	h.flags(flags)
 	if len(c.path) == 0 {
-		fmt.Fprintf(&h.to, "\n%s COMMAND --help tells more; %s --version: which build it is.\n", name, name)
+		fmt.Fprintf(&h.to, "\n%s COMMAND --help describes a command; %s --version prints the build.\n", name, name)
 	}
 	_, err := io.WriteString(out, h.to.String())
 	return err
@@ -275,7 +275,7 @@ func CompletionCommand(name string) *cli.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "what makes a shell complete the words of this command",
+		Usage:     "print shell completion code",
 		UsageText: name + " completion bash|zsh|fish",
 		Description: "   bash:  source <(" + name + " completion bash)\n" +
 			"   zsh:   source <(" + name + " completion zsh)\n" +

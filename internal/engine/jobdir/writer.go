@@ -11,7 +11,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Chunk is the encoded records of consecutive ranges, which a worker makes for a Writer.
+// A Chunk is the encoded records of consecutive ranges, or sorted rows, which a worker makes
+// for a Writer.
 type Chunk struct {
 	codec  Codec
 	width  int
@@ -61,6 +62,26 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 	return counts
 }
 
+// AddRows encodes sorted rows of a tier, all of one kind.
+func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
+	if c.codec == Blocks {
+		c.packed.AddRows(tier, rows)
+		return
+	}
+	for _, r := range rows {
+		c.text = streamfmt.AppendRow(c.text, r, kind, c.width)
+	}
+}
+
+// CountValues counts rows of a list of Values by value.
+func (c *Chunk) CountValues(rows []streamfmt.Row) { c.packed.CountValues(rows) }
+
+// Inherit gives an empty chunk the memory of an old one that is no longer used.
+func (c *Chunk) Inherit(old *Chunk) {
+	c.packed, c.text = old.packed, old.text
+	c.Reset()
+}
+
 // Size returns the number of bytes in the chunk.
 func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
 
@@ -73,11 +94,26 @@ func (c *Chunk) Done() int64 { return c.done }
 // A Writer writes a shard, or a file of the table.
 type Writer struct {
 	out    io.WriteCloser
-	packed *streamfmt.Writer // nil for text
-	err    error             // from NewWriter or NewRangeWriter
-	chunk  *Chunk            // for AppendLines
+	packed packedWriter // nil for text
+	err    error        // from a function that made packed
+	chunk  *Chunk       // for AppendLines
 	// gather adds the records of in to the chunk, and calls do after each range.
 	gather func(in io.Reader, source string, do func() error) error
+}
+
+// A packedWriter writes a block file, range file or list file.
+type packedWriter interface {
+	Append(*streamfmt.Packed) error
+	Close() error
+}
+
+// NewRowWriter returns a writer of a list of rows. Package lists reads lines for it.
+func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
+	w := &Writer{out: out}
+	if c == Blocks {
+		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
+	}
+	return w
 }
 
 // NewWriter returns a writer of a shard of a tier.
@@ -136,7 +172,7 @@ func (w *Writer) AppendTier(t *Tier) error {
 		return w.err
 	}
 	for _, f := range t.files.files {
-		if err := w.packed.AppendFile(f); err != nil {
+		if err := w.packed.(*streamfmt.Writer).AppendFile(f); err != nil {
 			return err
 		}
 	}

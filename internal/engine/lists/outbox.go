@@ -26,6 +26,7 @@ const firstRows = 1 << 10
 // as chunks. It is used by one goroutine.
 type Outbox struct {
 	kind  Kind
+	codec jobdir.Codec
 	most  int
 	emit  func(*Chunk) error
 	chunk Chunk
@@ -40,8 +41,8 @@ type Outbox struct {
 // the chunk.
 func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
-		kind: kind, most: max(1, most), emit: emit,
-		chunk:   newChunk(g, kind, c),
+		kind: kind, codec: c, most: max(1, most), emit: emit,
+		chunk:   Chunk{Chunk: jobdir.NewChunk(g, c)},
 		numbers: make([]int, game.LastTier(g)+2),
 	}
 }
@@ -50,8 +51,7 @@ func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chun
 func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.tiers))
 	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
-	o.chunk.packed, o.chunk.text, o.chunk.pieces = old.chunk.packed, old.chunk.text, old.chunk.pieces
-	o.chunk.reset()
+	o.chunk.Inherit(old.chunk.Chunk)
 }
 
 // Send adds a row that is sent to a tier, which is at most the last tier of the game.
@@ -116,16 +116,19 @@ func (o *Outbox) Flush() error {
 	return o.emitChunk()
 }
 
-// add encodes sorted rows into the chunk, and emits it whenever it is large enough.
+// add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough, and
+// at the end if it is text.
 func (o *Outbox) add(tier int, rows []Row) error {
+	o.chunk.tier = tier
 	for piece := range slices.Chunk(rows, pieceRows) {
-		o.chunk.add(tier, piece)
-		if o.chunk.Size() < chunkSize {
-			continue
+		if o.chunk.AddRows(tier, piece, o.kind); o.chunk.Size() >= chunkSize {
+			if err := o.emitChunk(); err != nil {
+				return err
+			}
 		}
-		if err := o.emitChunk(); err != nil {
-			return err
-		}
+	}
+	if o.codec == jobdir.Text {
+		return o.emitChunk()
 	}
 	return nil
 }
@@ -135,7 +138,7 @@ func (o *Outbox) emitChunk() error {
 		return nil
 	}
 	err := o.emit(&o.chunk)
-	o.chunk.reset()
+	o.chunk.Reset()
 	return err
 }
 
@@ -164,63 +167,30 @@ func merge(rows []Row, kind Kind) []Row {
 	return rows[:n+1]
 }
 
-// A Chunk is encoded, sorted rows that are sent to some tiers.
+// A Chunk is encoded, sorted rows that are sent to some tiers; text is sent to one tier.
 type Chunk struct {
-	kind  Kind
-	codec jobdir.Codec
-	width int
-
-	packed streamfmt.PackedRows
-	text   []byte
-	pieces []piece // of text, by tier
-}
-
-func newChunk(g game.Game, kind Kind, c jobdir.Codec) Chunk {
-	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
-}
-
-// A piece is the text that is sent to a tier; end is the offset after its last byte.
-type piece struct{ tier, end int }
-
-// Size returns the number of bytes in the chunk.
-func (c *Chunk) Size() int { return len(c.packed.Bytes) + len(c.text) }
-
-func (c *Chunk) reset() {
-	c.packed.Reset()
-	c.text, c.pieces = c.text[:0], c.pieces[:0]
-}
-
-func (c *Chunk) add(tier int, rows []Row) {
-	if c.codec != jobdir.Text {
-		c.packed.Add(tier, rows)
-		return
-	}
-	for _, r := range rows {
-		c.text = streamfmt.AppendRow(c.text, r, c.kind, c.width)
-	}
-	c.pieces = append(c.pieces, piece{tier, len(c.text)})
+	*jobdir.Chunk
+	tier int
 }
 
 // An OutboxWriter writes the outbox files of one reducer. It is safe for concurrent use.
 type OutboxWriter struct {
-	create func(name string) (io.WriteCloser, error)
-	part   int
-	g      game.Game
-	kind   Kind
-	codec  jobdir.Codec
+	create  func(name string) (io.WriteCloser, error)
+	reducer int
+	g       game.Game
+	kind    Kind
+	codec   jobdir.Codec
 
-	mu     sync.Mutex
-	files  []io.Closer
-	packed *streamfmt.ListWriter // nil before the first packed chunk
-	texts  map[int]io.Writer     // by tier
-	err    error                 // the first error, after which nothing more is written
+	mu    sync.Mutex
+	files map[string]*jobdir.Writer // by name
+	err   error                     // the first error, after which nothing more is written
 }
 
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
 // name of each file when there is something to write to it. Packed rows are written to one
 // file, text to one file for each receiving tier.
 func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec) *OutboxWriter {
-	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
+	return &OutboxWriter{create: create, reducer: i, g: g, kind: kind, codec: c, files: make(map[string]*jobdir.Writer)}
 }
 
 // Append writes a chunk.
@@ -233,56 +203,26 @@ func (w *OutboxWriter) Append(c *Chunk) error {
 	return w.err
 }
 
-func (w *OutboxWriter) append(c *Chunk) (err error) {
-	if w.codec == jobdir.Text {
-		return w.appendText(c)
-	}
-	if w.packed == nil {
-		out, err := w.open(OutboxName(w.part, 0, w.codec))
+func (w *OutboxWriter) append(c *Chunk) error {
+	name := OutboxName(w.reducer, c.tier, w.codec)
+	file := w.files[name]
+	if file == nil {
+		out, err := w.create(name)
 		if err != nil {
 			return err
 		}
-		if w.packed, err = streamfmt.NewListWriter(out, w.g.Spec(), w.kind); err != nil {
-			return err
-		}
+		file = jobdir.NewRowWriter(out, w.g, w.kind, w.codec)
+		w.files[name] = file
 	}
-	return w.packed.Append(&c.packed)
-}
-
-func (w *OutboxWriter) appendText(c *Chunk) (err error) {
-	from := 0
-	for _, p := range c.pieces {
-		out, ok := w.texts[p.tier]
-		if !ok {
-			if out, err = w.open(OutboxName(w.part, p.tier, w.codec)); err != nil {
-				return err
-			}
-			w.texts[p.tier] = out
-		}
-		if _, err := out.Write(c.text[from:p.end]); err != nil {
-			return err
-		}
-		from = p.end
-	}
-	return nil
-}
-
-func (w *OutboxWriter) open(name string) (io.Writer, error) {
-	f, err := w.create(name)
-	if err == nil {
-		w.files = append(w.files, f)
-	}
-	return f, err
+	return file.Append(c.Chunk)
 }
 
 // Finish finalizes the files unless err is not nil, and closes them in any case. It returns
 // the first error.
 func (w *OutboxWriter) Finish(err error) error {
-	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
-		err = w.packed.Close()
-	}
+	err = cmp.Or(err, w.err)
 	for _, f := range w.files {
-		err = cmp.Or(err, f.Close())
+		err = f.Finish(err)
 	}
 	return err
 }
@@ -312,21 +252,18 @@ func (t *Teller) Finish(err error) error {
 // A PartWriter writes a shard, or a file of the table. Its output does not depend on how
 // many rows are appended at a time.
 type PartWriter struct {
-	out    io.WriteCloser
-	tier   int
-	chunk  Chunk
-	packed *streamfmt.ListWriter // nil for text
-	err    error                 // from NewPartWriter
-	rest   []Row                 // rows that wait to be written
+	*jobdir.Writer
+	tier  int
+	kind  Kind
+	width int
+	chunk *jobdir.Chunk
+	rest  []Row // rows that wait to be written
 }
 
 // NewPartWriter returns a writer of a shard of a tier.
 func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) *PartWriter {
-	w := &PartWriter{out: out, tier: tier, chunk: newChunk(g, kind, c)}
-	if c != jobdir.Text {
-		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
-	}
-	return w
+	return &PartWriter{Writer: jobdir.NewRowWriter(out, g, kind, c), tier: tier, kind: kind,
+		width: streamfmt.KeyWidth(g.KeyBits()), chunk: jobdir.NewChunk(g, c)}
 }
 
 // Append writes rows, which must come after all rows written before.
@@ -342,7 +279,7 @@ func (w *PartWriter) Append(rows []Row) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their rows.
 func (w *PartWriter) AppendLines(in io.Reader, source string) error {
-	return eachRow(in, source, w.chunk.width, nil, []Kind{w.chunk.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
+	return eachRow(in, source, w.width, nil, []Kind{w.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
 		w.rest = append(w.rest, row)
 		return "", w.spill()
 	})
@@ -359,20 +296,13 @@ func (w *PartWriter) spill() error {
 }
 
 // write writes rows: a multiple of the rows in a cell, or the last rows.
-func (w *PartWriter) write(rows []Row) (err error) {
-	if w.err != nil {
-		return w.err
+func (w *PartWriter) write(rows []Row) error {
+	w.chunk.Reset()
+	w.chunk.AddRows(w.tier, rows, w.kind)
+	if w.kind == Values {
+		w.chunk.CountValues(rows)
 	}
-	w.chunk.reset()
-	w.chunk.add(w.tier, rows)
-	if w.packed == nil {
-		_, err = w.out.Write(w.chunk.text)
-		return err
-	}
-	if w.chunk.kind == Values {
-		w.chunk.packed.CountValues(rows)
-	}
-	return w.packed.Append(&w.chunk.packed)
+	return w.Writer.Append(w.chunk)
 }
 
 // Finish finalizes the shard unless err is not nil, and closes the file in any case. It
@@ -381,8 +311,5 @@ func (w *PartWriter) Finish(err error) error {
 	if err == nil {
 		err = w.write(w.rest)
 	}
-	if err == nil && w.packed != nil {
-		err = w.packed.Close()
-	}
-	return cmp.Or(err, w.out.Close())
+	return w.Writer.Finish(err)
 }

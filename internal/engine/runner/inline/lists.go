@@ -98,7 +98,7 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 	if job.Step == step.Init {
 		return nil, nil
 	}
-	told, err := lists.OpenTold(job.Told, job.Tier, w.kind)
+	told, err := lists.OpenInbox(job.Told, job.Tier, w.kind)
 	if err != nil {
 		return nil, err
 	}

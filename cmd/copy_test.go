@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -31,7 +32,7 @@ func TestInterruptedCopy(t *testing.T) {
 		copied := " --copy s3://bucket/" + name
 		held := make(chan struct{})
 		var writes atomic.Int64
-		fake.Set(func(r *http.Request) *s3test.Fault {
+		fake.Set(func(r *http.Request) *faults.Fault {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) == at {
 				close(held)
 				<-r.Context().Done() // until the driver has closed the connection

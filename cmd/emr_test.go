@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/emrtest"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -207,7 +208,7 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume goes on with it, --overwrite begins anew") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
@@ -317,7 +318,7 @@ func TestEMRRemove(t *testing.T) {
 	unchanged("a claim")
 	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // the driver died
 	// A driver finished its run between the list and the claim.
-	c.s3.Set(func(r *http.Request) *s3test.Fault {
+	c.s3.Set(func(r *http.Request) *faults.Fault {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/_owner") && r.Header.Get("If-Match") != "" {
 			c.s3.Put("bucket", "games/all_data/table/tier-10.blocks", []byte("new"))
 		}
@@ -365,7 +366,7 @@ func TestEMRPlace(t *testing.T) {
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
 	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
-	c.s3.Set(func(r *http.Request) *s3test.Fault {
+	c.s3.Set(func(r *http.Request) *faults.Fault {
 		r.Header.Del("If-None-Match")
 		return nil
 	})
@@ -399,9 +400,9 @@ func TestEMRBucket(t *testing.T) {
 	if status, _, errs := ran(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
 		t.Errorf("exit %d, %s, rules %s", status, errs, c.s3.Rules("bucket"))
 	}
-	c.s3.Set(func(r *http.Request) *s3test.Fault {
+	c.s3.Set(func(r *http.Request) *faults.Fault {
 		if !strings.Contains(r.Header.Get("Authorization"), "/eu-north-1/s3/") {
-			return &s3test.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
+			return &faults.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
 		}
 		return nil
 	})
@@ -511,10 +512,7 @@ func TestEMRExpired(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
 	defer letGo()
-	for _, f := range []emrtest.Fault{emrtest.Throttled, emrtest.Lost} {
-		f.Op, f.Times = "RunJobFlow", 1
-		c.emr.Meet(f)
-	}
+	c.emr.Set(faults.InTurn("RunJobFlow", faults.Throttled, faults.Lost))
 	cmd := c.driver(onCloud + " --yes")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -522,9 +520,7 @@ func TestEMRExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.begun(t, 1)
-	expired := emrtest.Expired
-	expired.Times = -1
-	c.emr.Meet(expired)
+	c.emr.Set(func(*http.Request) *faults.Fault { return faults.Expired })
 	cmd.Wait()
 	if status, said := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(said, "the credentials have expired") ||
 		!strings.Contains(said, "driver-aws solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
@@ -534,7 +530,7 @@ func TestEMRExpired(t *testing.T) {
 	if status, _, _ := ran(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
 		t.Errorf("exit %d, written down %v", status, c.written(t))
 	}
-	c.emr.Mend()
+	c.emr.Set(nil)
 	other := filepath.Join(filepath.Dir(c.written(t)[0]), "j-OTHER.json")
 	record := fmt.Sprintf(`{"id":"j-OTHER","region":"us-east-1","ends":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
 	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {

@@ -342,7 +342,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
 		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
 		{"may not read", words("/owned/secret", "permission denied to nobody"), other, s.solve("/owned/secret")},
-		{"begun", words("/begun", "holds a run of this game already", "--resume", "--overwrite"), nil, s.solve("/begun")},
+		{"begun", words("/begun", "already contains a run of this game", "--resume", "--overwrite"), nil, s.solve("/begun")},
 		{"foreign", words("/foreign", "not empty, and not treereduce's"), nil, s.solve("/foreign")},
 		{"no such jar", words("streaming jar", "/no/such.jar", "no such file"), nil, s.solve("/x", "--streaming-jar", "/no/such.jar")},
 		{"no jar", words("no streaming jar", "HADOOP_STREAMING_JAR", "--streaming-jar"), words("HADOOP_HOME=", "PATH="), s.solve("/x", "--hadoop", filepath.Join(s.Dir(), "bin", "hadoop"))},

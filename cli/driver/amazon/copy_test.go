@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -129,9 +130,9 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			key := "cut" + game + time.Unix(n, 0).UTC().Format("150405")
 			line := "solve " + game + " " + board + " --copy s3://bucket/" + key + " --data "
 			var writes atomic.Int64
-			fake.Set(func(r *http.Request) *s3test.Fault {
+			fake.Set(func(r *http.Request) *faults.Fault {
 				if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n {
-					return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+					return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 				}
 				return nil
 			})
@@ -196,7 +197,7 @@ func TestCopyRefused(t *testing.T) {
 		status int
 		want   string
 	}{
-		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: holds a run of this game already: --resume goes on with it, --overwrite begins anew"},
+		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: already contains a run of this game: --resume continues it, --overwrite starts over"},
 		{"solve connectn " + boards["connectn"] + " --resume --data " + none + " --copy s3://bucket/d", 1, `--copy s3://bucket/d: of another game: expected "connectn width=3 height=2 connect=2", found "mnk`},
 		{line + second + " --resume --copy s3://bucket/d", 1, "--copy s3://bucket/d: it is of a later run, begun "},
 		{line + none + " --copy s3://bucket/foreign", 1, "--copy s3://bucket/foreign: not empty, and not treereduce's: it has no treereduce.json"},
@@ -225,9 +226,9 @@ func TestCopyBusy(t *testing.T) {
 	useS3(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	var n atomic.Int64
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if n.Add(1)%20 == 0 {
-			return &s3test.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
+			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
 		}
 		return nil
 	})
@@ -256,7 +257,7 @@ func TestCopyLate(t *testing.T) {
 	useS3(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	stderr := &listener{heard: make(chan struct{})}
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/d/table/_SUCCESS") {
 			select {
 			case <-stderr.heard:

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -54,7 +55,7 @@ func TestOvertake(t *testing.T) {
 		t.Fatal(err)
 	}
 	held, release := make(chan struct{}), make(chan struct{})
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if strings.HasSuffix(r.URL.Path, "/data_first0/part-00000") {
 			close(held)
 			<-release
@@ -104,9 +105,9 @@ func TestOvertake(t *testing.T) {
 // when a run is about to delete its source.
 func TestRefused(t *testing.T) {
 	fake, to, dir := dial(t)
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if strings.HasSuffix(r.URL.Path, "/part-00000") {
-			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 		}
 		return nil
 	})
@@ -173,7 +174,7 @@ func TestLost(t *testing.T) {
 		}
 	}
 	held, release := make(chan struct{}), make(chan struct{})
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if strings.HasSuffix(r.URL.Path, "/part-00000") {
 			close(held)
 			<-release

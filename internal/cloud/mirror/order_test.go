@@ -10,7 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/testing/s3test"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 )
 
 // TestOrder checks that a directory is deleted from the copy only after the next one is in it:
@@ -81,7 +81,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var once sync.Once
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if len(complete()) == 0 {
 			once.Do(func() { t.Errorf("before %s %s the copy has no complete directory", r.Method, r.URL) })
 		}

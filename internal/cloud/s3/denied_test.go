@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -18,8 +19,8 @@ import (
 func TestOnePrefix(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	fake.Put("bucket", "x/secret", []byte("secret"))
-	fake.Set(func(r *http.Request) *s3test.Fault {
-		denied := &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+	fake.Set(func(r *http.Request) *faults.Fault {
+		denied := &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 		q := r.URL.Query()
 		key := strings.TrimPrefix(r.URL.Path, "/bucket/")
 		switch object := strings.HasPrefix(r.URL.Path, "/bucket/") && key != ""; {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -343,7 +344,7 @@ func TestUnconditional(t *testing.T) {
 	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
 		fake := s3test.StartFake(t, "bucket")
 		f, _ := dial(t, fake.Env(), "s3://bucket/x")
-		strip := func(r *http.Request) *s3test.Fault {
+		strip := func(r *http.Request) *faults.Fault {
 			for _, name := range ignored {
 				r.Header.Del(name)
 			}
@@ -509,9 +510,9 @@ func TestSealLast(t *testing.T) {
 	dir := local(t, "part-00000", "part-00001", "part-00002", store.Success)
 	stopAt := func(n int) error {
 		var puts atomic.Int64
-		fake.Set(func(r *http.Request) *s3test.Fault {
+		fake.Set(func(r *http.Request) *faults.Fault {
 			if (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n) {
-				return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 			}
 			return nil
 		})
@@ -573,9 +574,9 @@ func TestCut(t *testing.T) {
 	content := someBytes(3 << 20)
 	fake.Put("bucket", "file", content)
 	times := 0
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		if times++; times%3 != 0 {
-			return &s3test.Fault{Cut: 50_000}
+			return &faults.Fault{Cut: 50_000}
 		}
 		return nil
 	})
@@ -587,7 +588,7 @@ func TestCut(t *testing.T) {
 	if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	fake.Set(func(r *http.Request) *s3test.Fault { return &s3test.Fault{Cut: 1} })
+	fake.Set(func(r *http.Request) *faults.Fault { return &faults.Fault{Cut: 1} })
 	b := make([]byte, 1000)
 	if n, err := in.ReadAt(b, 1<<20); err == nil || n != 0 || !strings.Contains(err.Error(), "read s3://bucket/file: the answer was cut off") {
 		t.Errorf("%d bytes, %v", n, err)
@@ -607,15 +608,15 @@ func TestAnswers(t *testing.T) {
 		"InternalWhat":   "open s3://bucket/file: S3 GetObject: InternalWhat",
 		"InvalidRequest": "open s3://bucket/file: S3 GetObject: InvalidRequest",
 	} {
-		fake.Set(func(*http.Request) *s3test.Fault { return &s3test.Fault{Status: http.StatusForbidden, Code: code} })
+		fake.Set(func(*http.Request) *faults.Fault { return &faults.Fault{Status: http.StatusForbidden, Code: code} })
 		if _, err := f.Open("file"); err == nil || err.Error() != want {
 			t.Errorf("%v\nexpected\n%s", err, want)
 		}
 	}
 	times := 0
-	fake.Set(func(*http.Request) *s3test.Fault {
+	fake.Set(func(*http.Request) *faults.Fault {
 		if times++; times <= 2 {
-			return &s3test.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
+			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
 		}
 		return nil
 	})
@@ -646,24 +647,24 @@ func TestNew(t *testing.T) {
 		t.Error(err)
 	}
 	var regions []string
-	fake.Set(func(r *http.Request) *s3test.Fault {
+	fake.Set(func(r *http.Request) *faults.Fault {
 		_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 		regions = append(regions, strings.Split(scope, "/")[2])
 		if regions[len(regions)-1] != "eu-north-1" {
-			return &s3test.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
+			return &faults.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
 		}
 		return nil
 	})
 	if err := dial("s3://bucket/x"); err != nil || !slices.Equal(regions, []string{s3test.Region, "eu-north-1"}) {
 		t.Error(regions, err)
 	}
-	fake.Set(func(r *http.Request) *s3test.Fault {
-		return &s3test.Fault{Status: http.StatusBadRequest, Code: "BadRequest"}
+	fake.Set(func(r *http.Request) *faults.Fault {
+		return &faults.Fault{Status: http.StatusBadRequest, Code: "BadRequest"}
 	})
 	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: S3 does not find it from region us-east-1: set AWS_REGION to that of the bucket" {
 		t.Error(err)
 	}
-	fake.Set(func(r *http.Request) *s3test.Fault { return &s3test.Fault{Status: http.StatusForbidden} })
+	fake.Set(func(r *http.Request) *faults.Fault { return &faults.Fault{Status: http.StatusForbidden} })
 	if err := dial("s3://bucket/x"); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}
@@ -679,9 +680,9 @@ func TestMissingPart(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, append(fake.Env(), "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
 	content := someBytes(2*partSize + 1)
-	refuse := func(r *http.Request) *s3test.Fault {
+	refuse := func(r *http.Request) *faults.Fault {
 		if r.URL.Query().Get("partNumber") == "2" {
-			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 		}
 		return nil
 	}

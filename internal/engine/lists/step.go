@@ -166,7 +166,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
 		if name == step.Init && row.Key != f.g.Start() {
-			return "the position before the first move", nil
+			return "the initial position", nil
 		}
 		if n := len(b.keys); n > 0 {
 			last := b.keys[n-1]

@@ -18,17 +18,14 @@ const (
 
 // operations are the supported calls. They are called with the lock held.
 var operations = map[string]func(s *Server, body []byte) (any, error){
-	"RunJobFlow":               decoded((*Server).runJobFlow),
-	"AddJobFlowSteps":          decoded((*Server).addJobFlowSteps),
-	"DescribeStep":             decoded((*Server).describeStep),
-	"ListSteps":                decoded((*Server).listSteps),
-	"CancelSteps":              decoded((*Server).cancelSteps),
-	"DescribeCluster":          decoded((*Server).describeCluster),
-	"ListClusters":             decoded((*Server).listClusters),
-	"TerminateJobFlows":        decoded((*Server).terminateJobFlows),
-	"ModifyCluster":            decoded((*Server).modifyCluster),
-	"PutAutoTerminationPolicy": decoded((*Server).putAutoTerminationPolicy),
-	"SetTerminationProtection": decoded((*Server).setTerminationProtection),
+	"RunJobFlow":        decoded((*Server).runJobFlow),
+	"AddJobFlowSteps":   decoded((*Server).addJobFlowSteps),
+	"DescribeStep":      decoded((*Server).describeStep),
+	"ListSteps":         decoded((*Server).listSteps),
+	"CancelSteps":       decoded((*Server).cancelSteps),
+	"DescribeCluster":   decoded((*Server).describeCluster),
+	"ListClusters":      decoded((*Server).listClusters),
+	"TerminateJobFlows": decoded((*Server).terminateJobFlows),
 }
 
 // decoded makes an operation from a function of the decoded request.
@@ -47,9 +44,9 @@ func decoded[In any](do func(s *Server, in *In) (any, error)) func(*Server, []by
 type runJobFlowIn struct {
 	Name, LogUri, ReleaseLabel, JobFlowRole, ServiceRole string
 	Instances                                            struct {
-		KeepJobFlowAliveWhenNoSteps, TerminationProtected bool
-		InstanceGroups                                    []json.RawMessage
-		MasterInstanceType                                string
+		KeepJobFlowAliveWhenNoSteps bool
+		InstanceGroups              []json.RawMessage
+		MasterInstanceType          string
 	}
 	Steps                 []stepConfig
 	BootstrapActions      []bootstrapAction
@@ -109,7 +106,6 @@ type clusterOut struct {
 	LogUri               string `json:",omitempty"`
 	ReleaseLabel         string
 	AutoTerminate        bool
-	TerminationProtected bool
 	MasterPublicDnsName  string
 	StepConcurrencyLevel int
 	Tags, Applications   []json.RawMessage
@@ -299,56 +295,10 @@ func (s *Server) terminateJobFlows(in *struct{ JobFlowIds []string }) (any, erro
 		if err != nil {
 			return nil, err
 		}
-		if c.protected && c.active() {
-			return nil, unfit("Could not shut down one or more job flows since they are termination protected.")
-		}
 		all = append(all, c)
 	}
 	for _, c := range all {
 		c.end("TERMINATED", "USER_REQUEST", "Terminated by user request")
-	}
-	return struct{}{}, nil
-}
-
-func (s *Server) modifyCluster(in *struct {
-	ClusterId            string
-	StepConcurrencyLevel *int
-}) (any, error) {
-	if _, err := s.changeable(in.ClusterId); err != nil {
-		return nil, err
-	}
-	if n := in.StepConcurrencyLevel; n != nil && *n != 1 {
-		return nil, unfit("emrtest: steps run one at a time")
-	}
-	return map[string]int{"StepConcurrencyLevel": 1}, nil
-}
-
-func (s *Server) putAutoTerminationPolicy(in *struct {
-	ClusterId             string
-	AutoTerminationPolicy *idlePolicy
-}) (any, error) {
-	c, err := s.changeable(in.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	if err := in.AutoTerminationPolicy.check(); err != nil {
-		return nil, err
-	}
-	c.in.AutoTerminationPolicy = in.AutoTerminationPolicy
-	c.stir()
-	return struct{}{}, nil
-}
-
-func (s *Server) setTerminationProtection(in *struct {
-	JobFlowIds           []string
-	TerminationProtected bool
-}) (any, error) {
-	for _, id := range in.JobFlowIds {
-		c, err := s.changeable(id)
-		if err != nil {
-			return nil, err
-		}
-		c.protected = in.TerminationProtected
 	}
 	return struct{}{}, nil
 }

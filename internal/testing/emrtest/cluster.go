@@ -23,13 +23,12 @@ type cluster struct {
 	done context.CancelFunc //
 	wake chan struct{}      // receives when something has changed
 
-	state     string
-	reason    reason
-	timeline  timeline
-	protected bool
-	steps     []*step
-	last      string    // the final state; "": the cluster is not ending
-	idle      time.Time // since when the cluster has been waiting
+	state    string
+	reason   reason
+	timeline timeline
+	steps    []*step
+	last     string    // the final state; "": the cluster is not ending
+	idle     time.Time // since when the cluster has been waiting
 }
 
 // sudo shutdown on the master writes its arguments to shutdownFile, in the folder that the
@@ -43,8 +42,7 @@ const (
 const look = 20 * time.Millisecond
 
 func newCluster(s *Server, in *runJobFlowIn) *cluster {
-	c := &cluster{s: s, in: in, id: s.newID("j"), state: "STARTING", timeline: make(timeline),
-		protected: in.Instances.TerminationProtected, wake: make(chan struct{}, 1)}
+	c := &cluster{s: s, in: in, id: s.newID("j"), state: "STARTING", timeline: make(timeline), wake: make(chan struct{}, 1)}
 	c.ctx, c.done = context.WithCancel(context.Background())
 	c.timeline.set("CreationDateTime")
 	return c
@@ -65,8 +63,8 @@ func (c *cluster) active() bool {
 func (c *cluster) out() clusterOut {
 	out := clusterOut{
 		Id: c.id, Name: c.in.Name, ClusterArn: c.arn(), ReleaseLabel: c.in.ReleaseLabel,
-		Status:        status{State: c.state, StateChangeReason: c.reason, Timeline: c.timeline},
-		AutoTerminate: !c.in.Instances.KeepJobFlowAliveWhenNoSteps, TerminationProtected: c.protected,
+		Status:              status{State: c.state, StateChangeReason: c.reason, Timeline: c.timeline},
+		AutoTerminate:       !c.in.Instances.KeepJobFlowAliveWhenNoSteps,
 		MasterPublicDnsName: "localhost", StepConcurrencyLevel: 1, Tags: orNone(c.in.Tags), Applications: orNone(c.in.Applications),
 	}
 	if rest, ok := strings.CutPrefix(c.in.LogUri, scheme); ok {

@@ -80,12 +80,10 @@ type siteTest struct {
 func (s *site) run(t *testing.T, tests []siteTest) {
 	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
-			s.emr.Mend()
 			test.do(t, s)
 			s.noneAlive(t)
 		}) {
 			// Clusters left running would disturb the next test.
-			s.emr.Mend()
 			s.emr.EndCluster("")
 			s.waitFor(t, "all clusters to end", s.allEnded)
 		}

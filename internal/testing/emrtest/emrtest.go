@@ -1,6 +1,6 @@
 // Package emrtest is an Amazon EMR for tests, on loopback. It implements the service's JSON
-// protocol, clusters that start, wait, run steps and end like those of the service, and
-// errors on request. It really runs the steps, on a Hadoop on this machine (see
+// protocol, and clusters that start, wait, run steps and end like those of the service. Faults can
+// be put before it (see faults). It really runs the steps, on a Hadoop on this machine (see
 // minicluster), and S3 is a real server (see s3test). It knows nothing of games or of jobs.
 //
 // command-runner.jar works as in the service: it runs a command on the master, with hadoop
@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
@@ -61,6 +62,7 @@ type Config struct {
 
 // A Server is a running EMR.
 type Server struct {
+	faults.Handler
 	URL string // http://127.0.0.1:PORT
 
 	config  Config
@@ -71,7 +73,6 @@ type Server struct {
 
 	mu       sync.Mutex // protects the fields below
 	clusters []*cluster // the oldest first
-	faults   []*Fault
 	calls    []Call
 	number   int // number of the last identifier
 }
@@ -88,6 +89,7 @@ func Start(config Config) (*Server, error) {
 		config.Second = time.Second
 	}
 	s := &Server{config: config}
+	s.Next = http.HandlerFunc(s.serve)
 	if config.S3 != "" {
 		s.objects = newObjects(config.S3)
 	}
@@ -134,62 +136,6 @@ func (s *Server) newID(kind string) string {
 	return fmt.Sprintf("%s-TEST%09d", kind, s.number)
 }
 
-// A Fault makes calls fail.
-type Fault struct {
-	Op    string // the call; "": any
-	After int    // the number of such calls that succeed before
-	Times int    // the number of such calls that fail then; 0: one, -1: all
-
-	// Code and Message are the error returned instead of performing the call; Status is
-	// that of HTTP, 0: 400.
-	Code, Message string
-	Status        int
-	// Lost cuts the connection instead of sending a response; the call is performed.
-	Lost bool
-}
-
-// Faults that clients must handle.
-var (
-	Throttled = Fault{Code: "ThrottlingException", Message: "Rate exceeded"}
-	Expired   = Fault{Code: "ExpiredTokenException", Message: "The security token included in the request is expired"}
-	Internal  = Fault{Code: "InternalServerException", Message: "Internal error", Status: http.StatusInternalServerError}
-	Lost      = Fault{Lost: true}
-)
-
-// Meet adds a fault to those set before.
-func (s *Server) Meet(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f.Times == 0 {
-		f.Times = 1
-	}
-	s.faults = append(s.faults, &f)
-}
-
-// Mend removes all faults.
-func (s *Server) Mend() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = nil
-}
-
-// met returns the fault for a call, or nil if there is none.
-func (s *Server) met(op string) *Fault {
-	for _, f := range s.faults {
-		switch {
-		case f.Op != "" && f.Op != op || f.Times == 0:
-		case f.After > 0:
-			f.After--
-		default:
-			if f.Times > 0 {
-				f.Times--
-			}
-			return f
-		}
-	}
-	return nil
-}
-
 // An apiError is an error in the service's format.
 type apiError struct {
 	code, message string
@@ -210,69 +156,57 @@ func unfit(format string, args ...any) error {
 
 const (
 	targetPrefix = "ElasticMapReduce."
-	contentType  = "application/x-amz-json-1.1"
 	// maxBody bounds a request.
 	maxBody = 16 << 20
 )
 
-// ServeHTTP handles a call.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	op, ours := strings.CutPrefix(r.Header.Get("X-Amz-Target"), targetPrefix)
+// serve handles a call.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	op, ours := strings.CutPrefix(r.Header.Get(faults.Target), targetPrefix)
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
 		return // the client has disconnected
 	}
 	var answer []byte
-	lost := false
+	signature := r.Header.Get("Authorization")
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != "/":
 		err = &apiError{code: "UnknownOperationException", message: r.Method + " " + r.URL.Path, status: http.StatusNotFound}
-	case r.Header.Get("Content-Type") != contentType:
+	case r.Header.Get("Content-Type") != faults.JSON:
 		err = &apiError{code: "SerializationException", message: "the content is " + r.Header.Get("Content-Type")}
-	case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") || !strings.Contains(r.Header.Get("Authorization"), "/elasticmapreduce/aws4_request"):
+	case !strings.HasPrefix(signature, "AWS4-HMAC-SHA256 ") || !strings.Contains(signature, "/elasticmapreduce/aws4_request"):
 		err = &apiError{code: "MissingAuthenticationTokenException", message: "Missing Authentication Token", status: http.StatusForbidden}
 	case !ours:
-		err = &apiError{code: "UnknownOperationException", message: r.Header.Get("X-Amz-Target")}
+		err = &apiError{code: "UnknownOperationException", message: r.Header.Get(faults.Target)}
 	default:
-		answer, lost, err = s.call(op, body)
+		answer, err = s.call(op, body)
 	}
-	if lost {
-		panic(http.ErrAbortHandler) // which cuts the connection
-	}
-	w.Header().Set("Content-Type", contentType)
-	status := http.StatusOK
 	if err != nil {
 		var e *apiError
 		if !errors.As(err, &e) {
 			e = &apiError{code: "InternalServerException", message: err.Error(), status: http.StatusInternalServerError}
 		}
-		status = max(e.status, http.StatusBadRequest)
-		answer, _ = json.Marshal(map[string]string{"__type": e.code, "message": e.message, "Message": e.message})
+		faults.RefuseJSON(w, max(e.status, http.StatusBadRequest), e.code, e.message)
+		return
 	}
-	w.WriteHeader(status)
+	w.Header().Set("Content-Type", faults.JSON)
 	_, _ = w.Write(answer) // an error means that the client has disconnected
 }
 
-// call performs a call, unless there is a fault for it. It encodes the response before it
-// releases the lock.
-func (s *Server) call(op string, body []byte) (answer []byte, lost bool, err error) {
+// call performs a call. It encodes the answer before it releases the lock.
+func (s *Server) call(op string, body []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls = append(s.calls, Call{op, append([]byte(nil), body...)})
-	fault := s.met(op)
-	if fault != nil && !fault.Lost {
-		return nil, false, &apiError{fault.Code, fault.Message, fault.Status}
-	}
+	s.calls = append(s.calls, Call{op, body})
 	do, known := operations[op]
 	if !known {
-		return nil, false, &apiError{code: "UnknownOperationException", message: op}
+		return nil, &apiError{code: "UnknownOperationException", message: op}
 	}
-	of, err := do(s, body)
+	out, err := do(s, body)
 	if err != nil {
-		return nil, fault != nil, err
+		return nil, err
 	}
-	answer, err = json.Marshal(of)
-	return answer, fault != nil, err
+	return json.Marshal(out)
 }
 
 // writeTools writes programs of the master that replace those of the machine: sudo;

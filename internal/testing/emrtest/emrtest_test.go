@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/treereduce/treereduce/internal/testing/faults"
 )
 
 // serve starts an EMR with short seconds whose steps run runs, and returns it with a client
@@ -149,13 +151,6 @@ func TestEnds(t *testing.T) {
 	for want := []types.StepState{"CANCELLED", "COMPLETED", "RUNNING"}; !slices.Equal(states(t, client, id), want); {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{JobFlowIds: []string{id}, TerminationProtected: aws.Bool(true)}); err != nil {
-		t.Fatal(err)
-	}
-	end := &emr.TerminateJobFlowsInput{JobFlowIds: []string{id}}
-	if _, err := client.TerminateJobFlows(t.Context(), end); code(err) != "ValidationException" {
-		t.Errorf("one that is protected: %v", err)
-	}
 	s.EndCluster(id)
 	c := until(t, client, id, "TERMINATED_WITH_ERRORS")
 	if got := states(t, client, id); got[2] != "INTERRUPTED" || c.Status.StateChangeReason.Code != "INSTANCE_FAILURE" || c.Status.Timeline.EndDateTime == nil {
@@ -173,11 +168,10 @@ func TestEnds(t *testing.T) {
 	if got := states(t, client, idle); got[0] != "COMPLETED" {
 		t.Errorf("idle before its step: %v", got)
 	}
-	busy := made(t, client, keep, stepOf("CONTINUE", "wait"))
-	policy := &emr.PutAutoTerminationPolicyInput{ClusterId: &busy, AutoTerminationPolicy: &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(60)}}
-	if _, err := client.PutAutoTerminationPolicy(t.Context(), policy); err != nil {
-		t.Fatal(err)
-	}
+	busy := made(t, client, func(in *emr.RunJobFlowInput) {
+		keep(in)
+		in.AutoTerminationPolicy = &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(60)}
+	}, stepOf("CONTINUE", "wait"))
 	until(t, client, busy, "RUNNING")
 	time.Sleep(s.seconds(3 * 60))
 	if state := until(t, client, busy, "RUNNING", "TERMINATING", "TERMINATED").Status.State; state != "RUNNING" {
@@ -235,58 +229,19 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFaults checks that calls fail as requested, and only then, and that a call whose
-// response is lost is performed.
-func TestFaults(t *testing.T) {
+// TestCalls checks that calls are recorded, and that a request without a signature is refused.
+func TestCalls(t *testing.T) {
 	s, client := serve(t, nil)
-	id := made(t, client, keep)
-	ask := func() string {
-		_, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
-		return code(err)
+	made(t, client, keep)
+	if calls := s.Calls(); len(calls) != 1 || calls[0].Op != "RunJobFlow" || !strings.Contains(string(calls[0].Body), `"Name":"test"`) {
+		t.Errorf("%+v", calls)
 	}
-	throttled := Throttled
-	throttled.Op, throttled.After, throttled.Times = "DescribeCluster", 1, 2
-	s.Meet(throttled)
-	s.Meet(Expired)
-	want := []string{"ExpiredTokenException", "ThrottlingException", "ThrottlingException", "<nil>"}
-	for i, want := range want {
-		if got := ask(); got != want {
-			t.Errorf("call %d: %s, want %s", i, got, want)
-		}
-	}
-	lost := Lost
-	lost.Op = "AddJobFlowSteps"
-	s.Meet(lost)
-	if _, err := client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{stepOf("CONTINUE", "true")}}); err == nil {
-		t.Error("the answer has come")
-	}
-	if got := states(t, client, id); len(got) != 1 {
-		t.Errorf("%d steps after a lost answer, want 1", len(got))
-	}
-	all := Internal
-	all.Times = -1
-	s.Meet(all)
-	for range 3 {
-		if got := ask(); got != "InternalServerException" {
-			t.Errorf("%s", got)
-		}
-	}
-	s.Mend()
-	if got := ask(); got != "<nil>" {
-		t.Error(got)
-	}
-	for _, call := range s.Calls() {
-		if call.Op == "" || len(call.Body) == 0 {
-			t.Errorf("call %+v", call)
-		}
-	}
-	// A request without a signature is refused.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("X-Amz-Target", "ElasticMapReduce.ListClusters")
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", faults.JSON)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -14,32 +14,22 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/faults"
 )
 
-// A Fake is an S3 server in this process that supports only the requests that we send. It
-// is for tests of conditions that a real server cannot be made to have (busy, responses cut
-// off, expired tokens), and for tests that should not take the second that a real server
-// needs to start. Tests compare its behaviour without faults with that of moto.
+// A Fake is an S3 server in this process that supports only the requests that we send. It is
+// the double of S3 in all tests; its tests compare it with moto, a complete one that needs
+// Python and a second to start. Faults can be put before it.
 type Fake struct {
+	faults.Handler
 	URL string
-	// Fault is called for each request; nil: no faults. Set it only while there are no
-	// requests.
-	Fault func(r *http.Request) *Fault
 
 	mu      sync.Mutex
 	buckets map[string]map[string]*object
 	uploads map[string]*upload
 	rules   map[string]string // lifecycle rules by bucket
 	number  int               // number of uploads so far
-	asked   []string
-}
-
-// A Fault replaces or modifies the response to a request.
-type Fault struct {
-	Status int               // of an error response; 0: no error
-	Code   string            // of the error
-	Header map[string]string // of the response
-	Cut    int               // close the connection after this many bytes of the body; 0: do not
 }
 
 type object struct {
@@ -61,6 +51,7 @@ func StartFake(t testing.TB, buckets ...string) *Fake {
 	for _, name := range buckets {
 		f.buckets[name] = make(map[string]*object)
 	}
+	f.Next = http.HandlerFunc(f.serve)
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.URL = s.URL
@@ -69,20 +60,6 @@ func StartFake(t testing.TB, buckets ...string) *Fake {
 
 // Env returns the environment of a process that uses this server as S3.
 func (f *Fake) Env() []string { return append(Environ(), "AWS_ENDPOINT_URL_S3="+f.URL) }
-
-// Set changes the Fault.
-func (f *Fake) Set(fault func(r *http.Request) *Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Fault = fault
-}
-
-// Asked returns the requests so far, in the form "PUT bucket/key".
-func (f *Fake) Asked() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.asked)
-}
 
 // Keys returns the sorted keys of a bucket.
 func (f *Fake) Keys(bucket string) []string {
@@ -137,52 +114,18 @@ func (f *Fake) put(bucket, key string, content []byte) *object {
 	return o
 }
 
-// cutter is a response whose connection is closed after left more bytes of its body.
-type cutter struct {
-	http.ResponseWriter
-	left int
-}
-
-func (c *cutter) Write(b []byte) (int, error) {
-	if len(b) > c.left {
-		c.ResponseWriter.Write(b[:c.left])
-		c.ResponseWriter.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	}
-	c.left -= len(b)
-	return c.ResponseWriter.Write(b)
-}
-
-// ServeHTTP handles a request.
-func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// serve handles a request.
+func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client has disconnected
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	f.mu.Lock()
-	f.asked = append(f.asked, strings.TrimSuffix(r.Method+" "+bucket+"/"+key, "/"))
-	fault := f.Fault
-	f.mu.Unlock()
-	if fault != nil {
-		if fault := fault(r); fault != nil {
-			for name, value := range fault.Header {
-				w.Header().Set(name, value)
-			}
-			if fault.Status != 0 {
-				answerError(w, fault.Status, fault.Code)
-				return
-			}
-			if fault.Cut > 0 {
-				w = &cutter{w, fault.Cut}
-			}
-		}
-	}
-	f.mu.Lock()
 	defer f.mu.Unlock()
 	q := r.URL.Query()
 	if f.buckets[bucket] == nil && (r.Method != http.MethodPut || key != "") {
-		answerError(w, http.StatusNotFound, "NoSuchBucket")
+		faults.RefuseXML(w, http.StatusNotFound, "NoSuchBucket")
 		return
 	}
 	switch op := r.Method; {
@@ -193,7 +136,7 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case key == "" && op == http.MethodHead:
 	case key == "" && op == http.MethodDelete:
 		if len(f.buckets[bucket]) > 0 {
-			answerError(w, http.StatusConflict, "BucketNotEmpty")
+			faults.RefuseXML(w, http.StatusConflict, "BucketNotEmpty")
 			return
 		}
 		delete(f.buckets, bucket)
@@ -226,20 +169,14 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.complete(w, bucket, key, q.Get("uploadId"), body)
 	case op == http.MethodDelete && q.Has("uploadId"):
 		if f.uploads[q.Get("uploadId")] == nil {
-			answerError(w, http.StatusNotFound, "NoSuchUpload")
+			faults.RefuseXML(w, http.StatusNotFound, "NoSuchUpload")
 			return
 		}
 		delete(f.uploads, q.Get("uploadId"))
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		answerError(w, http.StatusNotImplemented, "NotImplemented")
+		faults.RefuseXML(w, http.StatusNotImplemented, "NotImplemented")
 	}
-}
-
-func answerError(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("Content-Type", "application/xml")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
 }
 
 func answer(w http.ResponseWriter, v any) {
@@ -310,7 +247,7 @@ func (f *Fake) removeAll(w http.ResponseWriter, bucket string, body []byte) {
 		Object []struct{ Key string }
 	}
 	if err := xml.Unmarshal(body, &in); err != nil {
-		answerError(w, http.StatusBadRequest, "MalformedXML")
+		faults.RefuseXML(w, http.StatusBadRequest, "MalformedXML")
 		return
 	}
 	for _, o := range in.Object {
@@ -325,11 +262,11 @@ func (f *Fake) removeAll(w http.ResponseWriter, bucket string, body []byte) {
 func (f *Fake) get(w http.ResponseWriter, r *http.Request, bucket, key string) {
 	o := f.buckets[bucket][key]
 	if o == nil {
-		answerError(w, http.StatusNotFound, "NoSuchKey")
+		faults.RefuseXML(w, http.StatusNotFound, "NoSuchKey")
 		return
 	}
 	if tag := r.Header.Get("If-Match"); tag != "" && tag != o.etag {
-		answerError(w, http.StatusPreconditionFailed, "PreconditionFailed")
+		faults.RefuseXML(w, http.StatusPreconditionFailed, "PreconditionFailed")
 		return
 	}
 	w.Header().Set("ETag", o.etag)
@@ -338,7 +275,7 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request, bucket, key string) {
 	var first, last int
 	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
 		if first >= len(content) {
-			answerError(w, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
+			faults.RefuseXML(w, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
 			return
 		}
 		last = min(last, len(content)-1)
@@ -357,11 +294,11 @@ func (f *Fake) conditionalPut(w http.ResponseWriter, r *http.Request, bucket, ke
 	o := f.buckets[bucket][key]
 	switch tag := r.Header.Get("If-Match"); {
 	case r.Header.Get("If-None-Match") == "*" && o != nil, tag != "" && o != nil && tag != o.etag:
-		answerError(w, http.StatusPreconditionFailed, "PreconditionFailed")
+		faults.RefuseXML(w, http.StatusPreconditionFailed, "PreconditionFailed")
 	case tag != "" && o == nil:
-		answerError(w, http.StatusNotFound, "NoSuchKey")
+		faults.RefuseXML(w, http.StatusNotFound, "NoSuchKey")
 	case r.Header.Get("Content-Encoding") == "aws-chunked": // our client never sends this over HTTP without TLS
-		answerError(w, http.StatusNotImplemented, "NotImplemented")
+		faults.RefuseXML(w, http.StatusNotImplemented, "NotImplemented")
 	default:
 		w.Header().Set("ETag", f.put(bucket, key, body).etag)
 	}
@@ -371,7 +308,7 @@ func (f *Fake) conditionalPut(w http.ResponseWriter, r *http.Request, bucket, ke
 func (f *Fake) part(w http.ResponseWriter, id, number string, body []byte) {
 	n, err := strconv.Atoi(number)
 	if err != nil || f.uploads[id] == nil {
-		answerError(w, http.StatusNotFound, "NoSuchUpload")
+		faults.RefuseXML(w, http.StatusNotFound, "NoSuchUpload")
 		return
 	}
 	f.uploads[id].parts[n] = body
@@ -384,7 +321,7 @@ func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []by
 		Part []struct{ PartNumber int }
 	}
 	if err := xml.Unmarshal(body, &in); err != nil || f.uploads[id] == nil {
-		answerError(w, http.StatusNotFound, "NoSuchUpload")
+		faults.RefuseXML(w, http.StatusNotFound, "NoSuchUpload")
 		return
 	}
 	var content []byte
@@ -392,10 +329,10 @@ func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []by
 		part, ok := f.uploads[id].parts[p.PartNumber]
 		switch {
 		case !ok:
-			answerError(w, http.StatusBadRequest, "InvalidPart")
+			faults.RefuseXML(w, http.StatusBadRequest, "InvalidPart")
 			return
 		case i > 0 && p.PartNumber <= in.Part[i-1].PartNumber:
-			answerError(w, http.StatusBadRequest, "InvalidPartOrder")
+			faults.RefuseXML(w, http.StatusBadRequest, "InvalidPartOrder")
 			return
 		}
 		content = append(content, part...)

@@ -51,9 +51,9 @@ const (
 )
 
 // FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
-// the suffix unless the file is text.
+// the suffix if the file is packed.
 func FileName(prefix string, i int, c Codec, suffix string) string {
-	if c == Text {
+	if c != Blocks {
 		suffix = ""
 	}
 	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)

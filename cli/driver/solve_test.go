@@ -24,7 +24,7 @@ func TestSolve(t *testing.T) {
 		if !strings.HasPrefix(said, want) || !strings.HasSuffix(said, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
 			t.Errorf("%s: %s, want %s", name, said, want)
 		}
-		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume goes on with it") {
+		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume continues it") {
 			t.Errorf("%s, again: status %d, %s", name, status, stderr)
 		}
 		if said := runs(t, line+" --resume"); !strings.Contains(said, "solved by an earlier run") {

@@ -116,7 +116,7 @@ func (d *outputs) send(ctx context.Context, job *runner.Job, first, end int) err
 		if o.dropped {
 			return fmt.Errorf("%s: its messages to tier %d have been deleted", o.seal.Job, job.Tier)
 		}
-		job.Told = append(job.Told, o.dir)
+		job.Inbox = append(job.Inbox, o.dir)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ var (
 type client struct {
 	app      string // "" until the application is submitted
 	counters counters
-	said     []string // lines that may contain the cause of a failure
+	messages []string // lines that may contain the cause of a failure
 }
 
 // counters are by group, as named by the client, and name.
@@ -72,7 +72,7 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	}
 	go r.watch(ctx, cancel)
 	c := &client{counters: make(counters)}
-	c.listen(stderr, job)
+	c.parse(stderr, job)
 	err = runner.Wait(ctx, cmd)
 	if ctx.Err() != nil {
 		r.kill(job.Output)
@@ -86,14 +86,14 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		if !errors.Is(notFound, errNoApp) {
 			return runner.Stats{}, notFound
 		}
-		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
+		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.messages, "; ")))
 	}
 	return r.stats(job, c.app, c.counters, time.Since(begun)), nil
 }
 
-// listen parses the client's output until it ends. After a line that is too long for a
+// parse parses the client's output until it ends. After a line that is too long for a
 // Scanner, it discards the rest, since the client blocks if the output is not read.
-func (c *client) listen(stderr io.Reader, job *runner.Job) {
+func (c *client) parse(stderr io.Reader, job *runner.Job) {
 	defer io.Copy(io.Discard, stderr)
 	group := ""
 	p := runner.Progress{}
@@ -112,8 +112,8 @@ func (c *client) listen(stderr io.Reader, job *runner.Job) {
 			c.counters[[2]string{group, string(m[1])}] = int64(number(m[2]))
 		} else if m := groupLine.FindSubmatch(line); m != nil {
 			group = string(m[1])
-		} else if errorLine.Match(line) && len(c.said) < 10 {
-			c.said = append(c.said, string(bytes.TrimSpace(line)))
+		} else if errorLine.Match(line) && len(c.messages) < 10 {
+			c.messages = append(c.messages, string(bytes.TrimSpace(line)))
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
 			app = fresh
 		} else if _, err := r.find(ctx, job.Output); errors.Is(err, errNoApp) {
-			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
+			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was restarted", app.ID)
 		}
 	}
 	if app.FinalStatus != "SUCCEEDED" {
@@ -194,15 +194,15 @@ func (r *Runner) kill(attempt string) {
 
 // cause returns the reason why an application failed, as far as the cluster knows it;
 // otherwise the messages of the client.
-func (r *Runner) cause(ctx context.Context, app string, said error) error {
+func (r *Runner) cause(ctx context.Context, app string, clientErr error) error {
 	if app == "" {
-		return fmt.Errorf("hadoop: not submitted: %w", said)
+		return fmt.Errorf("hadoop: not submitted: %w", clientErr)
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWait)
 	defer cancel()
 	failure, err := r.Yarn.Cause(ctx, yarn.App{ID: app})
 	if err != nil {
-		return fmt.Errorf("%s: %w", app, said)
+		return fmt.Errorf("%s: %w", app, clientErr)
 	}
 	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
 }

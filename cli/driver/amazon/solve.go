@@ -397,8 +397,8 @@ func (r *emrSolve) words() []string {
 			continue
 		}
 		switch v := r.c.Value(flag).(type) {
-		case cli.StringSlice:
-			for _, one := range v.Value() {
+		case command.List:
+			for _, one := range v {
 				words = append(words, "--"+flag, one)
 			}
 		default:

@@ -476,7 +476,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
 	s.reseal(t, dir, "data_second6")
 	s.fails(ctx, t, duringLimit, []string{"data_second5: application_", "reduce 0 on ", ": solve_reduce: input of partition 0 of " + s.DefaultFS() + dir + "/_attempt-data_second5-",
-		": children come twice"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
+		": duplicate messages"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
 	if s.exists(t, dir+"/data_second5") {
 		t.Error("data_second5 is there")
 	}

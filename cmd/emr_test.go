@@ -208,7 +208,7 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume goes on with it, --overwrite begins anew") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))

@@ -83,7 +83,7 @@ func TestPlayAnswers(t *testing.T) {
 		io.WriteString(score.stdin, moves+"\n")
 		score.says(t, line)
 	}
-	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, \d+ nodes in \d+\.\d\d s\nplay: stopped\n$`).MatchString(said) {
+	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, [\d,]+ nodes in [\d.]+ (µs|ms|s)\nplay: stopped\n$`).MatchString(said) {
 		t.Errorf("%q", said)
 	}
 	find := talkTo(t, "play find-winner connectn --width 2 --height 2 --connect 2")
@@ -113,7 +113,7 @@ func TestPlayStops(t *testing.T) {
 		{"score " + large, os.Interrupt, `^$`},
 		{"experiment memo" + strings.TrimPrefix(large, "connectn"), os.Interrupt, `^$`},
 		{large + "human human", os.Interrupt, `\nX to move\n$`},
-		{large + "human machine", syscall.SIGTERM, `^Who begins, human or machine\?\n$`},
+		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
 		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6\n$`},
 	} {
 		k := talkTo(t, "play "+test.line)

@@ -147,7 +147,7 @@ func TestLongStranger(t *testing.T) {
 		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
 		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",
 		"bin/mapper possible --stones 20 --last ever":     `mapper: --last: expected wins or loses, found "ever"`,
-		"bin/mapper possible --game connectn --stones 20": "mapper: there is no flag --stones: did you mean --states?",
+		"bin/mapper possible --game connectn --stones 20": "mapper: unknown flag --stones: did you mean --states?",
 	} {
 		cmd := exec.Command(filepath.Join(dir, strings.Fields(words)[0]), strings.Fields(words)[1:]...)
 		status, _, stderr := ran(cmd)

@@ -35,7 +35,7 @@ func TestTUILost(t *testing.T) {
 		t.Errorf("the README does not show %s", words)
 	}
 	term := inTerminal(t, solvedHere(t, board45), words, 80, 24)
-	term.shows(`1  you begin\n`)
+	term.shows(`1  you move first\n`)
 	term.types("2")
 	screen := term.shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
 	lost := regexp.MustCompile(`you lose in (\d+)`)
@@ -78,7 +78,7 @@ func TestTUIStops(t *testing.T) {
 		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
 		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 143},
 		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
-		{large + "--you both", "to move", "?", "Esc goes back", syscall.SIGINT, 130},
+		{large + "--you both", "to move", "?", "Esc closes", syscall.SIGINT, 130},
 		{"mnk --you both", "to move", "b", "> b", nil, 130},
 		{"mnk --you both", "to move", "Q", "-", nil, 0},
 	} {

@@ -24,14 +24,14 @@ import (
 )
 
 // wrongCounts is the error of verify for a file whose counts are wrong.
-const wrongCounts = "the numbers of positions that it says it has are not those that it has"
+const wrongCounts = "the recorded counts differ from the positions in the file"
 
 // solvedOnce solves each of the two games once, for all tests of verify.
 var solvedOnce = map[string]func() (string, error){"connectn": solveOnce("connectn"), "quickcross": solveOnce("quickcross")}
 
 func solveOnce(name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		dir := filepath.Join(bin, "solved-"+name) // deleted with the commands
+		dir := filepath.Join(filepath.Dir(bin), "solved-"+name) // deleted with the commands
 		words := map[string][]string{"connectn": board, "quickcross": cyclic}[name]
 		out, err := driver(words, dir, "--final=no").CombinedOutput()
 		if err != nil {

@@ -24,7 +24,7 @@ func (p Param) Value(text string) (int, error) {
 	if p.Words == nil {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			err = fmt.Errorf("expected a whole number, found %q", text)
+			err = fmt.Errorf("expected an integer, found %q", text)
 		}
 		return n, err
 	}

@@ -121,7 +121,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 	dir := s.place.Path
 	info, err := s.place.FS.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such directory or file", name)
+		return nil, fmt.Errorf("%s: no such directory or file", name)
 	}
 	if err != nil {
 		return nil, err
@@ -414,7 +414,7 @@ func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
 	return err
 }
 
-// print prints the difference as text.
+// prints the difference as text.
 func (d *difference) print(out io.Writer) error {
 	if !d.any {
 		_, err := fmt.Fprintf(out, "%s and %s are the same: %s\n", d.names[0], d.names[1], numfmt.Count(d.all[0], "position"))

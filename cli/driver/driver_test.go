@@ -69,7 +69,7 @@ func TestCommands(t *testing.T) {
 	for want, games := range map[string]game.Kinds{
 		"driver: no games are given\n":           nil,
 		"driver: game connectn is given twice\n": append(some(), connectn.Kind),
-		"driver: game nim, parameter reducers: the name is taken by a flag that all games have\n": {{
+		"driver: game nim, parameter reducers: a common flag has this name\n": {{
 			Name: "nim", New: connectn.Kind.New, Params: []game.Param{{Name: "reducers"}}}},
 	} {
 		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {

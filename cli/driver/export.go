@@ -43,7 +43,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "remoteness", Usage: "of positions that are `N` moves from the end alone"},
 			&cli.BoolFlag{Name: "dots", Usage: "write the blanks of a position as points"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, each as likely"},
-			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "another each time"},
+			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "a different one each time"},
 			&cli.BoolFlag{Name: "header", Usage: "begin with the names of the fields (--header=false: do not)", Value: true},
 		},
 		Action: func(c *cli.Context) error { return p.export(c) },

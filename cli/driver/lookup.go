@@ -41,7 +41,7 @@ func (p *program) lookupCommand() *cli.Command {
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
 			&cli.BoolFlag{Name: "parents", Usage: "the positions from which a move leads there"},
-			&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "a line for each position, its fields between tabs"},
 		},
 		Action: func(c *cli.Context) error { return p.lookup(c) },

@@ -66,13 +66,13 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
 	})), command.Group("steps of your own (--runner pipe)", []cli.Flag{
-		&cli.StringSliceFlag{Name: "program", Usage: "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'; may be repeated"},
+		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
 		&cli.BoolFlag{Name: "compare", Usage: "hold what each job makes by a --program against what ours make, and stop at the first line that is wrong"},
 	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
 		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
-		&cli.StringSliceFlag{Name: "D", Usage: "a property of the jobs, `KEY=VALUE`; may be repeated"},
+		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
 		&cli.StringFlag{Name: "queue", Usage: "the `QUEUE` of the jobs"},
-		&cli.StringSliceFlag{Name: "files", Usage: "a further `FILE` for the tasks; may be repeated"},
+		command.ListFlag("files", "a further `FILE` for the tasks"),
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "that of driver; where driver does not run on Linux, linux in it"},
@@ -292,7 +292,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted
 	case errors.Is(err, store.ErrBegun):
-		return nil, fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+		return nil, fmt.Errorf("%w: --resume continues it, --overwrite starts over", err)
 	case place.HDFS != nil && errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, place.HDFS.User())
 	}

@@ -99,7 +99,7 @@ func (r *report) place() string {
 	return ""
 }
 
-// print prints the report as text, with a line for each step, or, if all is true, for each job.
+// prints the report as text, with a line for each step, or, if all is true, for each job.
 func (r *report) print(out io.Writer, all bool) error {
 	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
 	if r.Status == solve.Died || r.Status == solve.Stopped {

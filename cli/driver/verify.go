@@ -59,7 +59,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Flags: []cli.Flag{
 			p.dataFlag(),
 			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
-			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
+			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "a different one each time"},
 		},
 		Action: func(c *cli.Context) error {
 			rules, sample, err := sampleOf(c)

@@ -20,10 +20,10 @@ import (
 func engineCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:      "engine",
-		Usage:     "play as another program asks: the protocol of docs/engines.md on stdin and stdout",
+		Usage:     "act as an engine: answer commands of the protocol in docs/engines.md on stdin and stdout",
 		ArgsUsage: "[PLAYER]",
 		Description: entrantHelp + "Without a PLAYER it is\n" +
-			"machine. The game is that of the command line until the controller asks for another.",
+			"machine. The game is that of the command line until the controller sets another.",
 		Flags: entrantFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
 }
@@ -39,7 +39,7 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		return command.Usagef("%w", err)
 	}
 	if spec.kind == "human" {
-		return command.Usagef("player human: stdin is the controller's, expected another")
+		return command.Usagef("player human: stdin belongs to the controller; name another player")
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *engine) frame() *gtp.Engine {
 		}
 		return "", nil
 	}))
-	f.Handle("time_left", words(2, 3, "a side, seconds, and for how many moves they are", e.timeLeft))
+	f.Handle("time_left", words(2, 3, "a side, seconds, and a number of moves", e.timeLeft))
 	f.Handle("showboard", words(0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil }))
 	return f
 }
@@ -186,7 +186,7 @@ func (e *engine) turn(word string) error {
 		return errors.New("illegal move: the game is finished")
 	}
 	if side != e.h.Turn() {
-		return fmt.Errorf("illegal move: it is the turn of %s", player.Side(e.h.Turn()))
+		return fmt.Errorf("illegal move: %s is to move", player.Side(e.h.Turn()))
 	}
 	return nil
 }

@@ -27,10 +27,10 @@ const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=2
 
 // entrantHelp explains the words of a command line that name players.
 const entrantHelp = "A PLAYER is one of\n\n" +
-	"   human                    types its moves\n" +
-	"   random[:seed=N]          makes any move\n" +
-	"   table[:DIRECTORY]        looks up a solved game; by itself, of --data\n" +
-	"   machine[:OPTION,OPTION]  searches: time=200ms a move, or exactly depth=6\n" +
+	"   human                    enters moves at the terminal\n" +
+	"   random[:seed=N]          plays random moves\n" +
+	"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
+	"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
 	"                            moves ahead; memory=64M, threads=1\n" +
 	"   program:COMMAND          speaks the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
@@ -93,7 +93,7 @@ func (s *entrantSpec) options(list string) error {
 		var err error
 		switch {
 		case seen[name]:
-			err = errors.New("it is there twice")
+			err = errors.New("it is given twice")
 		case s.kind == "random" && name == "seed":
 			s.seed, err = strconv.ParseUint(value, 10, 64)
 			s.seeded = true
@@ -132,7 +132,7 @@ func positive(text string) (int, error) { return wholeFrom(1, text) }
 func wholeFrom(least int, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		return 0, fmt.Errorf("expected a whole number from %d, found %q", least, text)
+		return 0, fmt.Errorf("expected an integer of %d or more, found %q", least, text)
 	}
 	return n, nil
 }
@@ -140,9 +140,9 @@ func wholeFrom(least int, text string) (int, error) {
 // entrantFlags returns the flags that configure all entrants.
 func entrantFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.DurationFlag{Name: "time", Usage: "of each move, which whoever takes longer loses, e.g. 200ms; a human has as much as he likes",
-			DefaultText: "1s for machines without a depth and for programs (Network: 5s), none for others"},
-		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random; for the same again", DefaultText: "another each time"},
+		&cli.DurationFlag{Name: "time", Usage: "time limit per move, e.g. 200ms; a player that exceeds it loses; humans have none",
+			DefaultText: "1s for machines without a depth and for programs (Network: 5s)"},
+		&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible result", DefaultText: "a different one each time"},
 		datadir.Flag(),
 	}, searchFlags(byDefault)...)
 }

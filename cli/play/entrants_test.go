@@ -28,12 +28,12 @@ func TestParseEntrant(t *testing.T) {
 		{"random:7", `player "random:7": option "7": expected seed=…`},
 		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
 		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, memory=…, threads=…`},
-		{"machine:depth", `player "machine:depth": option "depth": expected a whole number from 1, found ""`},
+		{"machine:depth", `player "machine:depth": option "depth": expected an integer of 1 or more, found ""`},
 		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time and depth exclude each other`},
 		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
-		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is there twice`},
+		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is given twice`},
 		{"machine:memory=0", `player "machine:memory=0": option "memory=0": expected more than 0`},
-		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, or one with K, M, G or T after it`},
+		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, optionally with suffix K, M, G or T`},
 	} {
 		s, err := parseEntrant(tt.text)
 		got := s.kind

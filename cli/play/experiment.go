@@ -46,9 +46,9 @@ func experimentCommand(games game.Kinds) *cli.Command {
 func memoExperiment(kind game.Kind) *cli.Command {
 	return &cli.Command{
 		Name:  byMemo,
-		Usage: "how long the first move takes without a table, and with one of 10, 1,000 and 100,000 chains",
-		Description: "The board is the first of some on which find-winner needs a second without a table; --width, --height\n" +
-			"and --connect fix it. A later game is played with the table that the first one has filled.",
+		Usage: "time the first move without a memo table, and with tables of 10, 1,000 and 100,000 chains",
+		Description: "The board is the first of a list on which find-winner needs a second without a table; --width, --height\n" +
+			"and --connect choose another. A later game uses the table that the first one has filled.",
 		Flags:  append(command.GameFlags(kind, false), &cli.BoolFlag{Name: "json", Usage: "print JSON"}),
 		Action: func(c *cli.Context) error { return experimentMemo(c, kind) },
 	}

@@ -30,27 +30,27 @@ const defaultChains = 100_000
 func findWinnerCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:      "find-winner",
-		Usage:     "the best move of a position, who wins, and in how many moves",
+		Usage:     "find the best move of a position, its value, and the number of moves to the end",
 		ArgsUsage: "[POSITION]",
 		Flags:     findWinnerFlags(),
 		Description: "POSITION is a board ('XO  '; in Connect N, blanks may be . or _), or the moves that lead to it from the\n" +
-			"start (3 3 2): words are moves if each is one in its turn.\n" +
-			"Without a POSITION, each line of stdin is one, as with driver lookup.\n\n" +
-			"Who wins is said to the player who asks, whose turn it is. --json writes a line for each position: game,\n" +
+			"start (3 3 2): words are read as moves if each of them is legal in its turn.\n" +
+			"Without a POSITION, it reads one from each line of stdin, as driver lookup does.\n\n" +
+			"The result is from the view of the player to move. --json writes a line for each position: game,\n" +
 			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end, where\n" +
-			"proven), best (a best move), line (best play, as far as it is known), and what it took. Where the time or the depth\n" +
-			"ends a search there is depth, how many moves ahead was looked, and a value only if it is proven.",
+			"proven), best (a best move), line (best play, as far as it is known), and the effort. If the time or the depth\n" +
+			"ends a search, there is depth, the number of moves searched ahead, and a value only if it is proven.",
 	}, findWinner)
 }
 
 func findWinnerFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "by", Usage: "plain (every line of play), memo (the same with a table of the positions that it has met) or search (the fast one)", Value: bySearch},
-		&cli.IntFlag{Name: "chains", Usage: "memo: `N` chains of the table", Value: defaultChains},
-		&cli.DurationFlag{Name: "time", Usage: "search: stop after so long, e.g. 500ms or 10s, with the best move so far", DefaultText: "until it is proven"},
-		&cli.IntFlag{Name: "depth", Usage: "search: look exactly `N` moves ahead", DefaultText: "until it is proven"},
+		&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast)", Value: bySearch},
+		&cli.IntFlag{Name: "chains", Usage: "memo: number `N` of chains in the table", Value: defaultChains},
+		&cli.DurationFlag{Name: "time", Usage: "search: time limit, e.g. 500ms or 10s, after which the best move so far is printed", DefaultText: "until it is proven"},
+		&cli.IntFlag{Name: "depth", Usage: "search: search exactly `N` moves ahead", DefaultText: "until it is proven"},
 		command.StartFlag(),
-		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
+		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 	}, searchFlags(byDefault+"; of memo 1G")...)
 }
 
@@ -119,7 +119,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 	}
 	for _, name := range slices.Concat(flagsOf[byMemo], flagsOf[bySearch]) {
 		if c.IsSet(name) && !slices.Contains(heeded, name) {
-			return nil, command.Usagef("--%s: --by %s does not heed it", name, by)
+			return nil, command.Usagef("--%s: --by %s does not use it", name, by)
 		}
 	}
 	if by == bySearch {
@@ -132,7 +132,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 	a, ok := g.(game.Acyclic)
 	if !ok {
-		return nil, command.Usagef("--by %s: moves of %s may go in circles, and it would never end", c.String("by"), g.Spec())
+		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", c.String("by"), g.Spec())
 	}
 	var o memo.Options
 	if withTable {
@@ -208,7 +208,7 @@ func findingOf(r search.Result) finding {
 	return f
 }
 
-// print prints the finding as text.
+// prints the finding as text.
 func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	worth := command.WorthOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))

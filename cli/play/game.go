@@ -18,9 +18,9 @@ import (
 func gameCommands(games game.Kinds) []*cli.Command {
 	c := command.OfGame(games, &cli.Command{
 		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + "A human is asked who begins, and whether\n" +
-			"to play again: then a machine knows what it has learned so far. Without a human the first one begins;\n" +
-			"in Network, always. resign gives a game up; quit, or the end of the input, ends it all.",
+		Description: entrantHelp + "A human is asked who moves first, and whether\n" +
+			"to play again; a machine then keeps its table. Without a human the first player moves first;\n" +
+			"in Network, always. resign gives up a game; quit, or the end of the input, ends the program.",
 		Flags: gameFlags(),
 	}, playGame)
 	for _, g := range c.Subcommands {
@@ -34,7 +34,7 @@ func gameCommands(games game.Kinds) []*cli.Command {
 
 // gameFlags returns the flags of play GAME.
 func gameFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "when the game ends: nobody is asked to play again"}}, entrantFlags()...)
+	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "exit after one game"}}, entrantFlags()...)
 }
 
 // playGame implements play GAME.
@@ -93,7 +93,7 @@ type tableTalk struct {
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
 		if t.humans == 1 && !t.settled && !game.CustomsOf(g).NamedFirst {
-			first, err := t.ask(ctx, "Who begins", t.entrants[0].Name, t.entrants[1].Name)
+			first, err := t.ask(ctx, "Who moves first", t.entrants[0].Name, t.entrants[1].Name)
 			if err != nil {
 				return err
 			}

@@ -13,9 +13,9 @@ import (
 // game.
 func TestGame(t *testing.T) {
 	const typed = "who\nhuman\n0\n7\n1\nresign\nmaybe\ny\nmachine\n"
-	want := `Who begins, human or machine?
+	want := `Who moves first, human or machine?
 expected human or machine, found "who"
-Who begins, human or machine?
+Who moves first, human or machine?
  . .
  . .
  0 1
@@ -41,7 +41,7 @@ expected yes or no, found "resign"
 Play again, yes or no?
 expected yes or no, found "maybe"
 Play again, yes or no?
-Who begins, human or machine?
+Who moves first, human or machine?
  . .
  . .
  0 1
@@ -61,7 +61,7 @@ O to move
 // that a player who resigns loses.
 func TestGameEnds(t *testing.T) {
 	for typed, ends := range map[string]string{
-		"":                   "Who begins, human or random?\n",
+		"":                   "Who moves first, human or random?\n",
 		"h\nquit\n":          "X to move\n",
 		"h\n":                "X to move\n",
 		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
@@ -73,7 +73,7 @@ func TestGameEnds(t *testing.T) {
 		}
 	}
 	said := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
-	if !strings.Contains(said, "\nhuman wins after 3 moves\n") || strings.Contains(said, "Who begins") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
+	if !strings.Contains(said, "\nhuman wins after 3 moves\n") || strings.Contains(said, "Who moves first") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
 		t.Error(said)
 	}
 }
@@ -128,9 +128,9 @@ func TestGameRefuses(t *testing.T) {
 		"mancala 4 3 1 GreedyPlayer":              "expected two players or M N TIMEOUT PLAYER PLAYER, found 4; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
 		"mancala 4 3 1 GreedyPlayer RandomPlayer": `player "GreedyPlayer": expected HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer, EvaluationPlayer, CustomPlayer or program:COMMAND; 'program:python3 assignment2.py FILE' plays with a class of yours (docs/engines.md)`,
 		"connectn human chess":                    `player "chess": expected ` + entrantForms,
-		"connectn human machine --widht 4":        "there is no flag --widht: did you mean --width?",
+		"connectn human machine --widht 4":        "unknown flag --widht: did you mean --width?",
 		"connectn --width 0 human machine":        "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
 		"connectn --time -1s human machine":       "--time -1s: expected more than 0",
-		"connectn human machine:depth=0":          `player "machine:depth=0": option "depth=0": expected a whole number from 1, found "0"`,
+		"connectn human machine:depth=0":          `player "machine:depth=0": option "depth=0": expected an integer of 1 or more, found "0"`,
 	})
 }

@@ -30,9 +30,9 @@ import (
 )
 
 // mancalaHelp is the help for play mancala M N TIMEOUT PLAYER PLAYER.
-const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PLAYER PLAYER, of M pits a row with N stones in each,\n" +
-	"TIMEOUT in whole seconds, -1 for none, and a PLAYER is HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer,\n" +
-	"EvaluationPlayer, CustomPlayer or program:COMMAND. The first is row 0, at the bottom. Who is a second late gets a move\n" +
+const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PLAYER PLAYER, with M pits a row, N stones in each,\n" +
+	"and TIMEOUT in whole seconds, -1 for none. A PLAYER is HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer,\n" +
+	"EvaluationPlayer, CustomPlayer or program:COMMAND. The first is row 0, at the bottom. A player a second late gets a move\n" +
 	"at random. A CustomPlayer without a timeout has five seconds."
 
 // unlimited is the time per move of the custom player without a timeout.
@@ -59,40 +59,40 @@ func asMancala(c *cli.Command) {
 
 // endgamesFlag returns --endgames, which names an endgame file.
 func endgamesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "endgames", Usage: "for the search, a `FILE` that play mancala endgames has made", DefaultText: "what is built in less than a second"}
+	return &cli.StringFlag{Name: "endgames", Usage: "`FILE` of endgames for the search, written by play mancala endgames", DefaultText: "a table built in less than a second"}
 }
 
 // mancalaCommands returns the subcommands of play mancala.
 func mancalaCommands() []*cli.Command {
 	flags := append([]cli.Flag{
-		&cli.DurationFlag{Name: "time", Usage: "of CustomPlayer, for an answer", DefaultText: "until it is proven"},
-		&cli.Uint64Flag{Name: "seed", Usage: "of RandomPlayer", DefaultText: "another each time"},
+		&cli.DurationFlag{Name: "time", Usage: "time limit of CustomPlayer for an answer", DefaultText: "until it is proven"},
+		&cli.Uint64Flag{Name: "seed", Usage: "random seed random seed of RandomPlayer", DefaultText: "a different one each time"},
 	}, searchFlags(byDefault)...)
-	flags = append(flags, endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "the `NAME` of the player that answers"})
+	flags = append(flags, endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "`NAME` of the player that answers"})
 	return []*cli.Command{{
 		Name:      "answer",
-		Usage:     "the move of a player in a case of the course",
+		Usage:     "print a player's move in a case of the course",
 		ArgsUsage: "[CASE]",
 		Description: "CASE is a file of two lines, State.initial(M, N) and State([…], row); without one, they are on stdin.\n" +
-			"The player is CustomPlayer, if none is named.",
+			"The default player is CustomPlayer.",
 		Flags:  flags,
 		Action: mancalaAnswer,
 	}, {
 		Name:      "check",
-		Usage:     "whether a player answers the course's cases as it should",
+		Usage:     "check a player's answers to the course's cases",
 		ArgsUsage: "IN OUT",
-		Description: "Each file of the directory IN is a case; the answer must be what the file of that name in OUT says. Without\n" +
+		Description: "Each file of the directory IN is a case; the answer must match the file of the same name in OUT. Without\n" +
 			"--player it is that of the problem whose number is in the path: p1 MinimaxPlayer, p2 AlphaBetaPlayer,\n" +
 			"p3 EvaluationPlayer, p4 CustomPlayer.",
 		Flags:  flags,
 		Action: mancalaCheck,
 	}, {
 		Name:      "endgames",
-		Usage:     "make a file of endgames: what every board with few stones in its pits is worth",
+		Usage:     "write a file of endgames: the value of every board with few stones in its pits",
 		ArgsUsage: "FILE",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "pits", Usage: "pits of a row", Value: 6},
-			&cli.IntFlag{Name: "stones", Usage: "stones in all pits together, at most", Value: 16},
+			&cli.IntFlag{Name: "stones", Usage: "largest number of stones in all pits together", Value: 16},
 		},
 		Action: mancalaEndgames,
 	}}
@@ -142,14 +142,14 @@ func courseGame(c *cli.Context) error {
 	words := c.Args().Slice()
 	for _, name := range []string{"pits", "stones", "time", "data"} {
 		if c.IsSet(name) {
-			return command.Usagef("--%s: M N TIMEOUT PLAYER PLAYER says it all", name)
+			return command.Usagef("--%s: not allowed with M N TIMEOUT PLAYER PLAYER", name)
 		}
 	}
 	var numbers [3]int
 	for i, name := range []string{"M", "N", "TIMEOUT"} {
 		n, err := strconv.Atoi(words[i])
 		if err != nil {
-			return command.Usagef("%s: expected a whole number, found %q", name, words[i])
+			return command.Usagef("%s: expected an integer, found %q", name, words[i])
 		}
 		numbers[i] = n
 	}
@@ -297,7 +297,7 @@ func mancalaCheck(c *cli.Context) error {
 		file := filepath.Join(in, e.Name())
 		name := cmp.Or(c.String("player"), playerOfCase(file))
 		if name == "" {
-			return command.Usagef("%s: no problem, p1 to p4, is in its path: --player must name a player", file)
+			return command.Usagef("%s: no problem (p1 to p4) in its path: name a player with --player", file)
 		}
 		if err := cse150.CheckName(name); err != nil {
 			return command.Usagef("%w", err)
@@ -316,7 +316,7 @@ func mancalaCheck(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "%s, %s\n", numfmt.Count(int64(len(entries)), "case"), numfmt.Count(int64(failed), "failure"))
 	switch {
 	case len(entries) == 0:
-		return fmt.Errorf("%s: expected cases, found no file", in)
+		return fmt.Errorf("%s: no cases found", in)
 	case failed > 0:
 		return command.ErrTold
 	}
@@ -351,7 +351,7 @@ func mancalaEndgames(c *cli.Context) error {
 		return command.Usagef("%w", err)
 	}
 	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s: it is there already", name)
+		return fmt.Errorf("%s: the file exists already", name)
 	}
 	create := func() (*os.File, error) {
 		return os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

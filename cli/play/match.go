@@ -15,13 +15,13 @@ import (
 func matchCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:      "match",
-		Usage:     "two players, whoever they are, play some games",
+		Usage:     "play a match of two players",
 		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + "The first-named begins, then the\n" +
-			"other, in turn. An illegal move, a crash and a move that takes too long lose the game, and the match goes on.\n" +
-			"Where moves may go in circles, the third repetition of a position is a draw, and so are 1,000 moves, if the\n" +
-			"game says nothing else. The error of a score is its standard error.",
-		Flags: resultFlags(1, "play `N` games; the colours alternate"),
+		Description: entrantHelp + "The first player moves first in game 1, the\n" +
+			"other in game 2, and so on. An illegal move, a crash or a timeout loses the game, and the match continues.\n" +
+			"In a game with cycles, the third repetition of a position is a draw, and so are 1,000 moves, unless the\n" +
+			"game sets another limit. ± is the standard error of the score.",
+		Flags: resultFlags(1, "number `N` of games; colours alternate"),
 	}, playMatch)
 }
 

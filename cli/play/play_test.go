@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 	for want, games := range map[string]game.Kinds{
 		"play: no games are given\n":                        nil,
 		"play: game score: the name is that of a command\n": append(some(), game.Kind{Name: "score", Params: mnk.Kind.Params, New: mnk.Kind.New}),
-		"play: game nim, parameter chains: the name is taken by a flag that all games have\n": {{
+		"play: game nim, parameter chains: a common flag has this name\n": {{
 			Name: "nim", New: mancala.Kind.New, Params: []game.Param{{Name: "chains"}, {Name: "b"}}}},
 	} {
 		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {

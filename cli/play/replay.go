@@ -17,12 +17,12 @@ import (
 func replayCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "replay",
-		Usage:     "play the games of a file again, and check them by the rules",
+		Usage:     "replay the games of a file and check them against the rules",
 		ArgsUsage: "FILE",
-		Description: "FILE is what match or tournament --save has written; - is stdin. Every move must be legal and the result\n" +
-			"that of the moves; the first line that is not as it should be ends the reading.",
+		Description: "FILE was written by match or tournament --save; - is stdin. Every move must be legal, and the result must\n" +
+			"follow from the moves; the first error ends the command.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "boards", Usage: "with every move and board"},
+			&cli.BoolFlag{Name: "boards", Usage: "print every move and board"},
 			&cli.IntFlag{Name: "game", Usage: "print only game `N` of the file", DefaultText: "all"},
 		},
 		Action: func(c *cli.Context) error { return replay(c, games) },
@@ -59,7 +59,7 @@ func replay(c *cli.Context, games game.Kinds) error {
 		case ctx.Err() != nil:
 			return command.ErrInterrupted
 		case err == io.EOF && n <= only:
-			return fmt.Errorf("%s: expected a game %d, found %d games", name, only, n-1)
+			return fmt.Errorf("%s: no game %d: the file has %d", name, only, n-1)
 		case err == io.EOF:
 			return nil
 		case err != nil:

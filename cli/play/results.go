@@ -21,11 +21,11 @@ import (
 func resultFlags(games int, usage string) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
-		&cli.IntFlag{Name: "openings", Usage: "make `N` moves at random before the players choose, and the same ones with the colours changed"},
-		&cli.DurationFlag{Name: "grace", Usage: "what a move may take beyond its time, for pipes and a busy machine", Value: referee.DefaultGrace},
-		&cli.StringFlag{Name: "save", Usage: "write the games into `FILE`, a new one, for play replay"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result, no games; of a human's game the moves, no boards"},
-		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each game, and one for the result"},
+		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose; each opening is repeated with colours swapped"},
+		&cli.DurationFlag{Name: "grace", Usage: "extra time per move, for pipes and a busy machine", Value: referee.DefaultGrace},
+		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result only; in a human's game, moves but no boards"},
+		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game, and one for the result"},
 	}, entrantFlags()...)
 }
 

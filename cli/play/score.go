@@ -23,18 +23,18 @@ import (
 func scoreCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "score",
-		Usage: "the scores of positions of Connect N, in the notation of other solvers",
-		Description: "Each line of stdin is the columns of the moves from the start, counted from 1 and without blanks: 44455.\n" +
-			"It comes back with its score: (W·H + 2 − n)/2, rounded down, for n stones on the board when the game is\n" +
-			"won; negative if the player to move loses, 0 of a tie. Sums of nodes and seconds go to stderr.",
+		Usage: "print the scores of Connect N positions, in the notation of other solvers",
+		Description: "Each line of stdin lists the columns of the moves from the start, counted from 1, without blanks: 44455.\n" +
+			"It is printed with its score: (W·H + 2 − n)/2, rounded down, with n stones on the board when the game is\n" +
+			"won; negative if the player to move loses, 0 for a tie. Total nodes and time go to stderr.",
 		Flags: scoreFlags(),
 	}, score)
 }
 
 func scoreFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "weak", Usage: "only who wins: 1, 0 or -1, which is found sooner"},
-		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position, with its nodes and seconds"},
+		&cli.BoolFlag{Name: "weak", Usage: "print only the outcome: 1, 0 or -1, which is faster"},
+		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position, with nodes and seconds"},
 	}, searchFlags(byDefault)...)
 }
 
@@ -51,7 +51,7 @@ const mostColumns = 9
 
 // score implements play score.
 func score(c *cli.Context, kind game.Kind) error {
-	if err := command.NoArguments(c, ": positions come on stdin"); err != nil {
+	if err := command.NoArguments(c, ": positions are read from stdin"); err != nil {
 		return err
 	}
 	made, err := command.GameOf(c, kind)
@@ -60,7 +60,7 @@ func score(c *cli.Context, kind game.Kind) error {
 	}
 	g, ok := made.(*connectn.Rules)
 	if n := len(made.Moves(nil, made.Start())); !ok || n > mostColumns {
-		return command.Usagef("%s: a column is a digit, so there may be %d at most", made.Spec(), mostColumns)
+		return command.Usagef("%s: a column is one digit, so %d columns are the maximum", made.Spec(), mostColumns)
 	}
 	o, err := searchOptions(c)
 	if err != nil {
@@ -124,7 +124,7 @@ func parseColumns(g *connectn.Rules, line string) (game.Position, error) {
 			return 0, fmt.Errorf("move %d: expected a column, 1 to %d, found %q", i+1, columns, line[i])
 		}
 		if _, finished := h.Finished(); finished {
-			return 0, fmt.Errorf("move %d: the game is finished before it", i+1)
+			return 0, fmt.Errorf("move %d: the game is over before it", i+1)
 		}
 		if h.Play(strconv.Itoa(column)) != nil {
 			return 0, fmt.Errorf("move %d: column %c is full", i+1, line[i])

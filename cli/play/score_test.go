@@ -94,7 +94,7 @@ func TestScoreLines(t *testing.T) {
 		`play: stdin:3: expected columns (move 1: expected a column, 1 to 3, found '4'), found "4"`,
 		`play: stdin:4: expected columns (move 4: column 1 is full), found "1111"`,
 		`play: stdin:5: expected columns (move 3: expected a column, 1 to 3, found ' '), found "11 1"`,
-		`play: stdin:6: expected columns (move 6: the game is finished before it), found "121212"`,
+		`play: stdin:6: expected columns (move 6: the game is over before it), found "121212"`,
 		`play: 3 positions, `,
 	} {
 		if !strings.Contains(stderr, want) {
@@ -106,8 +106,8 @@ func TestScoreLines(t *testing.T) {
 func TestScoreRefuses(t *testing.T) {
 	refused(t, map[string]string{
 		"score mnk":                  `unknown game "mnk", expected connectn`,
-		"score connectn 12":          `unexpected argument "12": positions come on stdin`,
-		"score connectn --width 10":  "connectn width=10 height=3 connect=3: a column is a digit, so there may be 9 at most",
+		"score connectn 12":          `unexpected argument "12": positions are read from stdin`,
+		"score connectn --width 10":  "connectn width=10 height=3 connect=3: a column is one digit, so 9 columns are the maximum",
 		"score connectn --threads 0": "--threads 0: expected 1 to 256",
 	})
 }

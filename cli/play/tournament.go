@@ -19,13 +19,13 @@ import (
 func tournamentCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:      "tournament",
-		Usage:     "every two of some players play a match; a table of all, and their ratings",
+		Usage:     "play a round-robin tournament; print a table and ratings",
 		ArgsUsage: "PLAYER PLAYER…",
 		Description: entrantHelp + "As in a match, the colours\n" +
-			"alternate, and faults lose. Ratings are points of Elo by the model of Bradley and Terry, with 0 as their mean:\n" +
-			"who is 400 above another scores ten points for each of his. Every two count as having tied once more, so that\n" +
-			"who has won everything has a rating as well. ± is the standard error.",
-		Flags: resultFlags(2, "play `N` games for every two players; the colours alternate"),
+			"alternate, and faults lose. Ratings are Elo points by the Bradley-Terry model, with mean 0:\n" +
+			"a player 400 points above another scores ten times as much. Each pair counts one extra tie, so that\n" +
+			"a player that won every game has a rating too. ± is the standard error.",
+		Flags: resultFlags(2, "number `N` of games for each pair; colours alternate"),
 	}, playTournament)
 }
 

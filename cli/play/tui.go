@@ -21,9 +21,9 @@ import (
 func tuiCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "tui",
-		Usage: "play in the terminal, and see what each move leads to",
-		Description: "Keys and the mouse; ? lists them. Where the data directory has the table of the game, moves are marked by it and\n" +
-			"the machine plays it; where not, both search. NO_COLOR leaves colours out. Without a terminal it is human\n" +
+		Usage: "play in the terminal, with the value of each move",
+		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it marks the moves and\n" +
+			"the machine plays from it; otherwise both search. NO_COLOR turns colours off. Without a terminal it is human\n" +
 			"against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
@@ -45,11 +45,11 @@ const defaultPace = 400 * time.Millisecond
 
 func tuiFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "you", Usage: "play first, second, both or none (watch the machine)", DefaultText: "it is asked"},
-		&cli.DurationFlag{Name: "time", Usage: "of the machine for a move, e.g. 200ms", DefaultText: "1s, where there is no table"},
-		&cli.IntFlag{Name: "depth", Usage: "the machine looks exactly `N` moves ahead", DefaultText: "as far as it comes"},
-		&cli.DurationFlag{Name: "pace", Usage: "how long a move of the machine takes at least", Value: defaultPace},
-		&cli.StringFlag{Name: "load", Usage: "go on with the last game of `FILE`, as match --save, or the key S, has written it"},
+		&cli.StringFlag{Name: "you", Usage: "side that you play: first, second, both or none (watch the machine)", DefaultText: "asked"},
+		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
+		&cli.IntFlag{Name: "depth", Usage: "the machine searches exactly `N` moves ahead", DefaultText: "unlimited"},
+		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
+		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		datadir.Flag(),
 	}, searchFlags(byDefault)...)
 }
@@ -75,7 +75,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	in, out, ok := command.Terminal(c)
 	switch {
 	case !ok && o.Load != "":
-		return errors.New("--load: it wants a terminal")
+		return errors.New("--load: needs a terminal")
 	case !ok:
 		return sitDown(c, o.Game, lineByLine(o))
 	}

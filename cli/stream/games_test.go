@@ -48,7 +48,7 @@ func TestFlagsOfTheGame(t *testing.T) {
 		{"possible_map --game hex --size 2", "", "hex is made of [2]"},
 		{"possible_map --size 2", "hex", "hex is made of [2]"},
 		{"possible_map --game nim --size 2 --play normal", "hex", "nim is made of [2 0]"},
-		{"mapper possible --game hex --size 2 --play misere", "", "there is no flag --play"},
+		{"mapper possible --game hex --size 2 --play misere", "", "unknown flag --play"},
 		{"mapper possible --game hex", "", "hex: missing --size (or treereduce_size in the environment)"},
 		{"mapper possible --size 2", "", "nim: missing --play (or treereduce_play in the environment)"},
 		{"mapper possible --size 2 --play both", "", `--play: expected normal or misere, found "both"`},
@@ -94,10 +94,10 @@ func TestGamesInOrder(t *testing.T) {
 	flag := toys()
 	flag[1].Params[0].Name = "turn"
 	for want, games := range map[string]game.Kinds{
-		"mapper: no games are given":                       nil,
-		"mapper: game nim is given twice":                  twice,
-		"mapper: game nim, parameter parents: the name is": property,
-		"mapper: game hex, parameter turn: the name is":    flag,
+		"mapper: no games are given":                                       nil,
+		"mapper: game nim is given twice":                                  twice,
+		"mapper: game nim, parameter parents: a common flag has this name": property,
+		"mapper: game hex, parameter turn: a common flag has this name":    flag,
 	} {
 		if status, stdout, stderr := mapped(games, "mapper", "possible"); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("status %d, %q, want %q", status, stderr, want)

@@ -22,32 +22,32 @@ type says struct {
 // helpOf contains the help for the map and the reduce of each step.
 var helpOf = map[string][2]says{
 	step.Init: {
-		{"Whatever comes in, the key of the position before the first move goes out.", "start", "", "00"},
-		{"Of the same key over and over, one line goes on: the first tier.", "00\n00", "", "00"},
+		{"Emits the key of the initial position, for any input.", "start", "", "00"},
+		{"Emits each key once: the first tier.", "00\n00", "", "00"},
 	},
 	step.Possible: {
-		{"Of each position of a tier go out those to which its moves lead; a finished one has none.", "00", "", "02\n10"},
-		{"Each position to which moves lead goes on once, with its value if it is finished.", "02\n02\n10", "", "02\n10"},
+		{"Emits the successors of each position of a tier; a terminal position has none.", "00", "", "02\n10"},
+		{"Emits each position once, with its value if it is terminal.", "02\n02\n10", "", "02\n10"},
 	},
 	step.Solve: {
-		{"A position (parents, by --turn) goes on as it is; a child's value goes to all positions before it, after an m.", "02\n11\t6", "--turn O", "02\n10\tm6"},
-		{"Of what its moves are worth a position takes the best, a move more from the end; those that play cannot reach are left out.", "02\n02\tm6x2", "", "02\t10"},
+		{"Emits positions of the predecessors' tier (by --turn) as they are, and sends the value of a successor, after an m, to each predecessor.", "02\n11\t6", "--turn O", "02\n10\tm6"},
+		{"Emits each position with its best value, one ply longer; omits positions that play cannot reach.", "02\n02\tm6x2", "", "02\t10"},
 	},
 	step.Final: {
-		{"Positions with their values go on.", "02\t10", "", "02\t10"},
-		{"Each position becomes its board, in quotes.", "02\t10", "", "'  X '\t10"},
+		{"Emits positions with their values.", "02\t10", "", "02\t10"},
+		{"Emits each position as its board, in quotes.", "02\t10", "", "'  X '\t10"},
 	},
 	step.Create: {
-		{"As init, of a game whose moves go in circles.", "start", "", "000"},
-		{"The states begin: the position before the first move is there, and nothing else. It needs --output.", "", "", ""},
+		{"Like init, for a game with cycles.", "start", "", "000"},
+		{"Writes the first states: only the initial position is reached. Requires --output.", "", "", ""},
 	},
 	step.Mark: {
-		{"Of each position that is new go out those to which its moves lead.", "", "", ""},
-		{"What is heard of for the first time is new, and goes on; what is known is left out. It needs --states and --output.", "", "", ""},
+		{"Emits the successors of each position that the last pass added.", "", "", ""},
+		{"Emits the positions that were not reached before. Requires --states and --output.", "", "", ""},
 	},
 	step.Ties: {
-		{"As solve, of ties, which come when wins and losses have settled.", "", "", ""},
-		{"A position that has a tie and nothing better is one. It needs --states and --output.", "", "", ""},
+		{"Like solve, for ties, after all wins and losses.", "", "", ""},
+		{"A position is a tie if its best successor is one. Requires --states and --output.", "", "", ""},
 	},
 }
 
@@ -56,13 +56,13 @@ const tab = "⇥"
 
 // purposes contains the purpose of each step, for the list of steps.
 var purposes = map[string]string{
-	step.Init:     "the first tier: the position before the first move",
-	step.Possible: "from each tier the next: where its moves lead",
-	step.Solve:    "back from each tier: values from those of the moves",
-	step.Final:    "each board with its value",
-	step.Create:   "as init, where moves go in circles",
-	step.Mark:     "a pass forward, where moves go in circles: what is new",
-	step.Ties:     "a pass back over ties, where moves go in circles",
+	step.Init:     "the first tier: the initial position",
+	step.Possible: "next tier: the successors of a tier",
+	step.Solve:    "values of a tier, from those of its successors",
+	step.Final:    "boards with their values",
+	step.Create:   "like init, for games with cycles",
+	step.Mark:     "forward pass of a game with cycles: new positions",
+	step.Ties:     "retrograde pass over ties of a game with cycles",
 }
 
 // description returns the help for one side of a step, under the name of the process. It omits

@@ -28,7 +28,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	}
 	states := c.String("states")
 	if name != step.Create && states == "" {
-		return n, command.Usagef("--states is missing: the directory of the pass before")
+		return n, command.Usagef("--states is missing: the directory of the previous pass")
 	}
 	files, err := openFiles(c, work, &o, "the new states")
 	if err != nil {
@@ -60,9 +60,9 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	}
 	defer before.Close()
 	o.States = before.Cursor()
-	edges := lists.NewMovesTeller(o.Create, o.Part, g, o.Memory/lists.RowMemory)
+	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
-		o.StoreEdge = edges.TellMove
+		o.StoreEdge = edges.SendEdge
 	}
 	n, err = work.do(name, g, c.App.Reader, c.App.Writer, o)
 	return n, edges.Finish(err)
@@ -76,7 +76,7 @@ func checkNumber(c *cli.Context, name string) error {
 		return command.Usagef("--number %d: expected 1 or more", n)
 	}
 	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
-		return command.Usagef("--number %d: expected %d at most: more than %d moves to the end are not provided for", n, last, game.MaxByteRemoteness)
+		return command.Usagef("--number %d: expected %d at most: values have at most %d plies", n, last, game.MaxByteRemoteness)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) err
 	last := x.Passes[len(x.Passes)-1]
 	next, n := step.After(last.Step, last.Number, last.Total() > 0)
 	if name != next || number != n {
-		return fmt.Errorf("--states %s: expected the states before %s %d, found those before %s %d", dir, name, number, next, n)
+		return fmt.Errorf("--states %s: expected the states for %s %d, found those for %s %d", dir, name, number, next, n)
 	}
 	return nil
 }

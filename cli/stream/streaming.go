@@ -62,7 +62,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	called := filepath.Base(args[0])
 	app := &cli.App{
 		Name:      called,
-		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", work.name),
+		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", work.name),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
@@ -132,28 +132,28 @@ func standsAlone(name string, flags []cli.Flag) bool {
 
 // gameFlag returns --game, the game of a step.
 func gameFlag(games game.Kinds) *cli.StringFlag {
-	return &cli.StringFlag{Name: "game", Usage: "name of the game, whose parameters are flags too: " + strings.Join(games.Names(), ", "),
+	return &cli.StringFlag{Name: "game", Usage: "name of the game; its parameters are flags, too: " + strings.Join(games.Names(), ", "),
 		Value: games[0].Name, EnvVars: command.Environment("game")}
 }
 
 // stepFlags returns the parameters of a step, without its game and the game's parameters.
 func stepFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (a game of rules only needs it)", EnvVars: command.Environment("tier")},
-		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
-		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
-		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
-		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties what is decided has it as remoteness)", Value: 1, EnvVars: command.Environment("number")},
-		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles, and of one of rules only map: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what others are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
-		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
-		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge, and of a game of rules only a reducer in order to sort", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (required for lists)", EnvVars: command.Environment("tier")},
+		&cli.StringFlag{Name: "turn", Usage: "player to move in this job, X or O (required for solve)", EnvVars: command.Environment("turn")},
+		&cli.StringFlag{Name: "last-round", Usage: "true if the moves of this job fill the board, else false (checked if given)", EnvVars: command.Environment("last-round")},
+		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper", Value: true, EnvVars: command.Environment("combine")},
+		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties, the remoteness of the new values)", Value: 1, EnvVars: command.Environment("number")},
+		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles (map, without bitmap operations): `DIRECTORY` of the previous pass, with the states of all ranges", EnvVars: command.Environment("states")},
+		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: new states of a game with cycles, outgoing edges of lists", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
+		&cli.IntFlag{Name: "memory", Usage: "bytes of memory for merging in a mapper, and for sorting in a reducer of lists", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
 }
 
 // runStream runs one side of a step with the parameters of a command line.
 func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.Counters, err error) {
-	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
+	if err := command.NoArguments(c, ": records are read from stdin"); err != nil {
 		return n, err
 	}
 	driver := os.Getenv(command.Environment(step.BuildProperty)[0]) // "" if the process was not started by a job of the driver
@@ -174,7 +174,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	}
 	rules = game.ByMethod(rules)
 	if known := step.NamesOf(rules); !slices.Contains(known, name) {
-		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
+		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
 	o, err := options(c)
 	if err != nil {
@@ -188,7 +188,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	case game.Cyclic:
 		return streamPass(c, name, g, work, o)
 	}
-	return n, command.Usagef("%s is played, not solved", kind.Name)
+	return n, command.Usagef("%s can be played, but not solved", kind.Name)
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to

@@ -24,7 +24,7 @@ func streamBlocks(c *cli.Context, name string, g game.Tiered, work side, o step.
 		}
 		defer files.Close()
 	} else if !work.reduces && name == step.Solve && o.Turn == "" {
-		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
+		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it distinguishes successors from predecessors", command.Environment("turn")[0])
 	}
 	return work.do(name, g, c.App.Reader, c.App.Writer, o)
 }
@@ -37,9 +37,9 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.
 	}
 	if work.reduces && name != step.Final {
 		if name != step.Init && o.Tier < 0 {
-			return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
+			return n, command.Usagef("missing --tier (or %s in the environment): the tier of the positions", command.Environment("tier")[0])
 		}
-		files, err := openFiles(c, work, &o, "what other tiers are told")
+		files, err := openFiles(c, work, &o, "the outgoing edges")
 		if err != nil {
 			return n, err
 		}

@@ -460,7 +460,7 @@ func (r *Rules) parse(text string) (game.Position, error) {
 		all += int(n)
 	}
 	if all != r.all {
-		return 0, fmt.Errorf("%d stones, expected %d, as at the start", all, r.all)
+		return 0, fmt.Errorf("%d stones, expected %d, as in the initial position", all, r.all)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
 }

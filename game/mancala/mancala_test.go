@@ -270,7 +270,7 @@ func TestText(t *testing.T) {
 		{"[2, 2, 0, 2, 2, 0], 0", `state "[2, 2, 0, 2, 2, 0], 0": ` + form},
 		{"State([2, 2, 0, 2, 2, 0], 2)", `state "State([2, 2, 0, 2, 2, 0], 2)": ` + form},
 		{"State([2, 2, 0, 2, 2], 0)", `state "State([2, 2, 0, 2, 2], 0)": 5 places, expected 6: pits and goal of row 0, pits and goal of row 1`},
-		{"State([2, 2, 0, 2, 1, 0], 0)", `state "State([2, 2, 0, 2, 1, 0], 0)": 7 stones, expected 8, as at the start`},
+		{"State([2, 2, 0, 2, 1, 0], 0)", `state "State([2, 2, 0, 2, 1, 0], 0)": 7 stones, expected 8, as in the initial position`},
 		{"State([9, 2, 0, 2, 2, 0], 0)", `state "State([9, 2, 0, 2, 2, 0], 0)": "9" in place 0, expected a number of stones up to 8`},
 		{"State([4, 0, 0, 2, 2, 0], 0)", `state "State([4, 0, 0, 2, 2, 0], 0)": State([4, 0, 0, 2, 2, 0], 0) is farther from its end than the start: stones only go forward`},
 		{"State([-1, 3, 0, 2, 2, 0], 0)", `state "State([-1, 3, 0, 2, 2, 0], 0)": "-1" in place 0, expected a number of stones up to 8`},

@@ -34,8 +34,8 @@ func TestFlagsAnywhere(t *testing.T) {
 	for line, want := range map[string]string{
 		"solve --width 3":            "x: expected a game: chess\n",
 		"--width 3 solve ches":       "x: unknown game \"ches\": did you mean chess?\n",
-		"solve --wdth 3 chess":       "x: there is no flag --wdth",
-		"solve --width 3 chess --pa": "x: there is no flag --pa",
+		"solve --wdth 3 chess":       "x: unknown flag --wdth",
+		"solve --width 3 chess --pa": "x: unknown flag --pa",
 	} {
 		if status, _, stderr := run(line); status != ExitUsage || !strings.HasPrefix(stderr, want) {
 			t.Errorf("%s: status %d, %s, want %s", line, status, stderr, want)

@@ -77,7 +77,7 @@ func TestCheckGames(t *testing.T) {
 		kind := nim
 		kind.Params = []game.Param{{Name: name, Usage: name}}
 		err := command.CheckGames(game.Kinds{kind}, flags, "tier")
-		if err == nil || err.Error() != "game nim, parameter "+name+": the name is taken by a flag that all games have" {
+		if err == nil || err.Error() != "game nim, parameter "+name+": a common flag has this name" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

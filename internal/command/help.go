@@ -23,13 +23,13 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 			f.Category = name
 		case *cli.Float64Flag:
 			f.Category = name
+		case *cli.GenericFlag:
+			f.Category = name
 		case *cli.IntFlag:
 			f.Category = name
 		case *cli.Int64Flag:
 			f.Category = name
 		case *cli.StringFlag:
-			f.Category = name
-		case *cli.StringSliceFlag:
 			f.Category = name
 		case *cli.Uint64Flag:
 			f.Category = name
@@ -96,7 +96,7 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 	h.commands(commands)
 	h.flags(flags)
 	if len(c.path) == 0 {
-		fmt.Fprintf(&h.to, "\n%s COMMAND --help tells more; %s --version: which build it is.\n", name, name)
+		fmt.Fprintf(&h.to, "\n%s COMMAND --help describes a command; %s --version prints the build.\n", name, name)
 	}
 	_, err := io.WriteString(out, h.to.String())
 	return err
@@ -223,7 +223,6 @@ func (h *helper) flags(flags []cli.Flag) {
 		var entries []entry
 		for _, f := range by[heading] {
 			name, means, _ := strings.Cut(f.String(), "\t")
-			name, _, _ = strings.Cut(name, " [ ") // of a flag that may be repeated
 			entries = append(entries, entry{name, strings.TrimSuffix(means, " (default: false)")})
 		}
 		h.list(entries)
@@ -275,7 +274,7 @@ func CompletionCommand(name string) *cli.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "what makes a shell complete the words of this command",
+		Usage:     "print shell completion code",
 		UsageText: name + " completion bash|zsh|fish",
 		Description: "   bash:  source <(" + name + " completion bash)\n" +
 			"   zsh:   source <(" + name + " completion zsh)\n" +
@@ -290,17 +289,4 @@ func CompletionCommand(name string) *cli.Command {
 			return err
 		},
 	}
-}
-
-// manPage is the only argument of a command line that prints the command's manual page.
-const manPage = "--generate-man-page"
-
-// writeManPage writes the manual page of an application, in troff.
-func writeManPage(out io.Writer, app *cli.App) error {
-	page, err := app.ToManWithSection(1)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(out, page)
-	return err
 }

@@ -18,7 +18,7 @@ import (
 
 // StartFlag returns --start, which asks for the initial position.
 func StartFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "start", Usage: "the position before the first move"}
+	return &cli.BoolFlag{Name: "start", Usage: "the initial position"}
 }
 
 // Positions reads the positions of a command line, or of stdin.
@@ -179,7 +179,7 @@ var forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal, FromPictu
 
 // FromFlag returns --from, which sets the form of positions; FormOf returns its value.
 func FromFlag() cli.Flag {
-	return &cli.StringFlag{Name: "from", Usage: "read positions as `FORM`: moves, board, key (hexadecimal), hash (decimal), final (its lines) or picture (as drawn)", DefaultText: "whichever fits"}
+	return &cli.StringFlag{Name: "from", Usage: "`FORM` of the positions: moves, board, key (hexadecimal), hash (decimal), final (its lines) or picture (as drawn)", DefaultText: "detected"}
 }
 
 // FormOf returns the value of FromFlag.
@@ -369,7 +369,7 @@ func (a *Asked) play(g game.Game, joined bool, words ...string) (made int, err e
 // noMove returns the error for a word that is not one of the moves, after made moves.
 func noMove(moves []game.Move, made int, name string) error {
 	if len(moves) == 0 {
-		return fmt.Errorf("move %d (%s): the game is finished before it", made+1, name)
+		return fmt.Errorf("move %d (%s): the game is over before it", made+1, name)
 	}
 	var can []string
 	for _, m := range moves {

@@ -40,7 +40,7 @@ func TestParsePosition(t *testing.T) {
 		"0 0 ____":   "    ",
 		"0 7":        `move 2: expected one of 0 1, found "7"`,
 		"0 0 zz":     `move 3: expected one of 1, found "zz"`,
-		"0 1 0 1":    "move 4 (1): the game is finished before it",
+		"0 1 0 1":    "move 4 (1): the game is over before it",
 		"9":          `neither a board nor moves: no board; move 1: expected one of 0 1, found "9"`,
 		"    ":       "no board",
 		"X O  0 0 1": `neither a board nor moves: no board; move 1: expected one of 0 1, found "X"`,

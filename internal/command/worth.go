@@ -28,7 +28,7 @@ func WorthOf(g game.Game, p game.Position, v game.Value) Worth {
 // results contains the results as a word for programs, and as text for the player: during play,
 // and after its end.
 var results = [...]struct{ word, you, over string }{
-	game.Draws: {"draw", "draw: play need never end", ""},
+	game.Draws: {"draw", "draw: play never ends", ""},
 	game.Loses: {"lose", "you lose", "you have lost"},
 	game.Wins:  {"win", "you win", "you have won"},
 	game.Ties:  {"tie", "you tie", "a tie"},
@@ -84,9 +84,9 @@ func Summary(values game.Values, v game.Value) string {
 	words := values.Word(v.Outcome())
 	if values.OfMover {
 		words = [...]string{
-			game.Draws: "a draw, play need never end",
-			game.Loses: "who begins loses",
-			game.Wins:  "who begins wins",
+			game.Draws: "a draw, play never ends",
+			game.Loses: "the first player loses",
+			game.Wins:  "the first player wins",
 			game.Ties:  "a tie",
 		}[v.Outcome()]
 	}

@@ -197,7 +197,7 @@ func TestCopyRefused(t *testing.T) {
 		status int
 		want   string
 	}{
-		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: holds a run of this game already: --resume goes on with it, --overwrite begins anew"},
+		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: already contains a run of this game: --resume continues it, --overwrite starts over"},
 		{"solve connectn " + boards["connectn"] + " --resume --data " + none + " --copy s3://bucket/d", 1, `--copy s3://bucket/d: of another game: expected "connectn width=3 height=2 connect=2", found "mnk`},
 		{line + second + " --resume --copy s3://bucket/d", 1, "--copy s3://bucket/d: it is of a later run, begun "},
 		{line + none + " --copy s3://bucket/foreign", 1, "--copy s3://bucket/foreign: not empty, and not treereduce's: it has no treereduce.json"},

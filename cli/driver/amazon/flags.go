@@ -59,7 +59,7 @@ func clusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
 		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "one of the default VPC"},
 		&cli.StringFlag{Name: "key-pair", Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
-		&cli.StringSliceFlag{Name: "tags", Usage: "a tag of the cluster, `KEY=VALUE`; may be repeated"},
+		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
 		&cli.DurationFlag{Name: "idle", Usage: "how long a cluster that is kept may be idle before it ends itself", Value: emr.DefaultIdle},
 		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster ends itself in any case", DefaultText: "three times the estimate, 2 at least"},
 		&cli.Float64Flag{Name: "max-dollars", Usage: "`DOLLARS` that the cluster may cost: an earlier limit, if they do not last so long"},
@@ -132,7 +132,7 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	} else if !strings.HasPrefix(s.LogURI, "s3://") {
 		return nil, command.Usagef("--log-uri %q: expected s3://…", s.LogURI)
 	}
-	for _, tag := range c.StringSlice("tags") {
+	for _, tag := range command.ListOf(c, "tags") {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || key == emr.TagOfRun {
 			return nil, command.Usagef("--tags %q: expected KEY=VALUE, of a key other than %s", tag, emr.TagOfRun)

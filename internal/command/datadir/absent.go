@@ -23,11 +23,11 @@ func Absent(place *filesys.Place, name string) error {
 		return nil
 	}
 	if _, err := place.FS.Stat(place.Path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no such directory%s", name, likely(place, name))
+		return fmt.Errorf("%s: no such directory%s", name, likely(place, name))
 	}
 	m, err := store.ReadManifest(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: it is no data directory, it has no %s%s", name, store.ManifestFile, likely(place, name))
+		return fmt.Errorf("%s: not a data directory: it has no %s%s", name, store.ManifestFile, likely(place, name))
 	}
 	if err != nil {
 		return nil // opening the table reports the error
@@ -39,7 +39,7 @@ func Absent(place *filesys.Place, name string) error {
 			return fmt.Errorf("%s: %s is not solved yet%s", name, m.Game, how)
 		}
 	}
-	return fmt.Errorf("%s: %s is not solved yet%s; go on with: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
+	return fmt.Errorf("%s: %s is not solved yet%s; to continue: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
 }
 
 // came describes how far a run has come, according to its report.
@@ -57,7 +57,7 @@ func came(j *solve.Report) string {
 	}
 	switch j.Status {
 	case solve.Running:
-		return "its driver is at work" + at
+		return "its driver is running" + at
 	case solve.Died:
 		return "its driver died" + at
 	case solve.Failed:

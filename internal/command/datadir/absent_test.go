@@ -18,7 +18,7 @@ type inHDFS struct{ store.Local }
 // TestAbsentDriver checks that the error for a run without a table agrees with driver status on
 // whether the driver is at work or died.
 func TestAbsentDriver(t *testing.T) {
-	const goOn = "; go on with: driver solve connectn --width 3 --data d --resume"
+	const goOn = "; to continue: driver solve connectn --width 3 --data d --resume"
 	for _, test := range []struct {
 		name    string
 		fsys    store.FS
@@ -26,9 +26,9 @@ func TestAbsentDriver(t *testing.T) {
 		age     time.Duration
 		want    string
 	}{
-		{"locked", store.Local{}, true, time.Hour, "its driver is at work at tier 3"},
+		{"locked", store.Local{}, true, time.Hour, "its driver is running at tier 3"},
 		{"not locked", store.Local{}, false, 0, "its driver died at tier 3" + goOn},
-		{"in HDFS", inHDFS{}, false, 0, "its driver is at work at tier 3"},
+		{"in HDFS", inHDFS{}, false, 0, "its driver is running at tier 3"},
 		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "its driver died at tier 3" + goOn},
 	} {
 		dir := t.TempDir()

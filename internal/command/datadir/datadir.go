@@ -55,7 +55,7 @@ func Misnamed(flag string, err error) error {
 // Flag returns --data, which names the data directory. further describes, in the help, the other
 // file systems that a command supports.
 func Flag(further ...string) cli.Flag {
-	usage := strings.Join(append([]string{"the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)"}, further...), ", or ")
+	usage := strings.Join(append([]string{"data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)"}, further...), ", or ")
 	return &cli.StringFlag{Name: "data", Usage: usage, Value: byDefault}
 }
 

@@ -24,7 +24,7 @@ func newBlockLines(s *stream, g game.Tiered) *blockLines {
 	c := &blockLines{stream: s, g: g}
 	if s.name == Solve {
 		c.count = newCountingMapper(g)
-		// A slot takes 5/4 bytes (see Pusher.hold), and one for its count.
+		// A slot takes 5/4 bytes (see Pusher.receiver), and one for its count.
 		s.o.Memory = max(1, cmp.Or(s.o.Memory, DefaultMemory)/9*5)
 	}
 	return c
@@ -52,7 +52,7 @@ func (c *blockLines) send(piece *block.Block) error {
 func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 	solve := c.name == Solve
 	if solve && c.o.Turn == "" {
-		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+		return errors.New("solve: the turn (X or O) is required, to distinguish successors from predecessors")
 	}
 	b := new(block.Block)
 	check := inputCheck{name: c.name, g: c.g, o: c.o, job: -1, tier: -1}
@@ -178,7 +178,7 @@ func (c *stateLines) eachReceived(do func(rng uint64, h *block.Inbox) error) err
 func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) string {
 	if IsForward(c.name) {
 		if c.name == Create && rec.Key != c.g.Start() {
-			return "the position before the first move"
+			return "the initial position"
 		}
 		if rec.Kind != streamfmt.Open {
 			return "a position without a value"

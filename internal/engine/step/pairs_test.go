@@ -67,7 +67,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	splits, lines := []step.Split{step.StartSplit(pass.Input[0])}, 1
+	splits, lines := []step.Split{{File: pass.Input[0]}}, 1
 	records := int64(1)
 	if pass.Step != step.Create {
 		if records, err = newIn(pass, g); err != nil {
@@ -106,9 +106,9 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	}
 	defer states.Close()
 	o.States = states.Cursor()
-	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = edges.TellMove
+		o.StoreEdge = edges.SendEdge
 	}
 	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
 	return n, edges.Finish(err)

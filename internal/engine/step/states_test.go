@@ -134,7 +134,7 @@ func TestPassStreamErrors(t *testing.T) {
 		{step.Mark, 1, false, "000\t4\n", "in:1: expected a value with an outcome"},
 		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 moves"},
 		{step.Final, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
-		{step.Create, 1, true, "001\n", "in:1: expected the position before the first move"},
+		{step.Create, 1, true, "001\n", "in:1: expected the initial position"},
 		{step.Mark, 1, true, "001\n000\n", "expected keys in ascending order"},
 		{step.Mark, 1, true, "001\t5\n", "in:1: expected a position without a value"},
 		{step.Solve, 2, true, "001\tm1\n", "in:1: expected a message of value 5 or 6"},

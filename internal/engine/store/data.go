@@ -48,7 +48,7 @@ type Manifest struct {
 }
 
 // overwriteAdvice is for a data directory that cannot be used any more.
-const overwriteAdvice = "driver solve --overwrite begins anew"
+const overwriteAdvice = "driver solve --overwrite starts over"
 
 // ErrClearing is returned by ReadManifest for a directory in which a driver died while it
 // deleted an older run. Each directory of that run is either complete or missing.
@@ -83,7 +83,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 }
 
 // ErrBegun is returned by Create when the directory already contains a run of the same game.
-var ErrBegun = errors.New("holds a run of this game already")
+var ErrBegun = errors.New("already contains a run of this game")
 
 // Data is a data directory. At most one process at a time owns it.
 type Data struct {

@@ -121,7 +121,7 @@ func (z *Analyzer) Step(ctx context.Context, r Report) Report {
 func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 	v, ok, err := z.table.Lookup(r.Position)
 	if err == nil && !ok {
-		err = fmt.Errorf("the position %q is missing", z.g.AppendText(nil, r.Position))
+		err = fmt.Errorf("position %q is missing", z.g.AppendText(nil, r.Position))
 	}
 	if err != nil {
 		return err

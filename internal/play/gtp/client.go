@@ -29,7 +29,7 @@ type Refusal struct{ Command, Message string }
 
 // Error returns one line, even if the answer has several.
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("it refuses %q: %s", r.Command, strings.ReplaceAll(r.Message, "\n", " "))
+	return fmt.Sprintf("answered %q with an error: %s", r.Command, strings.ReplaceAll(r.Message, "\n", " "))
 }
 
 // A ProtocolError is the error for an answer that violates the protocol.
@@ -53,7 +53,7 @@ func (c *Client) Do(ctx context.Context, name string, args ...string) (string, e
 	c.lastID = c.lastID%maxID + 1
 	command := Command{ID: c.lastID, Name: name, Args: args}
 	if again, ok, err := ParseCommand(command.String()); err != nil || !ok || again.String() != command.String() || len(again.Args) != len(args) {
-		return "", fmt.Errorf("%q cannot be said in a line", command)
+		return "", fmt.Errorf("%q cannot be sent as one line", command)
 	}
 	type answer struct {
 		text string

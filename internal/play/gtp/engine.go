@@ -34,7 +34,7 @@ func NewEngine(name, version string) *Engine {
 	}))
 	e.Handle("known_command", func(args []string) (string, error) {
 		if len(args) != 1 {
-			return "", fmt.Errorf("expected the name of a command, found %d words", len(args))
+			return "", fmt.Errorf("expected a command name, found %d words", len(args))
 		}
 		return strconv.FormatBool(e.commands[args[0]] != nil), nil
 	})

@@ -66,7 +66,7 @@ func TestEngine(t *testing.T) {
 		{"blank\n", "? refused\n\n"},
 		{"dance\n", "? unknown command\n\n"},
 		{"name you\n", "? expected no argument, found \"you\"\n\n"},
-		{"known_command say\nknown_command dance\nknown_command\n", "= true\n\n= false\n\n? expected the name of a command, found 0 words\n\n"},
+		{"known_command say\nknown_command dance\nknown_command\n", "= true\n\n= false\n\n? expected a command name, found 0 words\n\n"},
 		{"list_commands\n", "= blank\nboard\nfail\nknown_command\nlist_commands\nname\nprotocol_version\nquit\nsay\nversion\n\n"},
 		{"name\n\n8\n" + strings.Repeat("x", maxLine+10) + "\nname\n",
 			"= test\n\n? syntax error: line 3: expected a command after the number 8\n\n? syntax error: line 4: a line of more than 65536 bytes\n\n= test\n\n"},
@@ -87,7 +87,7 @@ func TestClient(t *testing.T) {
 		{"=1 first\n\n", "first", ""},
 		{"\n \n=1 \n a\n b\n\n", " a\n b", ""},
 		{"=1 a\r\nb\r\n\r\n", "a\nb", ""},
-		{"?1 illegal move\n\n", "", `it refuses "play 3": illegal move`},
+		{"?1 illegal move\n\n", "", `answered "play 3" with an error: illegal move`},
 		{"=2 a\n\n", "", `line 1: expected the answer =1, found "=2 a"`},
 		{"= a\n\n", "", `line 1: expected the answer =1, found "= a"`},
 		{"=+1 a\n\n", "", `line 1: expected the answer =1, found "=+1 a"`},
@@ -121,7 +121,7 @@ func TestClientRefusesToSay(t *testing.T) {
 // other error.
 func TestClientBreaks(t *testing.T) {
 	c := answers("?1 no\n\n=2 yes\n\n=9\n\n=3 late\n\n")
-	for i, want := range []string{"refuses", "", "expected the answer =3", "expected the answer =3"} {
+	for i, want := range []string{"with an error", "", "expected the answer =3", "expected the answer =3"} {
 		_, err := c.Do(t.Context(), "name")
 		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("question %d: %v, want %q", i+1, err, want)
@@ -221,9 +221,9 @@ func FuzzClient(f *testing.F) {
 // characters, including C1 and DEL.
 func TestRefusalIsOneLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"?1 bad\nworse\n\n":                   `it refuses "name": bad worse`,
-		"?1 \x1b[2J\u009b2Jred\x7f\u0085\n\n": `it refuses "name": [2J2Jred`,
-		"?1 \x9b2J\n\n":                       "it refuses \"name\": \ufffd2J",
+		"?1 bad\nworse\n\n":                   `answered "name" with an error: bad worse`,
+		"?1 \x1b[2J\u009b2Jred\x7f\u0085\n\n": `answered "name" with an error: [2J2Jred`,
+		"?1 \x9b2J\n\n":                       "answered \"name\" with an error: \ufffd2J",
 	} {
 		c := NewClient(strings.NewReader(text), io.Discard)
 		if _, err := c.Do(t.Context(), "name"); err == nil || err.Error() != want {

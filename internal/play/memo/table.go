@@ -45,7 +45,7 @@ const (
 )
 
 // errMemory is the error for a memory that is too small for the chains and one position.
-var errMemory = errors.New("they take all of it, and leave no room for a position")
+var errMemory = errors.New("no memory is left for positions")
 
 // NewTable makes a table with the given number of chains, at least 1, that takes at most
 // memory bytes.

@@ -97,7 +97,7 @@ func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s
 // Move returns the best move that the search has found.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if m.searcher == nil {
-		return "", errors.New("machine: it has left")
+		return "", errors.New("machine: it was closed")
 	}
 	l := m.limit
 	if l.Time == 0 || limit > 0 && limit < l.Time {

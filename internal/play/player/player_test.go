@@ -354,7 +354,7 @@ func TestMachineTime(t *testing.T) {
 	m := player.NewMachine(s, search.Limit{Depth: 1})
 	m.Close()
 	if _, err := m.Move(t.Context(), h, 0); err == nil {
-		t.Error("it has left, and moves")
+		t.Error("it was closed, and moves")
 	}
 }
 
@@ -451,14 +451,14 @@ quit
 // last line of its stderr.
 func TestProgramFails(t *testing.T) {
 	for _, tt := range []struct{ command, start, move string }{
-		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: it refuses "game ` + three + `": unknown game`, ""},
-		{"exec /nowhere/at/all", "program: asked list_commands, it answers no more (exit status 127); on stderr: \"", ""},
-		{"echo hello", `program: asked list_commands, it breaks the protocol: line 1: expected an answer that begins with = or ?, found "hello"`, ""},
-		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: asked genmove, it answers no more (exit status 3); on stderr: "bad luck"`},
-		{script(t, `genmove) kill -9 $$;;`), "", "program: asked genmove, it answers no more (signal: killed)"},
-		{script(t, `genmove) exec >&-;;`), "", "program: asked genmove, it answers no more"},
-		{script(t, `genmove) echo yes;;`), "", `program: asked genmove, it breaks the protocol: line 5: expected an answer that begins with = or ?, found "yes"`},
-		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: it refuses "genmove first": no idea`},
+		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: answered "game ` + three + `" with an error: unknown game`, ""},
+		{"exec /nowhere/at/all", "program: list_commands: no answer (exit status 127); on stderr: \"", ""},
+		{"echo hello", `program: protocol error after list_commands: line 1: expected an answer that begins with = or ?, found "hello"`, ""},
+		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: genmove: no answer (exit status 3); on stderr: "bad luck"`},
+		{script(t, `genmove) kill -9 $$;;`), "", "program: genmove: no answer (signal: killed)"},
+		{script(t, `genmove) exec >&-;;`), "", "program: genmove: no answer"},
+		{script(t, `genmove) echo yes;;`), "", `program: protocol error after genmove: line 5: expected an answer that begins with = or ?, found "yes"`},
+		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
 		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command)

@@ -77,7 +77,7 @@ func NewProgram(ctx context.Context, g game.Game, command string) (*Program, err
 		_, err = p.ask(ctx, "game", strings.Fields(g.Spec())...)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("program: it does not take the game up within %v", startTime)
+		err = fmt.Errorf("program: no answer to the game command within %v", startTime)
 	}
 	if err != nil {
 		p.Close()
@@ -132,13 +132,13 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 	case errors.As(err, &refusal):
 		return "", fmt.Errorf("program: %w", err)
 	case errors.As(err, &wrong):
-		err = fmt.Errorf("asked %s, it breaks the protocol: %w", name, err)
+		err = fmt.Errorf("protocol error after %s: %w", name, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		select { // it may be about to exit
 		case <-p.ended:
 		case <-time.After(quitTime):
 		}
-		err = fmt.Errorf("asked %s, it answers no more", name)
+		err = fmt.Errorf("%s: no answer", name)
 	}
 	p.failed = fmt.Errorf("program: %w%s", err, p.kill())
 	return "", p.failed

@@ -204,5 +204,5 @@ func (m *Match) opening(number int) ([]string, error) {
 			return h.Names(), nil
 		}
 	}
-	return nil, fmt.Errorf("openings: %s: of %d plays at random none lasts more than %d moves", m.Game.Spec(), openingTries, m.Opening)
+	return nil, fmt.Errorf("openings: %s: %d random games, none of more than %d moves", m.Game.Spec(), openingTries, m.Opening)
 }

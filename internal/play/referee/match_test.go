@@ -77,7 +77,7 @@ func TestOpenings(t *testing.T) {
 		t.Error(s, err)
 	}
 	m = referee.Match{Game: gameOf(t, three), Games: 1, Opening: 9, Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)}}
-	if _, err := m.Play(t.Context()); err == nil || err.Error() != "openings: "+three+": of 1000 plays at random none lasts more than 9 moves" {
+	if _, err := m.Play(t.Context()); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of more than 9 moves" {
 		t.Error(err)
 	}
 }

@@ -85,7 +85,7 @@ func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, e
 func (r *Reader) line(word string) (string, error) {
 	line, err := r.lines.Next()
 	if err == io.EOF {
-		err = r.lines.Errorf(fmt.Sprintf("%q and more: the file is cut short", word), nil)
+		err = r.lines.Errorf(fmt.Sprintf("%q and more text: the file is truncated", word), nil)
 		if word == "" {
 			err = io.EOF
 		}
@@ -105,7 +105,7 @@ func (r *Reader) line(word string) (string, error) {
 	}
 	rest, ok := strings.CutPrefix(text, word+" ")
 	if !ok || rest == "" {
-		return "", r.lines.Errorf(fmt.Sprintf("%q, a blank and more", word), line)
+		return "", r.lines.Errorf(fmt.Sprintf("%q, a space and more text", word), line)
 	}
 	return rest, nil
 }
@@ -156,7 +156,7 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 		return p, nil, err
 	}
 	if p.Opening, err = strconv.Atoi(opening); err != nil || p.Opening < 0 || strconv.Itoa(p.Opening) != opening {
-		return p, nil, wrong("how many moves were given", opening)
+		return p, nil, wrong("number of opening moves", opening)
 	}
 	moves, err := r.line("moves")
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 	if moves != "" {
 		for i, name := range strings.Split(moves, " ") {
 			if _, _, over := Ended(h, rule); over {
-				return p, nil, wrong(fmt.Sprintf("%d moves, with which play has ended", i), moves)
+				return p, nil, wrong(fmt.Sprintf("%d moves, after which the game is over", i), moves)
 			}
 			if err := h.Play(name); err != nil {
 				return p, nil, wrong(fmt.Sprintf("moves of the game (move %d: %v)", i+1, err), moves)
@@ -175,7 +175,7 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 		}
 	}
 	if p.Moves = slices.Clone(h.Names()); p.Opening > len(p.Moves) {
-		return p, nil, wrong(fmt.Sprintf("%d moves or more, which were given", p.Opening), moves)
+		return p, nil, wrong(fmt.Sprintf("at least the %d opening moves", p.Opening), moves)
 	}
 	result, err := r.line("result")
 	if err != nil {
@@ -202,14 +202,14 @@ func (p *Played) read(result string, h *player.History) (want string) {
 	}
 	p.Outcome, p.Reason, p.Detail = game.Outcome(o), Reason(r), detail
 	if told != p.Fault() || told && (detail == "" || detail != oneLine(detail)) {
-		return "what the fault was, of illegal, failed and late, and nothing of others"
+		return "a description for illegal, failed and late, and none for other reasons"
 	}
 	real, why, over := Ended(h, game.DrawRuleOf(h.Game()))
 	switch {
 	case over && (real != p.Outcome || why != p.Reason):
-		return fmt.Sprintf("%s %s, as the moves have it", outcomes[real], why)
+		return fmt.Sprintf("%s %s, according to the moves", outcomes[real], why)
 	case !over && p.Reason != Adjourned && (p.Reason != Resigned && !p.Fault() || p.Outcome != game.WinFor(h.Turn().Other())):
-		return fmt.Sprintf("that %s has lost, who was to move in a play that had not ended", player.Side(h.Turn()))
+		return fmt.Sprintf("a loss of %s, the player to move of the unfinished game", player.Side(h.Turn()))
 	}
 	return ""
 }

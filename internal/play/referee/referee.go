@@ -244,7 +244,7 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 
 // errAbandoned is the error of a player that does not return from Move. The player must not
 // be called again, not even to close it.
-var errAbandoned = errors.New("it does not come back")
+var errAbandoned = errors.New("no answer")
 
 // failed reports whether err is an error other than a resignation or a timeout.
 func failed(err error) bool {

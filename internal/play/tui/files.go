@@ -39,7 +39,7 @@ func save(name string, p referee.Played, parse func(spec string) (game.Game, err
 }
 
 // errNoGames is the error for a file of played games without games.
-var errNoGames = errors.New("it has no games")
+var errNoGames = errors.New("the file has no games")
 
 // lastOf returns the last play of a file of played games.
 func lastOf(name string, parse func(spec string) (game.Game, error)) (last referee.Played, err error) {

@@ -31,13 +31,13 @@ type command struct {
 var commands = []command{
 	{"?", "help", "this list", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
 	{"Q", "quit", "quit; so does Ctrl-C", func(*model) tea.Cmd { return tea.Quit }},
-	{"U", "undo", "take back", (*model).undo},
-	{"R", "redo", "make again what was taken back", (*model).redo},
+	{"U", "undo", "undo the last move", (*model).undo},
+	{"R", "redo", "redo", (*model).redo},
 	{"H", "hint", "select the best move", (*model).hint},
-	{"L", "line", "show best play, or hide it", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
-	{"V", "values", "hide what moves lead to, or show it", func(m *model) tea.Cmd { m.marks = !m.marks; return nil }},
-	{"C", "sides", "change sides with the machine", (*model).sides},
-	{"N", "new", "a new game: who begins, or watch", func(m *model) tea.Cmd {
+	{"L", "line", "show or hide best play", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
+	{"V", "values", "show or hide the values of moves", func(m *model) tea.Cmd { m.marks = !m.marks; return nil }},
+	{"C", "sides", "swap sides with the machine", (*model).sides},
+	{"N", "new", "start a new game", func(m *model) tea.Cmd {
 		m.mode = choosing
 		m.choice = 0
 		for i, c := range choices {
@@ -47,11 +47,11 @@ var commands = []command{
 		}
 		return m.arrive()
 	}},
-	{"+", "stronger", "a better machine", func(m *model) tea.Cmd { return m.grade(1) }},
-	{"-", "weaker", "a worse machine", func(m *model) tea.Cmd { return m.grade(-1) }},
-	{"S", "save", "save the game in a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
-	{"O", "open", "go on with the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
-	{" ", "", "the machine waits, or goes on", (*model).pause},
+	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
+	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
+	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
+	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
+	{" ", "", "pause or resume the machine", (*model).pause},
 }
 
 // ask starts the input of a file name.
@@ -241,11 +241,11 @@ func (m *model) begins(text string) bool {
 func (m *model) cannot(text string) error {
 	switch {
 	case m.over:
-		return errors.New("the game is over: N is a new one, U takes back")
+		return errors.New("the game is over: N starts a new one, U undoes a move")
 	case !m.mayMove():
-		return fmt.Errorf("it is the turn of %s", m.who(m.h.Turn()))
+		return fmt.Errorf("%s is to move", m.who(m.h.Turn()))
 	}
-	return fmt.Errorf("no move begins with %q", text)
+	return fmt.Errorf("no move starts with %q", text)
 }
 
 // maxTyped is the maximum length of the typed name of a move in bytes.
@@ -291,12 +291,12 @@ func (m *model) enter() tea.Cmd {
 		m.say("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
 		if m.match() > 0 {
-			m.say("", fmt.Errorf("%q is not all of a move", m.typed))
+			m.say("", fmt.Errorf("%q is not a complete move", m.typed))
 		}
 	case m.typed != "":
 		return m.play(m.typed)
 	case m.selected < 0:
-		m.say("", errors.New("type a move, select one by the arrows, or click at it"))
+		m.say("", errors.New("type a move, select one with the arrows, or click it"))
 	default:
 		return m.play(m.moves[m.selected].Name)
 	}
@@ -396,7 +396,7 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 			next = (i + 1) % len(which)
 		}
 		m.selected = which[next]
-		m.say(fmt.Sprintf("%d moves here: click again for the next, Enter makes it", len(which)), nil)
+		m.say(fmt.Sprintf("%d moves here: click again for the next, Enter plays it", len(which)), nil)
 	}
 	return nil
 }

@@ -80,9 +80,9 @@ var choices = []struct {
 	words string
 	seats [2]bool
 }{
-	{"you begin", [2]bool{true, false}},
-	{"the machine begins", [2]bool{false, true}},
-	{"two people", [2]bool{true, true}},
+	{"you move first", [2]bool{true, false}},
+	{"the machine moves first", [2]bool{false, true}},
+	{"two humans", [2]bool{true, true}},
 	{"watch the machine play itself", [2]bool{false, false}},
 }
 
@@ -274,7 +274,7 @@ func (m *model) play(name string) tea.Cmd {
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
-		m.say("there is nothing to take back", nil)
+		m.say("there is nothing to undo the last move", nil)
 		return nil
 	}
 	to := at - 1
@@ -290,7 +290,7 @@ func (m *model) undo() tea.Cmd {
 // redo makes moves again that were taken back, as many as one undo takes back.
 func (m *model) redo() tea.Cmd {
 	if len(m.h.Names()) == len(m.names) {
-		m.say("there is nothing to make again", nil)
+		m.say("nothing to redo", nil)
 		return nil
 	}
 	for {
@@ -321,7 +321,7 @@ func (m *model) people() (n int) {
 // sides exchanges the sides of the players.
 func (m *model) sides() tea.Cmd {
 	if m.people() != 1 {
-		m.say("there is nobody to change sides with", nil)
+		m.say("there is no machine to swap sides with", nil)
 		return nil
 	}
 	m.seats[0], m.seats[1] = m.seats[1], m.seats[0]
@@ -353,7 +353,7 @@ func (m *model) hint() tea.Cmd {
 	case m.over:
 		m.say("the game is over", nil)
 	case m.advice.Best < 0:
-		m.say("nothing is known as yet", nil)
+		m.say("nothing is known yet", nil)
 	default:
 		m.selected, m.typed, m.clicked = m.advice.Best, "", nil
 		text := m.moves[m.advice.Best].Name + " is best"

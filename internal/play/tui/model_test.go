@@ -338,9 +338,9 @@ func TestTyping(t *testing.T) {
 		t.Error(m.selected, m.names)
 	}
 	keys(t, m, "2")
-	says(t, m, `no move begins with "12"`)
+	says(t, m, `no move starts with "12"`)
 	keys(t, m, "<enter>")
-	says(t, m, `no move begins with "12"`)
+	says(t, m, `no move starts with "12"`)
 	keys(t, m, "<backspace>1")
 	says(t, m, "> 11")
 	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
@@ -354,15 +354,15 @@ func TestTyping(t *testing.T) {
 	keys(t, m, "h")
 	says(t, m, "> h") // h is the name of a column in this game
 	keys(t, m, "<enter>")
-	says(t, m, `"h" is not all of a move`)
+	says(t, m, `"h" is not a complete move`)
 	keys(t, m, "1-<enter>H") // H is still the hint
 	if len(m.names) != 1 || m.selected < 0 {
 		t.Error(m.names, m.selected)
 	}
 	keys(t, m, "h3")
-	says(t, m, `no move begins with "h3"`)
+	says(t, m, `no move starts with "h3"`)
 	keys(t, m, "<esc>!")
-	says(t, m, `no move begins with "!"`)
+	says(t, m, `no move starts with "!"`)
 }
 
 // TestTypingEarly checks that if the beginning of a name is refused, its end is not played.
@@ -370,7 +370,7 @@ func TestTypingEarly(t *testing.T) {
 	m := start(t, "mnk width=3 height=2 connect=3", nil)
 	keys(t, m, "a1<enter>a2<enter>")
 	keys(t, m, "a1b1<enter>")
-	says(t, m, `no move begins with "a1b1"`)
+	says(t, m, `no move starts with "a1b1"`)
 	if got := strings.Join(m.names, " "); got != "a1 a2" {
 		t.Error(got)
 	}
@@ -379,9 +379,9 @@ func TestTypingEarly(t *testing.T) {
 		t.Error("a name of two letters is played without Enter")
 	}
 	keys(t, m, "<enter>b2<enter>a")
-	says(t, m, `no move begins with "a"`)
+	says(t, m, `no move starts with "a"`)
 	keys(t, m, "c1<enter>")
-	says(t, m, `no move begins with "ac1"`)
+	says(t, m, `no move starts with "ac1"`)
 	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
 	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
 		t.Error(got)
@@ -389,7 +389,7 @@ func TestTypingEarly(t *testing.T) {
 	// If all names have one digit, nothing needs to be cleared.
 	m = start(t, three, nil)
 	keys(t, m, "0000")
-	says(t, m, `no move begins with "0"`)
+	says(t, m, `no move starts with "0"`)
 	keys(t, m, "1")
 	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
 		t.Error(got)
@@ -405,7 +405,7 @@ func TestSmallLetters(t *testing.T) {
 	if m.seats != *youSecond {
 		t.Error("c has changed sides")
 	}
-	says(t, m, "it is the turn of X")
+	says(t, m, "X (machine) is to move")
 	m = start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "c")
 	if m.seats != *youSecond {
@@ -468,7 +468,7 @@ func TestSecond(t *testing.T) {
 		t.Fatal(m.names)
 	}
 	keys(t, m, "u")
-	says(t, m, "X (machine) waits: Space lets it go on")
+	says(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
 	if len(m.names) != 1 || m.h.Turn() != game.Second {
 		t.Error(m.names)
@@ -478,7 +478,7 @@ func TestSecond(t *testing.T) {
 		t.Error(m.names, m.seats)
 	}
 	keys(t, m, "n3c")
-	says(t, m, "there is nobody to change sides with")
+	says(t, m, "there is no machine to swap sides with")
 }
 
 // TestWatch checks that the machine plays itself to the end, and that an undo stops it.
@@ -486,7 +486,7 @@ func TestWatch(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
 	says(t, m, "a tie after 9 moves")
 	keys(t, m, "u")
-	says(t, m, "X (machine) waits")
+	says(t, m, "X (machine) is paused")
 	// An undo takes back one move, because no person plays.
 	for _, tt := range []struct {
 		key string
@@ -515,7 +515,7 @@ func TestWatchUndo(t *testing.T) {
 	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
 		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
 	}
-	says(t, m, "X (machine) waits: Space lets it go on")
+	says(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
 	says(t, m, "a tie after 9 moves")
 }
@@ -532,7 +532,7 @@ func TestNewGame(t *testing.T) {
 		{"30n<up><enter>", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
 	} {
 		m := start(t, three, func(o *Options) { o.Seats = nil })
-		says(t, m, "1  you begin")
+		says(t, m, "1  you move first")
 		keys(t, m, tt.keys)
 		if m.seats != tt.seats || len(m.names) != tt.moves || m.mode != playing {
 			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.seats, m.names, m.mode)
@@ -546,7 +546,7 @@ func TestLevels(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats, o.Depth, o.Time = youFirst, 0, 3*time.Second })
 	says(t, m, "machine: 3s a move")
 	for _, tt := range []struct{ keys, words string }{
-		{"+", "5s a move"}, {"-", "3s a move"}, {"-----------", "any move"}, {"+", "1 move ahead"}, {"=", "2 moves ahead"}, {"+++++++++++", "30s a move"},
+		{"+", "5s a move"}, {"-", "3s a move"}, {"-----------", "random moves"}, {"+", "1 move ahead"}, {"=", "2 moves ahead"}, {"+++++++++++", "30s a move"},
 	} {
 		keys(t, m, tt.keys)
 		says(t, m, "machine: "+tt.words)
@@ -629,7 +629,7 @@ func TestMouse(t *testing.T) {
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
 	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
-	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // it is the other row's turn
+	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
 	says(t, m, "there is no move")
 	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
 	if got := strings.Join(m.names, " "); got != "0 6" {
@@ -654,9 +654,9 @@ func TestHelp(t *testing.T) {
 	m := start(t, three, nil)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
-	says(t, m, "longer name by Enter\n")
+	says(t, m, "longer one with Enter\n")
 	keys(t, m, strings.Repeat("<down>", 60))
-	says(t, m, "* ?      the best move; not proven\n Esc goes back")
+	says(t, m, "* ?      the best move; not proven\n Esc closes")
 	keys(t, m, "<up>")
 	if strings.Contains(m.draw().plain(), "* ?") {
 		t.Error("up does nothing")
@@ -713,7 +713,7 @@ func TestFilesRefused(t *testing.T) {
 	for _, tt := range []struct{ keys, message string }{
 		{"stext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
 		{"otext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
-		{"oempty<enter>", "empty: it has no games"},
+		{"oempty<enter>", "empty: the file has no games"},
 		{"oother<enter>", "other: expected " + three + ", found mnk width=3 height=3 connect=3"},
 		{"onone<enter>", "open none: no such file or directory"},
 		{"snone/such<enter>", "open none/such: no such file or directory"},
@@ -766,7 +766,7 @@ func TestLate(t *testing.T) {
 	m.key("2", "2")
 	m.Update(moved{turn: m.turn, err: errors.New("tired")})
 	says(t, m, "the machine cannot move: tired")
-	says(t, m, "X (machine) waits")
+	says(t, m, "X (machine) is paused")
 }
 
 // TestTableFails checks that a table that cannot be read is reported, and that a search

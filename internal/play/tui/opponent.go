@@ -25,7 +25,7 @@ type level struct {
 // levels returns the levels, the weakest first, and the index of the initial one. own is
 // the level that the command line asks for, if it has a depth or a time.
 func levels(table bool, own level) (all []level, first int) {
-	all = []level{{name: "random", words: "any move"}}
+	all = []level{{name: "random", words: "random moves"}}
 	for _, depth := range []int{1, 2, 4, 8} {
 		all = append(all, deep(depth))
 	}

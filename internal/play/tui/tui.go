@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options, in, out *os.File) error {
 	case ctx.Err() != nil, m.interrupted:
 		return context.Canceled
 	case errors.Is(err, tea.ErrProgramPanic):
-		return errors.New("the program has broken down: the lines above say where")
+		return errors.New("the program crashed: see the stack trace above")
 	}
 	return err
 }

@@ -159,7 +159,7 @@ func (m *model) worth(w analysis.Worth) string {
 	var text string
 	switch {
 	case r == game.Draws:
-		return "a draw: it need never end"
+		return "a draw: play never ends"
 	case r == game.Ties:
 		text = "tie"
 	case m.people() != 1:
@@ -187,7 +187,7 @@ func (m *model) state() (string, tone) {
 	case m.thinking:
 		return m.who(turn) + " is thinking …", normal
 	case !m.seats[turn]:
-		return m.who(turn) + " waits: Space lets it go on", normal
+		return m.who(turn) + " is paused: Space resumes", normal
 	}
 	return m.who(turn) + " to move", normal
 }
@@ -348,7 +348,7 @@ func (m *model) drawChoices(p *panel) {
 		p.end()
 	}
 	p.end()
-	p.line("O goes on with a saved game", style{tone: quiet})
+	p.line("O continues a saved game", style{tone: quiet})
 	p.line("machine: "+m.levels[m.level].words, style{tone: quiet})
 	if m.message != "" {
 		p.line(m.message, style{tone: warning})
@@ -358,11 +358,11 @@ func (m *model) drawChoices(p *panel) {
 // help returns the entries of the help: keys, and what they do.
 func help() (entries [][2]string) {
 	entries = [][2]string{
-		{"a-z 0-9", "type a move: one letter or digit is played at once, a longer name by Enter"},
+		{"a-z 0-9", "type a move: a one-character name is played at once, a longer one with Enter"},
 		{"arrows", "select a move; Tab selects the next one"},
-		{"Enter", "play the move that is typed or selected"},
+		{"Enter", "play the typed or selected move"},
 		{"click", "a move, a square or a key"},
-		{"Esc", "clear what is typed or selected; Backspace clears a letter"},
+		{"Esc", "clear the typed or selected move; Backspace deletes a letter"},
 	}
 	for _, c := range commands {
 		key := c.key
@@ -372,11 +372,11 @@ func help() (entries [][2]string) {
 		entries = append(entries, [2]string{key, c.help})
 	}
 	return append(entries,
-		[2]string{"", "A small letter does the same, if no move begins with it."},
-		[2]string{"", "Letters that begin no move are refused: clear them first."},
+		[2]string{"", "Lower case works too, unless a move starts with that letter."},
+		[2]string{"", "Letters that start no move are rejected."},
 		[2]string{},
-		[2]string{"W7", "who moves wins in 7 moves, if both play their best"},
-		[2]string{"L T D", "loses; a tie; a draw, which need never end"},
+		[2]string{"W7", "the player to move wins in 7 moves under best play"},
+		[2]string{"L T D", "loss, tie, draw (play never ends)"},
 		[2]string{"* ?", "the best move; not proven"})
 }
 
@@ -402,7 +402,7 @@ func (m *model) scrolled() int {
 // drawHelp fills the screen with the help.
 func (m *model) drawHelp(s *screen) {
 	m.helpFrom(s, m.scrolled())
-	s.put(margin, m.height-1, "Esc goes back; up and down move", style{tone: quiet})
+	s.put(margin, m.height-1, "Esc closes; arrows scroll", style{tone: quiet})
 	for y := range m.height {
 		s.zone(y, 0, m.width, "esc")
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -34,7 +34,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	same := f.begun && p == f.last
 	switch {
 	case f.begun && p < f.last:
-		return jobdir.WantSorted
+		return lines.WantSorted
 	case same && (v == f.value || v == 0 && !f.cyclic):
 		return ""
 	case same && (f.value != 0 || f.cyclic):

@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -152,7 +153,7 @@ func (w *Writer) block(b *block.Block) {
 	n := b.Done.Count()
 	w.Records += int64(b.Open.Count() + n)
 	w.Finished += int64(n)
-	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
+	w.Buf = lines.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
 	w.Spill()
 }
 
@@ -272,7 +273,7 @@ func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamf
 		} else if rec.Kind == streamfmt.Message {
 			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = jobdir.WantOutcome
+			want = lines.WantOutcome
 		} else {
 			want = do(rec)
 		}

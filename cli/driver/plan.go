@@ -24,7 +24,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
@@ -244,16 +243,7 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 		if err := planPicture(g, p).WriteSVG(&picture); err != nil {
 			return err
 		}
-		if name == "-" {
-			_, err := c.App.Writer.Write(picture.Bytes())
-			return err
-		}
-		place, err := datadir.OpenFile("svg", name)
-		if err != nil {
-			return err
-		}
-		defer place.Close()
-		if err := store.WriteFile(place.FS, place.Path, picture.Bytes()); err != nil {
+		if err := datadir.Write(c, "svg", picture.Bytes()); err != nil || name == "-" {
 			return err
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/plan/disk"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -203,7 +204,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 		w.Machine = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
 	default:
 		w.Machine = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
-		if free, ok := freeOn(c.String("data")); ok && !cluster {
+		if free, ok := disk.Free(c.String("data")); ok && !cluster {
 			w.Machine.DiskBytes = free
 		}
 	}

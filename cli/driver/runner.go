@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
 // A choice is a value of --runner, with everything in which the runners differ for the command
@@ -121,7 +122,7 @@ func builtin(name string) *choice {
 				}
 				r := &pipe.Runner{Bin: bin, Memory: memory, Programs: programs}
 				if c.Bool("compare") {
-					return local{&checked{theirs: r, ours: &pipe.Runner{Bin: bin, Memory: memory}, fs: place.FS}}, nil
+					return local{&trial.Runner{Theirs: r, Ours: &pipe.Runner{Bin: bin, Memory: memory}, FS: place.FS}}, nil
 				}
 				return local{r}, nil
 			},

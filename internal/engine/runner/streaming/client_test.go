@@ -92,7 +92,7 @@ func TestAtWork(t *testing.T) {
 func TestParse(t *testing.T) {
 	read, write := io.Pipe()
 	parsed := make(chan struct{})
-	c := &client{counters: make(counters)}
+	c := &client{counters: make(yarn.Counters)}
 	go func() {
 		c.parse(read, new(runner.Job))
 		close(parsed)

@@ -45,7 +45,7 @@ func programsOf(c *cli.Context) (programs map[string]string, err error) {
 
 // checkPrograms checks that the programs of the command line replace steps of the game, and
 // that the runner can run them. It reports whether there are any.
-func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
+func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 	programs, err := programsOf(c)
 	switch {
 	case err != nil:
@@ -55,11 +55,7 @@ func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
 	case len(programs) > 0 && c.String("runner") != onPipe:
 		return false, command.Usagef("--program: only --runner %s runs programs of your own, found --runner %s", onPipe, c.String("runner"))
 	}
-	steps := step.Names()
-	_, cyclic := game.ByMethod(g).(game.Cyclic)
-	if cyclic {
-		steps = step.CyclicNames()
-	}
+	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string
 	for _, name := range steps {
 		known = append(known, name+mapEnd)

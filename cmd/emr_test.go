@@ -190,7 +190,7 @@ func (c *cloud) written(t *testing.T) []string {
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud))
-	if status != 1 || !strings.Contains(errs, "--yes begins") || !strings.Contains(errs, "the cluster ends itself after") || len(c.emr.Clusters()) != 0 {
+	if status != 1 || !strings.Contains(errs, "--yes begins") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
 		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
 	}
 	status, out, errs = ran(c.driver(onCloud + " --yes"))
@@ -198,7 +198,7 @@ func TestEMRSolve(t *testing.T) {
 	if status != 0 || out != want {
 		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
 	}
-	if !regexp.MustCompile(`driver-aws: cluster (j-\w+) is being made; driver-aws emr down --cluster-id j-\w+ ends it\n`).MatchString(errs) {
+	if !regexp.MustCompile(`driver-aws: creating cluster (j-\w+); driver-aws emr down --cluster-id j-\w+ terminates it\n`).MatchString(errs) {
 		t.Error(errs)
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
@@ -208,7 +208,7 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume goes on with it, --overwrite begins anew") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
@@ -223,7 +223,7 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, in which nothing else is\nremoved 0 objects, 0 B, and the bucket\n" {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\nremoved 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
@@ -301,7 +301,7 @@ func TestEMRRemove(t *testing.T) {
 		`(?m)^s3://bucket/games/bin +4 objects +\S+ \S*B +programs$`,
 		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+ \S*B +logs of clusters$`,
 		`(?m)^s3://bucket/games/steps +1 object +1 B +files of steps$`,
-		`(?m)^11 other objects stay, such as s3://bucket/games/all_data/notes.txt$`,
+		`(?m)^11 other objects are kept, such as s3://bucket/games/all_data/notes.txt$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out) {
 			t.Errorf("%s\nexpected %s", out, line)
@@ -362,7 +362,7 @@ func TestEMRPlace(t *testing.T) {
 	}
 	c.s3.Put("bucket", "games/all_data/notes.txt", []byte("mine"))
 	for _, flags := range []string{"", " --overwrite"} {
-		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: --data names another place")
+		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: name another place with --data")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
 	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
@@ -407,7 +407,7 @@ func TestEMRBucket(t *testing.T) {
 		return nil
 	})
 	for _, line := range []string{onCloud, "emr up --bucket s3://bucket/games"} {
-		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 for each GB between them, and slower (--region eu-north-1 puts the cluster there)") {
+		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 per GB between them, and slower (--region eu-north-1 starts the cluster there)") {
 			t.Errorf("%s: %s", line, errs)
 		}
 	}
@@ -588,15 +588,15 @@ func TestEMRLimit(t *testing.T) {
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
 	term := inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("no\r")
-	term.shows("nothing was begun")
+	term.shows("nothing was started")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("\x03")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
@@ -604,11 +604,11 @@ func TestEMRAsk(t *testing.T) {
 	}
 	defer c.holding()()
 	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("yes\r")
 	c.begun(t, 1)
 	term.types("\x03")
-	term.shows(`leave the run to go on, or cancel it\? \[leave\]`)
+	term.shows(`Leave the run, or cancel it\? \[leave\]`)
 	term.types("cancel\r")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 130 || !term.wrote("ends") {

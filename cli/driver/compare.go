@@ -34,13 +34,13 @@ func (p *program) compareCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "whether two results are the same; if not, the first position in which they differ",
+		Usage:     "compare two results, and show the first difference",
 		UsageText: "driver compare [--game SPEC] A B",
 		Description: "A and B are solved data directories, their tables, directories or files of text as in DIR/final (- is\n" +
-			"stdin), or of a tier's records. Lines of text may come in any order; they are held in memory. The exit status\n" +
+			"stdin) or of a tier's records. Text may be in any order; it is read into memory. The exit status\n" +
 			"is 1 if they differ.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it" + spec},
+			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it" + spec},
 		},
 		Action: func(c *cli.Context) error { return p.compare(c) },
 	}
@@ -75,7 +75,7 @@ func (p *program) compare(c *cli.Context) error {
 		}
 	}
 	if g == nil {
-		return command.Usagef("nothing tells of which game these texts are: --game says it")
+		return command.Usagef("the game of these texts is unknown: name it with --game")
 	}
 	d := &difference{g: g, names: [2]string{sides[0].name, sides[1].name}}
 	if err := d.find(sides); err != nil {
@@ -163,11 +163,11 @@ func (s *side) openText(games game.Kinds, dir string) error {
 		return err
 	}
 	if len(s.files) == 0 {
-		return fmt.Errorf("%s: neither a table nor parts of text are in it", s.name)
+		return fmt.Errorf("%s: it contains neither a table nor text", s.name)
 	}
 	for _, name := range s.files {
 		if !jobdir.IsText(name) {
-			return fmt.Errorf("%s: it is packed, and only text and tables can be compared", name)
+			return fmt.Errorf("%s: it is packed; only text and tables can be compared", name)
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (s *side) lines(g game.Game) (all []valued, err error) {
 	}
 	for i := range all[:max(0, len(all)-1)] {
 		if p := all[i].position; p == all[i+1].position {
-			return nil, fmt.Errorf("%s: '%s' is there twice", s.name, g.AppendText(nil, p))
+			return nil, fmt.Errorf("%s: '%s' occurs twice", s.name, g.AppendText(nil, p))
 		}
 	}
 	return all, nil
@@ -238,7 +238,7 @@ func parseLine(g game.Game, line string) (v valued, err error) {
 	word, remoteness := fields[1], 0
 	if len(fields) == 3 && fields[2] != "" {
 		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {
-			return v, fmt.Errorf("%q is no number of moves", fields[2])
+			return v, fmt.Errorf("%q is not a number of moves", fields[2])
 		}
 	}
 	for _, result := range []game.Result{game.Draws, game.Loses, game.Wins, game.Ties} {
@@ -249,7 +249,7 @@ func parseLine(g game.Game, line string) (v valued, err error) {
 	}
 	n, err := strconv.ParseUint(word, 10, 16)
 	if err != nil {
-		return v, fmt.Errorf("%q is no value", word)
+		return v, fmt.Errorf("%q is not a value", word)
 	}
 	v.value = game.Value(n)
 	return v, nil
@@ -421,9 +421,9 @@ func (d *difference) print(out io.Writer) error {
 		return err
 	}
 	for i, name := range d.names {
-		fmt.Fprintf(out, "%s: %s, %d of them nowhere else\n", name, numfmt.Count(d.all[i], "position"), d.alone[i])
+		fmt.Fprintf(out, "%s: %s, %d only there\n", name, numfmt.Count(d.all[i], "position"), d.alone[i])
 	}
-	fmt.Fprintf(out, "other values: %d\n\nthe first that differs, %s:\n\n%s", d.unequal, command.Heading(d.g, d.first.position), beside(d.board(0), d.board(1)))
+	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.unequal, command.Heading(d.g, d.first.position), beside(d.board(0), d.board(1)))
 	return command.ErrTold
 }
 
@@ -431,7 +431,7 @@ func (d *difference) print(out io.Writer) error {
 // result, the board, and the value.
 func (d *difference) board(i int) string {
 	if !d.first.there[i] {
-		return d.names[i] + "\nnot there\n"
+		return d.names[i] + "\nmissing\n"
 	}
 	v := d.first.values[i]
 	return fmt.Sprintf("%s\n%s%s (%d)\n", d.names[i], d.g.Picture(d.first.position), d.g.Values().Text(v), v)

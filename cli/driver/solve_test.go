@@ -24,7 +24,7 @@ func TestSolve(t *testing.T) {
 		if !strings.HasPrefix(said, want) || !strings.HasSuffix(said, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
 			t.Errorf("%s: %s, want %s", name, said, want)
 		}
-		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume goes on with it") {
+		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume continues it") {
 			t.Errorf("%s, again: status %d, %s", name, status, stderr)
 		}
 		if said := runs(t, line+" --resume"); !strings.Contains(said, "solved by an earlier run") {
@@ -49,7 +49,7 @@ func TestSolveRefuses(t *testing.T) {
 		"solve connectn --cluster-above -1" + data:         "--cluster-above -1: expected 0 or more",
 		"solve connectn --memory 1M" + data:                "--memory 1M: at least 64M are needed",
 		"solve connectn --memory much" + data:              `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
-		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes on this machine alone: of --data hdfs://h:1/d take --runner hadoop or inline",
+		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
 		"solve connectn --data s3a://h/d":                  `--data "s3a://h/d": expected a path, or hdfs://host:port/path, or hdfs:///path`,
 		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})

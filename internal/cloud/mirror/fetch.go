@@ -41,7 +41,7 @@ func (c *Copy) Ready(game string, mode store.Mode) error {
 	case m.Game != game:
 		return fmt.Errorf("--copy %s: of another game: expected %q, found %q", c.Name(), game, m.Game)
 	case mode == store.Fresh:
-		return fmt.Errorf("--copy %s: %w: --resume goes on with it, --overwrite begins anew", c.Name(), store.ErrBegun)
+		return fmt.Errorf("--copy %s: %w: --resume continues it, --overwrite starts over", c.Name(), store.ErrBegun)
 	}
 	if _, err := c.from.Stat(path.Join(c.data, store.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
 		return c.fetch(game)

@@ -374,7 +374,7 @@ func (r *run) lookUp() (game.Value, error) {
 	defer t.Close()
 	value, ok, err := t.Lookup(r.g.Start())
 	if err == nil && !ok {
-		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
+		err = errors.New("table: the start is missing: driver solve --overwrite starts over")
 	}
 	return value, err
 }

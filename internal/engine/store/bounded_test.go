@@ -39,7 +39,7 @@ func TestBounded(t *testing.T) {
 		if err := read(); !store.Damaged(err) || !strings.Contains(err.Error(), name+": damaged: 1099511627776 bytes, at most ") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := read(); name == store.ManifestFile && !strings.Contains(err.Error(), "driver solve --overwrite begins anew") {
+		if err := read(); name == store.ManifestFile && !strings.Contains(err.Error(), "driver solve --overwrite starts over") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -48,7 +48,7 @@ type Manifest struct {
 }
 
 // overwriteAdvice is for a data directory that cannot be used any more.
-const overwriteAdvice = "driver solve --overwrite begins anew"
+const overwriteAdvice = "driver solve --overwrite starts over"
 
 // ErrClearing is returned by ReadManifest for a directory in which a driver died while it
 // deleted an older run. Each directory of that run is either complete or missing.

@@ -60,7 +60,7 @@ func TestOverwriteInterrupted(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
-		if _, err := store.Create(store.Local{}, path, spec, mode, artifact, nil); err == nil || !strings.Contains(err.Error(), "while it removed an old run: driver solve --overwrite begins anew") {
+		if _, err := store.Create(store.Local{}, path, spec, mode, artifact, nil); err == nil || !strings.Contains(err.Error(), "while it removed an old run: driver solve --overwrite starts over") {
 			t.Errorf("mode %d: %v", mode, err)
 		}
 	}

@@ -20,13 +20,13 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "treereduce-bin-")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			err = build(dir)
+			bin = filepath.Join(dir, "bin")
+			err = build(bin)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		bin = dir
 		return m.Run()
 	}())
 }

@@ -31,7 +31,7 @@ var solvedOnce = map[string]func() (string, error){"connectn": solveOnce("connec
 
 func solveOnce(name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		dir := filepath.Join(bin, "solved-"+name) // deleted with the commands
+		dir := filepath.Join(filepath.Dir(bin), "solved-"+name) // deleted with the commands
 		words := map[string][]string{"connectn": board, "quickcross": cyclic}[name]
 		out, err := driver(words, dir, "--final=no").CombinedOutput()
 		if err != nil {

@@ -19,12 +19,12 @@ trap 'rm -rf "$work"' EXIT
 export CGO_ENABLED=0
 packages=("${programs[@]/#/./cmd/}")
 
-build() { # build DIR: the programs for GOOS and GOARCH
-	go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$1/" "${packages[@]}"
+build() { # build DIR [FLAG]: the programs for GOOS and GOARCH
+	go build -trimpath -buildvcs=true -ldflags='-s -w' "${@:2}" -o "$1/" "${packages[@]}"
 }
 
 # Manual pages, completions and licences are the same for all platforms.
-build "$work/host"
+build "$work/host" -tags=manpages
 common=$work/common
 mkdir -p "$common/man" "$common/completions"
 for program in "${programs[@]}"; do

@@ -342,7 +342,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
 		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
 		{"may not read", words("/owned/secret", "permission denied to nobody"), other, s.solve("/owned/secret")},
-		{"begun", words("/begun", "holds a run of this game already", "--resume", "--overwrite"), nil, s.solve("/begun")},
+		{"begun", words("/begun", "already contains a run of this game", "--resume", "--overwrite"), nil, s.solve("/begun")},
 		{"foreign", words("/foreign", "not empty, and not treereduce's"), nil, s.solve("/foreign")},
 		{"no such jar", words("streaming jar", "/no/such.jar", "no such file"), nil, s.solve("/x", "--streaming-jar", "/no/such.jar")},
 		{"no jar", words("no streaming jar", "HADOOP_STREAMING_JAR", "--streaming-jar"), words("HADOOP_HOME=", "PATH="), s.solve("/x", "--hadoop", filepath.Join(s.Dir(), "bin", "hadoop"))},
@@ -476,7 +476,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
 	s.reseal(t, dir, "data_second6")
 	s.fails(ctx, t, duringLimit, []string{"data_second5: application_", "reduce 0 on ", ": solve_reduce: input of partition 0 of " + s.DefaultFS() + dir + "/_attempt-data_second5-",
-		": children come twice"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
+		": duplicate messages"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
 	if s.exists(t, dir+"/data_second5") {
 		t.Error("data_second5 is there")
 	}

@@ -36,7 +36,7 @@ const (
 // programsOf returns the programs of the command line, keyed by the step that they replace
 // (such as possible_map); nil if there are none.
 func programsOf(c *cli.Context) (programs map[string]string, err error) {
-	for _, word := range c.StringSlice("program") {
+	for _, word := range command.ListOf(c, "program") {
 		name, line, ok := strings.Cut(word, "=")
 		if programs == nil {
 			programs = make(map[string]string)

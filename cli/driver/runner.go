@@ -204,7 +204,7 @@ const ClusterOS = "linux"
 func clusterRunner(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error) {
 	r := &streaming.Runner{
 		Bin: bin, FS: place.HDFS,
-		Files: c.StringSlice("files"), Queue: c.String("queue"), Define: c.StringSlice("D"),
+		Files: command.ListOf(c, "files"), Queue: c.String("queue"), Define: command.ListOf(c, "D"),
 		Reducers: c.Int("reducers"), Above: c.Int64("cluster-above"), Small: &inline.Runner{Memory: memory},
 	}
 	if dir := c.String("cluster-bin"); dir != "" {

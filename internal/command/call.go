@@ -27,9 +27,6 @@ var aFlag = regexp.MustCompile(`(?s)^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`)
 // flag, callOf moves the flags before the arguments. The word help, or its flag, may come
 // before or after the name of a command.
 func callOf(app *cli.App, words []string) (c call, err error) {
-	if n := len(words); n > 0 && (words[n-1] == completing || slices.Contains(cli.VersionFlag.Names(), strings.TrimLeft(words[0], "-"))) {
-		return call{words: words}, nil
-	}
 	here := &cli.Command{Flags: app.Flags, Subcommands: app.Commands}
 	var flags, others []string
 	for len(words) > 0 && !here.SkipFlagParsing {
@@ -58,7 +55,7 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 		case len(others) == 0 && sub >= 0:
 			here = here.Subcommands[sub]
 			c.path = append(c.path, here)
-		case len(others) == 0 && len(here.Subcommands) > 0 && slices.Contains(cli.HelpFlag.Names(), word):
+		case len(others) == 0 && slices.Contains(cli.HelpFlag.Names(), word):
 			c.help = true
 		default:
 			others = append(others, word)
@@ -72,11 +69,6 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 	}
 	c.words = slices.Concat(flags, others, words)
 	return c, nil
-}
-
-// args returns the process arguments for the call.
-func (c call) args(program string) []string {
-	return slices.Concat([]string{program}, Names(c.path), c.words)
 }
 
 // name returns the command as a user types it: "driver solve connectn". If the program is
@@ -123,3 +115,6 @@ func takesWord(f cli.Flag) bool {
 	d, ok := f.(cli.DocGenerationFlag)
 	return ok && d.TakesValue()
 }
+
+// manPage is the only argument of a command line that prints the command's manual page.
+const manPage = "--generate-man-page"

@@ -62,24 +62,27 @@ func (o *output) Write(b []byte) (n int, _ error) {
 // Run runs an application and converts its error to a line on stderr and an exit code. Failing
 // to write output is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	app.Version, app.EnableBashCompletion, app.DisableSliceFlagSeparator = version(), true, true
 	out := &output{to: stdout}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
-	app.ExitErrHandler = func(*cli.Context, error) {}
-	app.OnUsageError = onUsageError
 	ctx, signalled := withSignal(context.Background())
-	called, err := callOf(app, args[1:])
-	switch {
-	case slices.Equal(args[1:], []string{manPage}):
+	var called call
+	var err error
+	switch words := args[1:]; {
+	case slices.Equal(words, []string{manPage}):
 		err = writeManPage(out, app)
-	case err != nil:
-	case called.help:
-		err = writeHelp(out, app, called)
+	case len(words) > 0 && words[len(words)-1] == completing:
+		err = complete(out, app, words[:len(words)-1])
+	case len(words) > 0 && slices.Contains([]string{"-v", "-version", "--version"}, words[0]):
+		_, err = fmt.Fprintf(out, "%s version %s\n", app.Name, version())
 	default:
-		for _, c := range called.path {
-			c.OnUsageError = onUsageError
+		if called, err = callOf(app, words); err != nil {
+			break
 		}
-		err = app.RunContext(ctx, called.args(args[0]))
+		if called.help {
+			err = writeHelp(out, app, called)
+		} else {
+			err = execute(ctx, app, called)
+		}
 	}
 	code := exit(args, called.name(app), cmp.Or(err, out.err), stderr)
 	if code == ExitInterrupted && signalled() == syscall.SIGTERM {
@@ -125,9 +128,6 @@ func joined(err error) []error {
 	}
 	return all.Unwrap()
 }
-
-// onUsageError makes usage errors of the errors that the library finds in flags.
-func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // NoArguments rejects arguments that are not flags; hint tells the user what to write instead.
 func NoArguments(c *cli.Context, hint string) error {

@@ -23,13 +23,13 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 			f.Category = name
 		case *cli.Float64Flag:
 			f.Category = name
+		case *cli.GenericFlag:
+			f.Category = name
 		case *cli.IntFlag:
 			f.Category = name
 		case *cli.Int64Flag:
 			f.Category = name
 		case *cli.StringFlag:
-			f.Category = name
-		case *cli.StringSliceFlag:
 			f.Category = name
 		case *cli.Uint64Flag:
 			f.Category = name
@@ -223,7 +223,6 @@ func (h *helper) flags(flags []cli.Flag) {
 		var entries []entry
 		for _, f := range by[heading] {
 			name, means, _ := strings.Cut(f.String(), "\t")
-			name, _, _ = strings.Cut(name, " [ ") // of a flag that may be repeated
 			entries = append(entries, entry{name, strings.TrimSuffix(means, " (default: false)")})
 		}
 		h.list(entries)
@@ -290,17 +289,4 @@ func CompletionCommand(name string) *cli.Command {
 			return err
 		},
 	}
-}
-
-// manPage is the only argument of a command line that prints the command's manual page.
-const manPage = "--generate-man-page"
-
-// writeManPage writes the manual page of an application, in troff.
-func writeManPage(out io.Writer, app *cli.App) error {
-	page, err := app.ToManWithSection(1)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(out, page)
-	return err
 }

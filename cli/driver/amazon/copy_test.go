@@ -197,7 +197,7 @@ func TestCopyRefused(t *testing.T) {
 		status int
 		want   string
 	}{
-		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: holds a run of this game already: --resume continues it, --overwrite starts over"},
+		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: already contains a run of this game: --resume continues it, --overwrite starts over"},
 		{"solve connectn " + boards["connectn"] + " --resume --data " + none + " --copy s3://bucket/d", 1, `--copy s3://bucket/d: of another game: expected "connectn width=3 height=2 connect=2", found "mnk`},
 		{line + second + " --resume --copy s3://bucket/d", 1, "--copy s3://bucket/d: it is of a later run, begun "},
 		{line + none + " --copy s3://bucket/foreign", 1, "--copy s3://bucket/foreign: not empty, and not treereduce's: it has no treereduce.json"},
@@ -268,7 +268,7 @@ func TestCopyLate(t *testing.T) {
 	})
 	line := "solve mnk " + boards["mnk"] + " --data " + dir + " --copy s3://bucket/d"
 	status := Extension().Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, stderr)
-	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: copying [1-9] changes? to s3://bucket/d\n$`).MatchString(got) {
+	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: [1-9] changes? still to be copied to s3://bucket/d\n$`).MatchString(got) {
 		t.Errorf("status %d, %q", status, got)
 	}
 	isCopy(t, fake, "d", dir)

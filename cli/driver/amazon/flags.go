@@ -59,7 +59,7 @@ func clusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
 		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
 		&cli.StringFlag{Name: "key-pair", Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
-		&cli.StringSliceFlag{Name: "tags", Usage: "tag of the cluster, `KEY=VALUE`; repeatable"},
+		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
 		&cli.DurationFlag{Name: "idle", Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
 		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
 		&cli.Float64Flag{Name: "max-dollars", Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier"},
@@ -132,7 +132,7 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	} else if !strings.HasPrefix(s.LogURI, "s3://") {
 		return nil, command.Usagef("--log-uri %q: expected s3://…", s.LogURI)
 	}
-	for _, tag := range c.StringSlice("tags") {
+	for _, tag := range command.ListOf(c, "tags") {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || key == emr.TagOfRun {
 			return nil, command.Usagef("--tags %q: expected KEY=VALUE, of a key other than %s", tag, emr.TagOfRun)

@@ -306,8 +306,8 @@ func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 	return nil
 }
 
-// claimHold is how long a driver's claim stays valid after its last renewal.
-const claimHold = 2 * time.Minute
+// leaseTime is how long a driver's claim stays valid after its last renewal.
+const leaseTime = 2 * time.Minute
 
 // mayWrite checks that the data directory in S3 can be claimed, as the driver on the cluster
 // will do: it makes a claim and releases it. If another driver has a claim, mayWrite waits once
@@ -317,12 +317,12 @@ func (r *emrSolve) mayWrite(ctx context.Context) error {
 		return nil
 	}
 	for waited := false; ; waited = true {
-		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), claimHold)
+		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), leaseTime)
 		if err == nil {
 			return claim.Release(ctx)
 		}
 		var held *s3.ClaimedError
-		if !errors.As(err, &held) || waited || held.Left > claimHold {
+		if !errors.As(err, &held) || waited || held.Left > leaseTime {
 			return err
 		}
 		r.tell(fmt.Sprintf("%v: waiting until then", err))
@@ -397,8 +397,8 @@ func (r *emrSolve) words() []string {
 			continue
 		}
 		switch v := r.c.Value(flag).(type) {
-		case cli.StringSlice:
-			for _, one := range v.Value() {
+		case command.List:
+			for _, one := range v {
 				words = append(words, "--"+flag, one)
 			}
 		default:

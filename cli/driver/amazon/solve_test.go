@@ -47,7 +47,6 @@ func TestEMRWords(t *testing.T) {
 		"connect":       {"--connect 3"},
 	}
 	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster", "dry-run"}
-	other = append(other, "help")
 	other = append(other, notOnEMR...)
 	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
 		other = append(other, flag.Names()[0])

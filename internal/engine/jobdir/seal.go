@@ -216,7 +216,7 @@ func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, e
 		return nil, err
 	}
 	if seal == nil {
-		return nil, &store.DamageError{Name: dir, Reason: "its " + store.Success + " is empty: somebody else made it"}
+		return nil, &store.DamageError{Name: dir, Reason: "its " + store.Success + " is empty: another program made it"}
 	}
 	for i := range seal.Files {
 		f := &seal.Files[i]

@@ -133,7 +133,7 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
 func errUnknownRecipient(p game.Position) error {
-	return &PositionError{p, "a message came, but no list of parents has the position"}
+	return &PositionError{p, "received a message, but no list of parents has the position"}
 }
 
 // value returns the value of a position that has received the given messages.
@@ -143,7 +143,7 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	}
 	if v := k.g.Primitive(p); v != 0 {
 		if len(messages) > 0 {
-			return 0, &PositionError{p, "a message came, but the position is finished"}
+			return 0, &PositionError{p, "received a message, but the position is finished"}
 		}
 		return k.values.Ended(v, k.g.ToMove(p)), nil
 	}
@@ -152,9 +152,9 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 		return 0, err
 	}
 	mover := k.g.ToMove(p)
-	came, best := 0, game.Value(0)
+	received, best := 0, game.Value(0)
 	for _, m := range messages {
-		came += TimesOf(m.Word)
+		received += TimesOf(m.Word)
 		v := ValueOf(m.Word)
 		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
 			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
@@ -163,12 +163,12 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 			best = v
 		}
 	}
-	if came != len(moves) {
-		why := "children are missing"
-		if came > len(moves) {
-			why = "children come twice"
+	if received != len(moves) {
+		why := "messages are missing"
+		if received > len(moves) {
+			why = "duplicate messages"
 		}
-		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but messages came of %d: %s", len(moves), came, why)}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but received messages for %d: %s", len(moves), received, why)}
 	}
 	return k.values.Before(best), nil
 }

@@ -182,11 +182,11 @@ func TestWrongLines(t *testing.T) {
 		{"an order", "reduce", step.Possible, 1, other + "\tp" + start + "\n" + x + "\tp" + start + "\n", "x:2: expected keys in ascending order (LC_ALL=C sort)"},
 		{"another start", "reduce", step.Init, 0, x + "\tp" + start + "\n", "x:1: expected a position of tier 0 (this one is of tier 1)"},
 		{"no tier", "reduce", step.Possible, -1, "", "possible: the tier of the job must be given"},
-		{"children missing", "reduce", step.Solve, 2, o + "\tm6\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but messages came of 1: children are missing"},
-		{"children twice", "reduce", step.Solve, 2, o + "\tm6x3\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but messages came of 3: children come twice"},
-		{"nobody waits", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": a message came, but no list of parents has the position"},
-		{"nobody waits before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": a message came, but no list of parents has the position"},
-		{"a finished one hears", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": a message came, but the position is finished"},
+		{"children missing", "reduce", step.Solve, 2, o + "\tm6\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but received messages for 1: messages are missing"},
+		{"children twice", "reduce", step.Solve, 2, o + "\tm6x3\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but received messages for 3: duplicate messages"},
+		{"unknown recipient", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": received a message, but no list of parents has the position"},
+		{"unknown recipient before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": received a message, but no list of parents has the position"},
+		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": received a message, but the position is finished"},
 		{"two values", "reduce", step.Final, -1, o + "\t6\n" + o + "\t10\n", "x:2: expected the value 6 that another line gave this key"},
 		{"final's order", "reduce", step.Final, -1, other + "\t14\n" + x + "\t14\n", "x:2: expected keys in ascending order"},
 		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
@@ -227,7 +227,7 @@ func TestLaterLine(t *testing.T) {
 	for _, held := range []int{1, 3, 100} {
 		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
 		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
-		want := fmt.Sprintf("x:5: position %s: it has 2 children, but messages came of 1: children are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
+		want := fmt.Sprintf("x:5: position %s: it has 2 children, but received messages for 1: messages are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
 		if err == nil || err.Error() != want {
 			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
 		}

@@ -49,10 +49,10 @@ func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 		})
 	case step.Solve:
 		if err = add(j.part(g)); err == nil {
-			err = add(j.told(lists.Messages))
+			err = add(j.inbox(lists.Messages))
 		}
 	default:
-		err = add(j.told(lists.Parents))
+		err = add(j.inbox(lists.Parents))
 	}
 	if err != nil {
 		return nil, errors.Join(err, CloseRows(all))
@@ -90,11 +90,11 @@ func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	return r, err
 }
 
-// told returns the messages to the job's tier.
-func (j *Job) told(kind lists.Kind) (r Rows, err error) {
-	r.Name, r.Kind = fmt.Sprintf("what tier %d is told", j.Tier), kind
+// inbox returns the messages to the job's tier.
+func (j *Job) inbox(kind lists.Kind) (r Rows, err error) {
+	r.Name, r.Kind = fmt.Sprintf("messages to tier %d", j.Tier), kind
 	var packed []*lists.Dir
-	for _, d := range j.Told {
+	for _, d := range j.Inbox {
 		if text, all := d.TextTo(j.Tier); all {
 			r.Text = append(r.Text, text...)
 		} else {

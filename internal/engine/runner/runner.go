@@ -32,7 +32,7 @@ type Job struct {
 	// content, for possible the directory of the predecessors, for solve that of the solved
 	// successors, and for the final step the table, or the directories or files of consecutive
 	// tiers, see InputTier. With lists, possible and solve have no Input: they read the
-	// messages in Told. For a pass it is the directories of the new positions of earlier
+	// messages in Inbox. For a pass it is the directories of the new positions of earlier
 	// passes; the parts of its output are its own new positions.
 	Input []string
 	// Parents is, for solve, the directory of the positions of Tier.
@@ -58,9 +58,9 @@ type Job struct {
 
 	// The following fields are used for lists only.
 
-	// Told lists the directories with messages to Tier, in the order of their tiers. It may be
+	// Inbox lists the directories with messages to Tier, in the order of their tiers. It may be
 	// empty.
-	Told []*lists.Dir
+	Inbox []*lists.Dir
 	// Like is a directory, or a file, whose rows are distributed over the keys about as those
 	// of the output will be; "" if none is known. See Borders.
 	Like string

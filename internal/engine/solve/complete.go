@@ -83,13 +83,13 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 		return err
 	}
 	if seal == nil && needed {
-		return fmt.Errorf("--keep all comes too late: %s has been let go: --overwrite starts over", name)
+		return fmt.Errorf("--keep all is no longer possible: %s has been deleted: --overwrite starts over", name)
 	}
 	if seal == nil {
 		return nil
 	}
 	if len(seal.Gone) > 0 {
-		return fmt.Errorf("--keep all comes too late: of %s, %s has been let go: --overwrite starts over", name, seal.Gone[0])
+		return fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Gone[0], name)
 	}
 	for _, f := range seal.Files {
 		if !strings.HasPrefix(f.Name, store.PartPrefix) {
@@ -97,10 +97,10 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 		}
 		text := jobdir.IsText(f.Name)
 		if text && r.Codec == jobdir.Blocks {
-			return fmt.Errorf("--compress comes too late: %s is text: --overwrite starts over", name)
+			return fmt.Errorf("--compress is no longer possible: %s is text: --overwrite starts over", name)
 		}
 		if !text && r.Codec == jobdir.Text {
-			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite starts over", name)
+			return fmt.Errorf("--keep all is no longer possible: %s is packed: --compress keeps it so, --overwrite starts over", name)
 		}
 	}
 	return nil

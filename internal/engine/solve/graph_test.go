@@ -56,8 +56,8 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		defer moves.Close()
 		o.Moves = moves.Reader()
 	}
-	var said, out bytes.Buffer
-	mapped, err := step.Map(pass.Step, g, in, &said, o)
+	var messages, out bytes.Buffer
+	mapped, err := step.Map(pass.Step, g, in, &messages, o)
 	if err != nil {
 		return stats, err
 	}
@@ -67,7 +67,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	defer states.Close()
-	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
+	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(messages.String())), ""))
 	o.States = states.Cursor()
 	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
 	edges := lists.NewMovesTeller(o.Create, 0, g, 1+pass.Tier*5)
@@ -153,21 +153,21 @@ func graphs(t *testing.T, n int) {
 			if w.Remoteness > 0 || w.Result == naive.Draw {
 				seen[w.Result]++
 			}
-			heard := make(map[naive.Worth]bool)
+			received := make(map[naive.Worth]bool)
 			for _, to := range graph.Next[p] {
-				heard[worth[to]] = true
+				received[worth[to]] = true
 			}
-			if n := w.Remoteness - 1; w.Result == naive.Win && heard[naive.Worth{Result: naive.Lose, Remoteness: n}] && heard[naive.Worth{Result: naive.Win, Remoteness: n}] {
+			if n := w.Remoteness - 1; w.Result == naive.Win && received[naive.Worth{Result: naive.Lose, Remoteness: n}] && received[naive.Worth{Result: naive.Win, Remoteness: n}] {
 				both++
 			}
 		}
 		want := finalOf(graph.Size, worth)
 		// Every other game has only rules, and every other one of these next to no memory.
-		g, heard := game.PlainRanges(graph, 1+i%7*9), 0
+		g, inboxes := game.PlainRanges(graph, 1+i%7*9), 0
 		if i%2 == 1 {
-			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+			g, inboxes = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{InboxMemory: heard}, "streams": &streams{}} {
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{InboxMemory: inboxes}, "streams": &streams{}} {
 			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))

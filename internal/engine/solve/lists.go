@@ -89,7 +89,7 @@ func (d *outputs) get(ctx context.Context, tier int) (*listOutput, error) {
 	o := &listOutput{seal: seal}
 	o.shards = slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) })
 	if o.dropped = len(seal.Gone) > 0; o.dropped {
-		o.receivers = seal.Told
+		o.receivers = seal.Receivers
 	} else {
 		if o.dir, err = lists.OpenDir(d.run.data.FS, d.run.data.Dir(d.name(tier)), d.g); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (d *outputs) send(ctx context.Context, job *runner.Job, first, end int) err
 		if o.dropped {
 			return fmt.Errorf("%s: its messages to tier %d have been deleted", o.seal.Job, job.Tier)
 		}
-		job.Told = append(job.Told, o.dir)
+		job.Inbox = append(job.Inbox, o.dir)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (d *outputs) drop(tier int, prefix string) error {
 	if bytes < cmp.Or(d.run.MinDrop, minDrop) {
 		return nil
 	}
-	o.dropped, o.dir, o.seal.Told = true, nil, o.receivers
+	o.dropped, o.dir, o.seal.Receivers = true, nil, o.receivers
 	return o.seal.Drop(d.run.data.FS, d.run.data.Dir(d.name(tier)), func(file string) bool { return strings.HasPrefix(file, prefix) })
 }
 

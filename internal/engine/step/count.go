@@ -115,17 +115,17 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 				}
 			}
 		}
-		came, why := h.moves[slot], "children are missing"
+		received, why := h.moves[slot], "messages are missing"
 		switch {
-		case came == uint32(moves) && moves > 0:
+		case received == uint32(moves) && moves > 0:
 			continue
-		case came > uint32(moves):
-			why = "children come twice"
+		case received > uint32(moves):
+			why = "duplicate messages"
 		case moves == 0:
 			why = "it is finished, and has no value"
 		}
-		return fmt.Errorf("%s:%d: position %s has %d moves, but messages came of %d: %s",
-			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, came, why)
+		return fmt.Errorf("%s:%d: position %s has %d moves, but received messages for %d: %s",
+			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, received, why)
 	}
 	clear(h.moves[:b.Len()])
 	return nil

@@ -17,7 +17,7 @@ import (
 func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string][]int, messages int64) {
 	t.Helper()
 	states = make([]block.State, game.Ranges(g))
-	heard := make([]block.Inbox, len(states))
+	inboxes := make([]block.Inbox, len(states))
 	news := make([]block.State, len(states))
 	var first []block.State // positions that were terminal when they were reached
 	fresh = make(map[string][]int)
@@ -27,27 +27,27 @@ func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string
 	run := func(name string, number int, from []block.State) int {
 		p := step.NewPass(g, name, number)
 		for rng := range states {
-			heard[rng].Reset(game.RangeLen(g, uint64(rng)))
+			inboxes[rng].Reset(game.RangeLen(g, uint64(rng)))
 		}
-		say := func(rng uint64, set block.Set, counted bool) {
+		send := func(rng uint64, set block.Set, counted bool) {
 			if !counted {
-				heard[rng].Some.Union(set)
-			} else if !heard[rng].Times.Add(set) {
+				inboxes[rng].Some.Union(set)
+			} else if !inboxes[rng].Times.Add(set) {
 				t.Fatal("too many")
 			}
 		}
 		if name == step.Create {
-			p.MapStart(say)
+			p.MapStart(send)
 		}
 		for i := range from {
-			if err := p.Map(uint64(i%len(states)), &from[i], say); err != nil {
+			if err := p.Map(uint64(i%len(states)), &from[i], send); err != nil {
 				t.Fatal(err)
 			}
 		}
 		found := 0
 		for rng := range states {
 			var new block.State
-			if _, err := p.Reduce(uint64(rng), &states[rng], &heard[rng], &new); err != nil {
+			if _, err := p.Reduce(uint64(rng), &states[rng], &inboxes[rng], &new); err != nil {
 				t.Fatal(err)
 			}
 			found += new.Reached.Count()

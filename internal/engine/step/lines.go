@@ -24,7 +24,7 @@ func newBlockLines(s *stream, g game.Tiered) *blockLines {
 	c := &blockLines{stream: s, g: g}
 	if s.name == Solve {
 		c.count = newCountingMapper(g)
-		// A slot takes 5/4 bytes (see Pusher.hold), and one for its count.
+		// A slot takes 5/4 bytes (see Pusher.receiver), and one for its count.
 		s.o.Memory = max(1, cmp.Or(s.o.Memory, DefaultMemory)/9*5)
 	}
 	return c

@@ -67,7 +67,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	splits, lines := []step.Split{step.StartSplit(pass.Input[0])}, 1
+	splits, lines := []step.Split{{File: pass.Input[0]}}, 1
 	records := int64(1)
 	if pass.Step != step.Create {
 		if records, err = newIn(pass, g); err != nil {

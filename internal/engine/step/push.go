@@ -21,12 +21,12 @@ type Pusher struct {
 	emit   func(*block.Block) error
 	memory int
 
-	held   pending // a heap by tier and range
-	byKey  map[[2]uint64]*heldBlock
-	bytes  int
-	free   []*heldBlock
-	last   [2]uint64 // tier and range of the last block pushed
-	ranges []uint64
+	pending pendingHeap // a heap by tier and range
+	byKey   map[[2]uint64]*pendingBlock
+	bytes   int
+	free    []*pendingBlock
+	last    [2]uint64 // tier and range of the last block pushed
+	ranges  []uint64
 }
 
 // NewPusher returns a Pusher that calls emit with pieces (see Step.Send), which emit must
@@ -35,25 +35,25 @@ func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error)
 	if memory == 0 {
 		memory = DefaultMemory
 	}
-	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
+	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*pendingBlock)}
 }
 
-// A heldBlock accumulates messages until all blocks up to range until have sent theirs.
-type heldBlock struct {
+// A pendingBlock accumulates messages until all blocks up to range until have sent theirs.
+type pendingBlock struct {
 	block.Block
 	until uint64
 	bytes int
 }
 
-type pending []*heldBlock
+type pendingHeap []*pendingBlock
 
-func (h pending) Len() int { return len(h) }
-func (h pending) Less(i, j int) bool {
+func (h pendingHeap) Len() int { return len(h) }
+func (h pendingHeap) Less(i, j int) bool {
 	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
 }
-func (h pending) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *pending) Push(x any)   { *h = append(*h, x.(*heldBlock)) }
-func (h *pending) Pop() any {
+func (h pendingHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *pendingHeap) Push(x any)   { *h = append(*h, x.(*pendingBlock)) }
+func (h *pendingHeap) Pop() any {
 	old := *h
 	x := old[len(old)-1]
 	*h = old[:len(old)-1]
@@ -69,14 +69,14 @@ func (p *Pusher) Push(b *block.Block) error {
 		}
 	}
 	p.last = at
-	for len(p.held) > 0 && p.held[0].until < b.Range {
+	for len(p.pending) > 0 && p.pending[0].until < b.Range {
 		if err := p.flushFirst(); err != nil {
 			return err
 		}
 	}
 	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
 	for _, rng := range p.ranges {
-		into, err := p.hold(b.Range, p.step.OutputTier(b.Tier), rng)
+		into, err := p.receiver(b.Range, p.step.OutputTier(b.Tier), rng)
 		if err != nil {
 			return err
 		}
@@ -90,9 +90,9 @@ func (p *Pusher) Push(b *block.Block) error {
 	return nil
 }
 
-// hold returns the buffered block of a range to which home sends messages; nil if the range
+// receiver returns the buffered block of a range to which home sends messages; nil if the range
 // cannot contain positions of the tier.
-func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
+func (p *Pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, error) {
 	at := [2]uint64{uint64(tier), rng}
 	if h := p.byKey[at]; h != nil {
 		return &h.Block, nil
@@ -101,7 +101,7 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 	if low == nil {
 		return nil, nil
 	}
-	h := new(heldBlock)
+	h := new(pendingBlock)
 	if n := len(p.free); n > 0 {
 		h, p.free = p.free[n-1], p.free[:n-1]
 	}
@@ -110,7 +110,7 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 		return nil, err
 	}
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
-	heap.Push(&p.held, h)
+	heap.Push(&p.pending, h)
 	p.byKey[at] = h
 	// Two bits and a value byte for each slot, and four bytes for each open slot in the
 	// list of OpenSlots.
@@ -121,7 +121,7 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 
 // flushFirst emits the first buffered range.
 func (p *Pusher) flushFirst() error {
-	h := heap.Pop(&p.held).(*heldBlock)
+	h := heap.Pop(&p.pending).(*pendingBlock)
 	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
 	p.bytes -= h.bytes
 	p.step.Send(&h.Block)
@@ -134,7 +134,7 @@ func (p *Pusher) flushFirst() error {
 
 // Flush emits all buffered ranges.
 func (p *Pusher) Flush() error {
-	for len(p.held) > 0 {
+	for len(p.pending) > 0 {
 		if err := p.flushFirst(); err != nil {
 			return err
 		}

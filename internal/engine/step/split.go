@@ -69,9 +69,6 @@ func StateSplits(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss [
 	return ss, len(parts), nil
 }
 
-// StartSplit returns the input of the only mapper of create: the seed file.
-func StartSplit(seed string) Split { return Split{seed, 0, allRanges} }
-
 // BlockSplits divides the directory of a tier into splits of about the same number of bytes.
 // tasks returns the desired number of splits for a number of records. The result has about
 // as many, but at least one for each shard that has records.

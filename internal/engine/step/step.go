@@ -2,8 +2,18 @@
 // possible, solve and final; possible and solve work on blocks of sorted records. For games
 // with cycles they are create, mark, solve, ties and final; the passes between the first
 // and the last work on the states of whole ranges (see Pass). Each step is implemented once
-// and called by all runners and by the Hadoop Streaming commands. A step does not know
-// where its records come from or where they go.
+// and called by all runners and by the Hadoop Streaming commands.
+//
+// Map and Reduce are the two sides of a step under Hadoop Streaming. They have two
+// encodings, selected by Options.Codec:
+//
+//	                     text             packed
+//	input of the map     lines            splits: lines that name ranges of a block file
+//	messages             lines            pairs: a range, and a packed block or inbox
+//	output of the reduce lines            block files
+//
+// Reading and writing an encoding (blockCells, stateCells) is separate from the work on
+// blocks and states.
 package step
 
 import (
@@ -202,7 +212,7 @@ func (s *solve) Reduce(b *block.Block) error {
 	for _, slot := range b.OpenSlots() {
 		v := value[b.Val[slot]]
 		if v == 0 {
-			return fmt.Errorf("position %#x is not finished, but none of its children came", b.Key(int(slot)))
+			return fmt.Errorf("position %#x is not finished, but received no message from a child", b.Key(int(slot)))
 		}
 		b.Val[slot] = byte(v)
 	}

@@ -162,8 +162,8 @@ func TestSolveValues(t *testing.T) {
 			tiers = append(tiers, reduced(t, step.Possible, g, mapped(t, step.Possible, g, tiers[tier-1], step.Options{Combine: true})))
 		}
 		for tier := g.Tiers() - 1; tier >= 0; tier-- {
-			said := mapped(t, step.Solve, g, tiers[tier]+tiers[tier+1], step.Options{Turn: step.Turn(g, tier), Combine: tier%2 == 0})
-			tiers[tier] = reduced(t, step.Solve, g, said)
+			messages := mapped(t, step.Solve, g, tiers[tier]+tiers[tier+1], step.Options{Turn: step.Turn(g, tier), Combine: tier%2 == 0})
+			tiers[tier] = reduced(t, step.Solve, g, messages)
 		}
 		n := 0
 		for _, text := range tiers {

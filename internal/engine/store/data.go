@@ -83,7 +83,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 }
 
 // ErrBegun is returned by Create when the directory already contains a run of the same game.
-var ErrBegun = errors.New("holds a run of this game already")
+var ErrBegun = errors.New("already contains a run of this game")
 
 // Data is a data directory. At most one process at a time owns it.
 type Data struct {

@@ -19,10 +19,10 @@ type Seal struct {
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
 
-	// Gone lists files that Drop has deleted, or was about to: they may still exist. Told
+	// Gone lists files that Drop has deleted, or was about to: they may still exist. Receivers
 	// lists the tiers that their messages were for.
-	Gone []string `json:"gone,omitempty"`
-	Told []int    `json:"told,omitempty"`
+	Gone      []string `json:"gone,omitempty"`
+	Receivers []int    `json:"told,omitempty"`
 }
 
 // A SealedFile is the entry of a file in a seal.

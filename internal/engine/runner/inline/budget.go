@@ -39,7 +39,7 @@ const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
 	// shareRowMemory is for a row of a share, including the shares that wait to be written.
 	shareRowMemory = (listsAhead + 2) * rowMemory
-	toldMemory     = 34        // a row waiting in an outbox
+	sentRowMemory  = 34        // a row waiting in an outbox
 	outboxMemory   = 1 << 20   // an empty outbox
 	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into shares
 	fileMemory     = 4 << 10   // a file of a source
@@ -47,14 +47,14 @@ const (
 	aheadMemory    = 128 << 10 // read-ahead of a worker
 	listsAhead     = 2         // how many shares a worker may be ahead of the writer
 
-	// heardShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
+	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
-	heardShare  = 4
-	passPercent = 90 - 100/heardShare
+	inboxShare  = 4
+	passPercent = 90 - 100/inboxShare
 
-	// toldShare is the divisor of memory for rows that wait in the outboxes of a pass over a
+	// outboxShare is the divisor of memory for rows that wait in the outboxes of a pass over a
 	// game with cycles.
-	toldShare = 16
+	outboxShare = 16
 
 	// listsTenths is how many tenths of memory the plans of lists may use. Rows and runs of
 	// all sizes come and go in every worker, which fragments the heap more than other jobs do:
@@ -145,12 +145,12 @@ func tooLittle(missing int) error {
 	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)
 }
 
-// heardMemory returns how many bytes the inboxes of a pass may use.
-func (r *Runner) heardMemory() int {
+// inboxMemory returns how many bytes the inboxes of a pass may use.
+func (r *Runner) inboxMemory() int {
 	if r.InboxMemory > 0 {
 		return r.InboxMemory
 	}
-	return r.memory() / heardShare
+	return r.memory() / inboxShare
 }
 
 func (r *Runner) memory() int {
@@ -169,7 +169,7 @@ type listPlan struct {
 // planLists plans shares and outboxes of the same size, and as many workers as memory allows;
 // for a small tier, shares that are small enough for all workers to have some.
 func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error) {
-	return r.planRows(tiers, sources, shareRowMemory, toldMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
+	return r.planRows(tiers, sources, shareRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
 // planListsFinal plans shares such that the lines of all shares in progress fit into memory.
@@ -186,10 +186,10 @@ func finalRowMemory(g game.Acyclic) int {
 	return 3*rowMemory + listsAhead*line/4*5
 }
 
-// planRows plans workers that use loaded bytes for each row of a share, told bytes for each
+// planRows plans workers that use loaded bytes for each row of a share, sent bytes for each
 // row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
 // needs. It returns an error if not even one worker with the fewest rows fits into memory.
-func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more int) (listPlan, error) {
+func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more int) (listPlan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
@@ -200,7 +200,7 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more
 	}
 	beside := files * streamfmt.CellRows / 2 // excess rows of a share, from cells that cross its borders
 	least := max(leastRows, files*rowsOfFile)
-	each, more := loaded+told, more+aheadMemory
+	each, more := loaded+sent, more+aheadMemory
 	missing := func(workers, outbox int) int { // how much memory is lacking
 		over := int(min(int64(beside), rows)) * loaded
 		return 2*workers*(outbox*each+over+more) - left
@@ -237,12 +237,12 @@ func Least(g game.Game, until int, final bool) int {
 		n := passNeeds(g, jobdir.Blocks)
 		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
 		if step.StoresEdges(g, step.Mark) {
-			n.worker += outboxMemory + leastRows*toldMemory
+			n.worker += outboxMemory + leastRows*sentRowMemory
 		}
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	case game.Acyclic:
-		each := shareRowMemory + toldMemory/2*3
+		each := shareRowMemory + sentRowMemory/2*3
 		if final {
 			each = max(each, finalRowMemory(g))
 		}

@@ -30,8 +30,8 @@ type Runner struct {
 	// with cycles; more messages go to files. 0 means a quarter of Memory.
 	InboxMemory int
 
-	heard []*block.Inbox // reused from pass to pass
-	lists listMemory     // reused from job to job
+	inboxes []*block.Inbox // reused from pass to pass
+	lists   listMemory     // reused from job to job
 }
 
 var _ runner.Runner = (*Runner)(nil)

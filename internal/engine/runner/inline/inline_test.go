@@ -98,14 +98,14 @@ func TestOutboxFinishError(t *testing.T) {
 	}
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
 		failed := errors.New("disk full")
-		told := newTelling(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
-		w := told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+		edges := newOutgoing(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
+		w := edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
 			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
 		})
 		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := told.finish(nil); !errors.Is(err, failed) {
+		if err := edges.finish(nil); !errors.Is(err, failed) {
 			t.Errorf("%v: %v, want %v", codec, err, failed)
 		}
 	}
@@ -129,7 +129,7 @@ func TestLeast(t *testing.T) {
 	passes := func(g game.Cyclic) func(*Runner) error {
 		return func(r *Runner) error {
 			n := passNeeds(g, jobdir.Blocks)
-			n.shared = r.heardMemory() + int(game.Ranges(g))*boxMemory
+			n.shared = r.inboxMemory() + int(game.Ranges(g))*boxMemory
 			_, err := r.planPass(g, n)
 			return err
 		}
@@ -162,7 +162,7 @@ func TestListPlan(t *testing.T) {
 			refused++
 			continue
 		}
-		takes := 2*p.workers*(p.share*shareRowMemory+p.outbox*toldMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		takes := 2*p.workers*(p.share*shareRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
 		if takes > memory || p.share < leastRows || p.outbox < leastRows {
 			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
 		}

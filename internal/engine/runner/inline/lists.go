@@ -18,7 +18,7 @@ type listWork struct {
 	messages *lists.Source // for solve only
 	shares   []lists.Share // each within one part
 	plan     listPlan
-	told     *telling
+	outgoing *outgoing
 
 	mu      sync.Mutex
 	memory  *listMemory
@@ -60,7 +60,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 		return stats, err
 	}
 	w.shares = cutShares(w.plan.share, job.borders, sources)
-	w.told = newTelling(job.create, job.Reducers, job.g, w.kind, job.Codec)
+	w.outgoing = newOutgoing(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
 	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares),
 		part: func(i int) int { return job.part(w.shares[i].First) },
@@ -78,7 +78,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 		worker: w.newWorker,
 		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
 	}
-	err = w.told.finish(o.run(ctx))
+	err = w.outgoing.finish(o.run(ctx))
 	for _, worker := range w.workers {
 		n := worker.kernel.Counted()
 		stats.Messages += n.Messages
@@ -98,15 +98,15 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 	if job.Step == step.Init {
 		return nil, nil
 	}
-	told, err := lists.OpenTold(job.Told, job.Tier, w.kind)
+	messages, err := lists.OpenTold(job.Inbox, job.Tier, w.kind)
 	if err != nil {
 		return nil, err
 	}
 	if job.Step == step.Possible {
-		w.parents = told
-		return []*lists.Source{told}, nil
+		w.parents = messages
+		return []*lists.Source{messages}, nil
 	}
-	w.messages = told
+	w.messages = messages
 	dir, err := lists.OpenDir(job.FS, job.Parents, job.g)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 	if w.parents, err = lists.OpenPart(dir, job.Tier, lists.Parents); err != nil {
 		return nil, err
 	}
-	return []*lists.Source{w.parents, told}, nil
+	return []*lists.Source{w.parents, messages}, nil
 }
 
 func (w *listWork) close() {
@@ -163,7 +163,7 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Unlock()
 	job, old := w.job, worker.out
 	worker.listWork = w
-	worker.out = w.told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+	worker.out = w.outgoing.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
 		return lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, emit)
 	})
 	if old != nil {
@@ -175,7 +175,7 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	s := w.shares[i]
-	if err := w.out.goOn(w.job.part(s.First)); err != nil {
+	if err := w.out.setPart(w.job.part(s.First)); err != nil {
 		return err
 	}
 	parents := &out.rows // possible transforms them in place

@@ -33,7 +33,7 @@ type shuffle struct {
 // A box is the inbox of a range: what is in memory, and where the rest is in files.
 type box struct {
 	mu     sync.Mutex
-	heard  *block.Inbox
+	inbox  *block.Inbox
 	spills []piece
 }
 
@@ -53,9 +53,9 @@ func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
 	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
 }
 
-// say sends a message to each slot of a set in a range. Counted messages are added up for each
+// send sends a message to each slot of a set in a range. Counted messages are added up for each
 // slot, others are merged. Errors are reported by failed.
-func (s *shuffle) say(rng uint64, set block.Set, counted bool) {
+func (s *shuffle) send(rng uint64, set block.Set, counted bool) {
 	s.gate.RLock()
 	full := s.put(rng, set, counted)
 	s.gate.RUnlock()
@@ -69,12 +69,12 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	b := &s.boxes[rng]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.heard == nil {
-		b.heard, full = s.take(game.RangeLen(s.job.g, rng))
+	if b.inbox == nil {
+		b.inbox, full = s.take(game.RangeLen(s.job.g, rng))
 	}
 	if !counted {
-		b.heard.Some.Union(set)
-	} else if !b.heard.Times.Add(set) {
+		b.inbox.Some.Union(set)
+	} else if !b.inbox.Times.Add(set) {
 		s.fail(step.TooManyMessages(rng))
 	}
 	return full
@@ -142,17 +142,17 @@ func (s *shuffle) write(name string) error {
 	at := int64(0)
 	for rng := range s.boxes {
 		b := &s.boxes[rng]
-		if b.heard == nil {
+		if b.inbox == nil {
 			continue
 		}
-		packed = encoder.AppendInbox(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.heard)
+		packed = encoder.AppendInbox(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.inbox)
 		if _, err := out.Write(packed); err != nil {
 			return errors.Join(err, out.Close())
 		}
 		b.spills = append(b.spills, piece{file, at, len(packed)})
 		at += int64(len(packed))
-		s.give(b.heard)
-		b.heard = nil
+		s.give(b.inbox)
+		b.inbox = nil
 	}
 	if err := out.Close(); err != nil {
 		return err
@@ -162,17 +162,17 @@ func (s *shuffle) write(name string) error {
 }
 
 // ranges lists the ranges that received messages, ascending.
-func (s *shuffle) ranges() (heard []uint64) {
+func (s *shuffle) ranges() (ranges []uint64) {
 	for rng := range s.boxes {
-		if b := &s.boxes[rng]; b.heard != nil || len(b.spills) > 0 {
-			heard = append(heard, uint64(rng))
+		if b := &s.boxes[rng]; b.inbox != nil || len(b.spills) > 0 {
+			ranges = append(ranges, uint64(rng))
 		}
 	}
-	return heard
+	return ranges
 }
 
-// A listener fetches the inboxes of ranges, for one worker.
-type listener struct {
+// A receiver fetches the inboxes of ranges, for one worker.
+type receiver struct {
 	*shuffle
 	decoder streamfmt.Decoder
 	packed  []byte
@@ -180,11 +180,11 @@ type listener struct {
 }
 
 // fetch returns all messages that a range received. The caller must call give with the result.
-func (l *listener) fetch(rng uint64) (*block.Inbox, error) {
+func (l *receiver) fetch(rng uint64) (*block.Inbox, error) {
 	n := game.RangeLen(l.job.g, rng)
 	b := &l.boxes[rng]
-	h := b.heard
-	b.heard = nil
+	h := b.inbox
+	b.inbox = nil
 	if h == nil {
 		h, _ = l.take(n)
 	}

@@ -23,14 +23,14 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	if job.Step == step.Final {
 		return r.runStatesFinal(ctx, job)
 	}
-	s := newShuffle(job, r.heardMemory())
-	s.free, r.heard = r.heard, nil
+	s := newShuffle(job, r.inboxMemory())
+	s.free, r.inboxes = r.inboxes, nil
 	defer func() {
 		err = errors.Join(err, s.close())
-		r.heard = s.free
+		r.inboxes = s.free
 	}()
 	if job.Step == step.Create {
-		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.say)
+		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.send)
 	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
 		return stats, err
 	}
@@ -77,7 +77,7 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 				return err
 			}
 			p.Messages = 0
-			if err := p.Map(input.Range(i), &from, s.say); err != nil {
+			if err := p.Map(input.Range(i), &from, s.send); err != nil {
 				return err
 			}
 			sum.Add(p.Messages)
@@ -106,7 +106,7 @@ func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 // passNeeds returns the needs of a job, with a full shuffle.
 func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 	n := passNeeds(job.g, job.Codec)
-	n.shared = r.heardMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
+	n.shared = r.inboxMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
 	n.windows = len(from.Files())
 	return n
 }
@@ -114,11 +114,11 @@ func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 // reduceStates updates the ranges that received messages, on all cores.
 func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
 	needs := r.passNeeds(job, states)
-	told, most := new(telling), 0
+	edges, most := new(outgoing), 0
 	if step.StoresEdges(job.g, job.Step) {
-		told = newTelling(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
-		most = min(max(r.memory()/toldShare/runtime.GOMAXPROCS(0)/toldMemory, leastRows), mostRows)
-		needs.worker += outboxMemory + most*toldMemory
+		edges = newOutgoing(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
+		most = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
+		needs.worker += outboxMemory + most*sentRowMemory
 	}
 	plan, err := r.planPass(job.g, needs)
 	if err != nil {
@@ -134,12 +134,12 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 	}
 	o.worker = func() func(int, *jobdir.StateChunk) error {
 		p := step.NewPass(job.g, job.Step, job.Tier)
-		l := listener{shuffle: s}
+		l := receiver{shuffle: s}
 		cursor := states.CursorOf(plan.window)
 		var state, fresh block.State
 		var out *sender
 		if most > 0 {
-			out = told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+			out = edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
 				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
 			})
 			p.StoreEdge = out.TellMove
@@ -147,7 +147,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		return func(i int, chunk *jobdir.StateChunk) error {
 			rng := ranges[i]
 			if out != nil {
-				if err := out.goOn(o.part(i)); err != nil {
+				if err := out.setPart(o.part(i)); err != nil {
 					return err
 				}
 			}
@@ -170,5 +170,5 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 			return nil
 		}
 	}
-	return told.finish(o.run(ctx))
+	return edges.finish(o.run(ctx))
 }

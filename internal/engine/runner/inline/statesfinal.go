@@ -19,7 +19,7 @@ func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (s
 	defer table.Close()
 	most := len(step.AppendCyclicFinal(nil, job.g.Positions(), game.Loses.In(game.MaxByteRemoteness)))
 	state, size := stateMemory(job.g), job.g.RangeSize()
-	plan := r.plan(needs{shared: r.heardMemory() + table.Len()*placeMemory, worker: state, windows: 1, record: state,
+	plan := r.plan(needs{shared: r.inboxMemory() + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return size * most / 4 * 5 }})
 	first := func(i int) game.Position { return table.Range(i) * uint64(size) }
 	return job.writeText(ctx, plan, table.Len(), first, func() func(int, *textChunk) error {

@@ -39,12 +39,12 @@ const (
 // A child is a process of a pipeline: a task, or a sort.
 type child struct {
 	*exec.Cmd
-	name   string
-	maps   bool // a mapper
-	own    bool // a program of the user
-	said   messages
-	exited chan struct{} // closed when the process has ended
-	ended  chan struct{} // closed when the process has ended and the fields below are set
+	name     string
+	maps     bool // a mapper
+	own      bool // a program of the user
+	messages messages
+	exited   chan struct{} // closed when the process has ended
+	ended    chan struct{} // closed when the process has ended and the fields below are set
 
 	err   error // why the process failed
 	piped bool  // it wrote to a closed pipe, which is not its own fault
@@ -90,11 +90,11 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	p.mu.Lock()
 	p.running = append(p.running, c)
 	p.mu.Unlock()
-	said := make(chan struct{})
+	read := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(read)
 		defer stderr.Close()
-		io.Copy(&c.said, p.outlet(c, stderr)) // an error ends the messages
+		io.Copy(&c.messages, p.outlet(c, stderr)) // an error ends the messages
 	}()
 	go func() {
 		defer close(c.ended)
@@ -103,8 +103,8 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 			c.killGroup() // kill what it was closed behind
 		}
 		close(c.exited)
-		<-said
-		c.said.end()
+		<-read
+		c.messages.end()
 		c.err = c.failure(err)
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -146,22 +146,22 @@ func (c *child) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	said := c.said.String()
+	text := c.messages.String()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			c.piped = status.Signal() == syscall.SIGPIPE
-			if said != "" {
-				said = ": " + said
+			if text != "" {
+				text = ": " + text
 			}
 			if status.Signal() == syscall.SIGKILL {
-				said = ", as the system does where memory runs out (--memory bounds what the sorts take)" + said
+				text = ", as the system does where memory runs out (--memory bounds what the sorts take)" + text
 			}
-			return fmt.Errorf("%s was killed (%w)%s", c.name, err, said)
+			return fmt.Errorf("%s was killed (%w)%s", c.name, err, text)
 		}
 	}
-	if said != "" {
-		return fmt.Errorf("%s: %s", c.name, said)
+	if text != "" {
+		return fmt.Errorf("%s: %s", c.name, text)
 	}
 	return fmt.Errorf("%s: %w", c.name, err)
 }

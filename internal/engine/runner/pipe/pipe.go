@@ -360,13 +360,13 @@ func (p *pipeline) startReduce(i int) error {
 		if reducer.err != nil {
 			p.cancel(p.cause(reducer.err, sort))
 		}
-		if lines != nil && reducer.said.counters == nil {
-			reducer.said.counters, red.uncounted = lines.counters(), true
+		if lines != nil && reducer.messages.counters == nil {
+			reducer.messages.counters, red.uncounted = lines.counters(), true
 			if reducer.err == nil && lines.within {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
 			}
 		}
-		p.count("reduce", reducer.said.counters)
+		p.count("reduce", reducer.messages.counters)
 		if reducer.own { // a process that it left behind may keep the pipe open without reading
 			select {
 			case <-sort.ended:
@@ -381,7 +381,7 @@ func (p *pipeline) startReduce(i int) error {
 		case sort.err != nil:
 			p.cancel(sort.err)
 		}
-		red.read = reducer.said.counters[step.RecordsIn]
+		red.read = reducer.messages.counters[step.RecordsIn]
 	})
 	return nil
 }
@@ -450,7 +450,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	case unread:
 		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
 	}
-	p.count("map", c.said.counters)
+	p.count("map", c.messages.counters)
 	return nil
 }
 

@@ -47,12 +47,9 @@ var (
 // A client is Hadoop's client, running a job, and the output that was parsed.
 type client struct {
 	app      string // "" until the application is submitted
-	counters counters
-	said     []string // lines that may contain the cause of a failure
+	counters yarn.Counters
+	messages []string // lines that may contain the cause of a failure
 }
-
-// counters are by group, as named by the client, and name.
-type counters map[[2]string]int64
 
 // submit runs Hadoop's client until the job ends.
 func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
@@ -71,8 +68,8 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		return runner.Stats{}, fmt.Errorf("%s: %w", r.Command, err)
 	}
 	go r.watch(ctx, cancel)
-	c := &client{counters: make(counters)}
-	c.listen(stderr, job)
+	c := &client{counters: make(yarn.Counters)}
+	c.parse(stderr, job)
 	err = runner.Wait(ctx, cmd)
 	if ctx.Err() != nil {
 		r.kill(job.Output)
@@ -86,14 +83,14 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		if !errors.Is(notFound, errNoApp) {
 			return runner.Stats{}, notFound
 		}
-		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
+		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.messages, "; ")))
 	}
 	return r.stats(job, c.app, c.counters, time.Since(begun)), nil
 }
 
-// listen parses the client's output until it ends. After a line that is too long for a
+// parse parses the client's output until it ends. After a line that is too long for a
 // Scanner, it discards the rest, since the client blocks if the output is not read.
-func (c *client) listen(stderr io.Reader, job *runner.Job) {
+func (c *client) parse(stderr io.Reader, job *runner.Job) {
 	defer io.Copy(io.Discard, stderr)
 	group := ""
 	p := runner.Progress{}
@@ -109,11 +106,14 @@ func (c *client) listen(stderr io.Reader, job *runner.Job) {
 			p.Tracking = string(m[1])
 			job.Report(p)
 		} else if m := counterLine.FindSubmatch(line); m != nil {
-			c.counters[[2]string{group, string(m[1])}] = int64(number(m[2]))
+			if c.counters[group] == nil {
+				c.counters[group] = make(map[string]int64)
+			}
+			c.counters[group][string(m[1])] = int64(number(m[2]))
 		} else if m := groupLine.FindSubmatch(line); m != nil {
 			group = string(m[1])
-		} else if errorLine.Match(line) && len(c.said) < 10 {
-			c.said = append(c.said, string(bytes.TrimSpace(line)))
+		} else if errorLine.Match(line) && len(c.messages) < 10 {
+			c.messages = append(c.messages, string(bytes.TrimSpace(line)))
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
 			app = fresh
 		} else if _, err := r.find(ctx, job.Output); errors.Is(err, errNoApp) {
-			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
+			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was restarted", app.ID)
 		}
 	}
 	if app.FinalStatus != "SUCCEEDED" {
@@ -172,15 +172,11 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	}
 	// The counters may be missing if the master could not write the history. That is no reason
 	// to run the job again.
-	named := make(counters)
-	if groups, err := r.Yarn.Counters(ctx, app.JobID()); err == nil {
-		for group, names := range groups {
-			for name, n := range names {
-				named[[2]string{group, name}] = n
-			}
-		}
+	counters, err := r.Yarn.Counters(ctx, app.JobID())
+	if err != nil {
+		counters = nil
 	}
-	return r.stats(job, app.ID, named, app.Finished.Sub(app.Started)), nil
+	return r.stats(job, app.ID, counters, app.Finished.Sub(app.Started)), nil
 }
 
 // kill ends the application of an attempt, if there is one: its output is no longer needed.
@@ -194,33 +190,29 @@ func (r *Runner) kill(attempt string) {
 
 // cause returns the reason why an application failed, as far as the cluster knows it;
 // otherwise the messages of the client.
-func (r *Runner) cause(ctx context.Context, app string, said error) error {
+func (r *Runner) cause(ctx context.Context, app string, clientErr error) error {
 	if app == "" {
-		return fmt.Errorf("hadoop: not submitted: %w", said)
+		return fmt.Errorf("hadoop: not submitted: %w", clientErr)
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWait)
 	defer cancel()
 	failure, err := r.Yarn.Cause(ctx, yarn.App{ID: app})
 	if err != nil {
-		return fmt.Errorf("%s: %w", app, said)
+		return fmt.Errorf("%s: %w", app, clientErr)
 	}
 	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
 }
 
 // stats returns the statistics of a job, computed from its counters.
-func (r *Runner) stats(job *runner.Job, app string, n counters, wall time.Duration) (s runner.Stats) {
-	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
+func (r *Runner) stats(job *runner.Job, app string, n yarn.Counters, wall time.Duration) (s runner.Stats) {
+	of := func(side, name string) int64 { return n[step.CounterGroup(side)][name] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
 	s.Count(job, of)
 	s.Application, s.Shuffled = app, of("map", step.RecordsOut)
 	s.Programs = seconds("map", step.CPU) + seconds("reduce", step.CPU)
-	for key, value := range n {
-		switch key[1] {
-		case "Map output materialized bytes", "MAP_OUTPUT_MATERIALIZED_BYTES":
-			s.Bytes = value
-		case "CPU time spent (ms)", "CPU_MILLISECONDS":
-			s.CPU = float64(value) / 1000
-		}
+	for _, group := range n { // the client and the history server name Hadoop's counters differently
+		s.Bytes += group["Map output materialized bytes"] + group["MAP_OUTPUT_MATERIALIZED_BYTES"]
+		s.CPU += float64(group["CPU time spent (ms)"]+group["CPU_MILLISECONDS"]) / 1000
 	}
 	for _, side := range []string{"map", "reduce"} {
 		tasks := max(1, of(side, step.Tasks))

@@ -56,7 +56,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestAtWork checks that an application counts as missing only if the resource manager says
+// TestAtWork checks that an application counts as missing only if the resource manager write
 // so.
 func TestAtWork(t *testing.T) {
 	for _, test := range []struct {
@@ -87,19 +87,19 @@ func TestAtWork(t *testing.T) {
 	}
 }
 
-// TestListen checks that all output of a client is read, even if a line is longer than any of
+// TestParse checks that all output of a client is read, even if a line is longer than any of
 // Hadoop's: a client whose output is not read blocks.
-func TestListen(t *testing.T) {
-	said, says := io.Pipe()
-	heard := make(chan struct{})
-	c := &client{counters: make(counters)}
+func TestParse(t *testing.T) {
+	read, write := io.Pipe()
+	parsed := make(chan struct{})
+	c := &client{counters: make(yarn.Counters)}
 	go func() {
-		c.listen(said, new(runner.Job))
-		close(heard)
+		c.parse(read, new(runner.Job))
+		close(parsed)
 	}()
-	fmt.Fprintf(says, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
-	says.Close()
-	<-heard
+	fmt.Fprintf(write, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
+	write.Close()
+	<-parsed
 	if c.app != "application_1_0001" {
 		t.Errorf("application %q", c.app)
 	}

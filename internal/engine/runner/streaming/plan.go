@@ -120,7 +120,7 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	p.keys = pairKeys(borders)
 	if job.Step == step.Create {
 		p.lines = 1
-		p.input = []step.Split{step.StartSplit(job.Input[0])}
+		p.input = []step.Split{{File: job.Input[0]}}
 		return nil
 	}
 	p.input, p.lines, err = step.StateSplits(job.FS, job.Input, g, p.tasks(p.reads))

@@ -116,22 +116,22 @@ var (
 // complaint returns the most informative line of a Java program's stderr, after a colon, and
 // whether the Java version is wrong; "" if there is none.
 func complaint(stderr string) string {
-	said := ""
+	cause := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
 		if found := javaError.FindString(line); found != "" {
-			said = found
+			cause = found
 			break
 		}
-		if said == "" && !javaWarning.MatchString(line) {
-			said = line
+		if cause == "" && !javaWarning.MatchString(line) {
+			cause = line
 		}
 	}
 	switch {
-	case said == "":
+	case cause == "":
 		return ""
-	case wrongJava.MatchString(said):
-		return fmt.Sprintf(": %s (this Hadoop wants another Java; JAVA_HOME is %q)", said, os.Getenv("JAVA_HOME"))
+	case wrongJava.MatchString(cause):
+		return fmt.Sprintf(": %s (this Hadoop wants another Java; JAVA_HOME is %q)", cause, os.Getenv("JAVA_HOME"))
 	}
-	return ": " + said
+	return ": " + cause
 }

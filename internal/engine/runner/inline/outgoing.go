@@ -10,18 +10,18 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// A telling collects the rows that the workers of a job send. Each worker has its own outbox.
-type telling struct {
+// An outgoing collects the rows that the workers of a job send. Each worker has its own outbox.
+type outgoing struct {
 	boxes []*lists.OutboxWriter // by part
 
 	mu   sync.Mutex
 	outs []*sender
 }
 
-// newTelling returns a telling for a job with the given number of parts. create creates their
+// newOutgoing returns an outgoing for a job with the given number of parts. create creates their
 // files.
-func newTelling(create func(name string) (io.WriteCloser, error), parts int, g game.Game, kind lists.Kind, c jobdir.Codec) *telling {
-	t := new(telling)
+func newOutgoing(create func(name string) (io.WriteCloser, error), parts int, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
+	t := new(outgoing)
 	for i := range parts {
 		t.boxes = append(t.boxes, lists.NewOutboxWriter(create, i, g, kind, c))
 	}
@@ -34,9 +34,9 @@ type sender struct {
 	part int // the part whose file gets the rows
 }
 
-// newTeller creates the outbox of a worker: it calls make with the function that writes a
+// newSender creates the outbox of a worker: it calls make with the function that writes a
 // chunk.
-func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outbox) *sender {
+func (t *outgoing) newSender(make func(emit func(*lists.Chunk) error) *lists.Outbox) *sender {
 	w := new(sender)
 	w.Outbox = make(func(c *lists.Chunk) error { return t.boxes[w.part].Append(c) })
 	t.mu.Lock()
@@ -45,8 +45,8 @@ func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outb
 	return w
 }
 
-// goOn sets the part whose file gets all further rows.
-func (w *sender) goOn(part int) (err error) {
+// setPart sets the part whose file gets all further rows.
+func (w *sender) setPart(part int) (err error) {
 	if part != w.part {
 		err = w.Flush()
 		w.part = part
@@ -56,7 +56,7 @@ func (w *sender) goOn(part int) (err error) {
 
 // finish flushes the outboxes of all workers concurrently, unless err is set, and closes the
 // files.
-func (t *telling) finish(err error) error {
+func (t *outgoing) finish(err error) error {
 	if err == nil {
 		var all sync.WaitGroup
 		errs := make([]error, len(t.outs))

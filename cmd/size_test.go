@@ -1,0 +1,29 @@
+package cmd_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSize checks that driver is a small program, and that only driver-aws contains the client of
+// Amazon's services.
+func TestSize(t *testing.T) {
+	const most = 14_000_000 // bytes
+	name := filepath.Join(t.TempDir(), "driver")
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./driver").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if info, err := os.Stat(name); err != nil || info.Size() > most {
+		t.Errorf("driver has %d bytes, %v, want at most %d", info.Size(), err, most)
+	}
+	out, err := exec.Command("go", "list", "-deps", "./driver", "./play", "./mapper", "./reducer").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(out), "/aws") {
+		t.Error("a program besides driver-aws imports the client of Amazon's services")
+	}
+}

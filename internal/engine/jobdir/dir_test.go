@@ -1,0 +1,290 @@
+package jobdir_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// seal seals a directory with all of its files.
+func seal(t *testing.T, dir string, g game.Game) {
+	t.Helper()
+	files, err := jobdir.SealAll(store.Local{}, dir)
+	if err == nil {
+		err = (&store.Seal{Game: g.Spec(), Job: filepath.Base(dir), Files: files}).Write(store.Local{}, dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newDir creates a directory.
+func newDir(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// writeTier writes records into a sealed directory, the first n and the others each into a
+// shard of their own.
+func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n int, c jobdir.Codec) string {
+	t.Helper()
+	dir := newDir(t, "data_first9")
+	for i, some := range [][]streamfmt.Record{recs[:n], recs[n:]} {
+		out, err := os.Create(filepath.Join(dir, jobdir.PartName(i, c)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := jobdir.NewWriter(out, g, tier, c)
+		if err := w.Finish(w.AppendLines(strings.NewReader(text(some, streamfmt.KeyWidth(g.KeyBits()))), "in")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seal(t, dir, g)
+	return dir
+}
+
+// lines returns all records of a tier as lines.
+func lines(dir string, g game.Tiered, tier int) (string, error) {
+	in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	var out bytes.Buffer
+	err = in.WriteLines(&out, 0, in.Len())
+	return out.String(), err
+}
+
+// TestTier writes a tier in both forms and reads it back: all records in order, any range in
+// any order, and the numbers of records by value.
+func TestTier(t *testing.T) {
+	const tier = 9
+	r := rand.New(rand.NewPCG(3, 4))
+	g := newGame(t, 4, 5, 3)
+	recs := someRecords(r, g, tier, 3000)
+	var counts streamfmt.Counts
+	records := make(map[uint64]int) // by range
+	for _, rec := range recs {
+		counts[rec.Value]++
+		records[rec.Key>>g.LowBits()]++
+	}
+	border := len(recs) / 2
+	for recs[border].Key>>g.LowBits() == recs[border-1].Key>>g.LowBits() {
+		border++
+	}
+	want := text(recs, streamfmt.KeyWidth(g.KeyBits()))
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		dir := writeTier(t, g, tier, recs, border, c)
+		if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
+			t.Errorf("%s: %v", c, err)
+		}
+		if got, err := lines(dir, g, tier); err != nil || got != want {
+			t.Errorf("%s: the lines change on their way: %v", c, err)
+		}
+		in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if in.Number() != tier || in.Len() != len(records) || in.Counts() != counts || len(in.Files()) != 2 {
+			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(records), counts)
+		}
+		cursor := in.Cursor(100)
+		var b block.Block
+		var v streamfmt.View
+		for range 2000 {
+			rng := in.Range(r.IntN(in.Len())) + r.Uint64N(2)
+			ok, err := cursor.Load(&b, rng)
+			if err != nil || ok != (records[rng] > 0) || ok && b.Count() != records[rng] {
+				t.Fatalf("%s: range %#x: loaded %v, %v, want %d records", c, rng, ok, err, records[rng])
+			}
+			near, err := cursor.Block(in.Range(r.IntN(in.Len())), rng)
+			if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
+				t.Fatalf("%s: range %#x: block %v, %v", c, rng, near, err)
+			}
+			if low, err := cursor.View(&v, rng); err != nil || (low != nil) != ok {
+				t.Fatalf("%s: range %#x: view of %d slots, %v", c, rng, len(low), err)
+			}
+		}
+		borders := in.Split(3)
+		if len(borders) != 3 || borders[0] != 0 || !slices.IsSorted(borders) {
+			t.Errorf("%s: split at %x", c, borders)
+		}
+	}
+}
+
+// TestTierDamaged flips bits in both forms, and removes a shard. Each time the check and the
+// reader must report it.
+func TestTierDamaged(t *testing.T) {
+	const tier = 5
+	r := rand.New(rand.NewPCG(5, 6))
+	g := newGame(t, 3, 3, 3)
+	recs := someRecords(r, g, tier, 300)
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		dir := writeTier(t, g, tier, recs, 0, c)
+		name := filepath.Join(dir, jobdir.PartName(1, c))
+		whole, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			at, bit := r.IntN(len(whole)), byte(1)<<r.IntN(8)
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= bit
+			if err := os.WriteFile(name, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); !jobdir.Damaged(err) {
+				t.Errorf("%s, bit %#x of byte %d: check: %v", c, bit, at, err)
+			}
+			if _, err := lines(dir, g, tier); err == nil {
+				t.Errorf("%s, bit %#x of byte %d: it was read", c, bit, at)
+			}
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lines(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+			t.Errorf("%s: without a shard: %v", c, err)
+		}
+	}
+}
+
+// someState returns a random state of n slots. If decided is true, no position is open.
+func someState(r *rand.Rand, n int, decided bool) *block.State {
+	s := new(block.State)
+	s.Reset(n)
+	for slot := range n {
+		switch result := r.IntN(4); {
+		case r.IntN(3) == 0:
+		case result > 0:
+			jobdir.AddState(s, slot, streamfmt.Record{Kind: streamfmt.Done, Value: byte(r.IntN(60)<<2 | result)})
+		case !decided:
+			jobdir.AddState(s, slot, streamfmt.Record{})
+			s.Number.Put(slot, r.IntN(60))
+		}
+	}
+	return s
+}
+
+// equal reports whether two states are equal.
+func equal(a, b *block.State) bool {
+	other := b.Planes()
+	for i, plane := range a.Planes() {
+		if !slices.Equal(plane, other[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestStates writes the states of two passes, of which the second has only some of the
+// ranges, and reads the newest state of each range, and the new positions of both passes.
+// When a file of states is missing, the reader must report it.
+func TestStates(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	graph := gametest.RandomGraph(r, 300)
+	g := game.PlainRanges(graph, 16)
+	n := game.Ranges(g)
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		data := t.TempDir()
+		newest, fresh := make(map[uint64]*block.State), make(map[uint64][]*block.State)
+		index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{}}}
+		var dirs []string
+		for _, pass := range []string{"mark1", "mark2"} {
+			dir := filepath.Join(data, pass)
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			dirs = append(dirs, dir)
+			var written []uint64
+			for part := range uint64(2) {
+				w, err := jobdir.NewStateWriter(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }, int(part), g, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				chunk := jobdir.NewStateChunk(g, c)
+				for rng := part * n / 2; rng < (part+1)*n/2; rng++ {
+					if pass == "mark1" && rng == 0 || pass == "mark2" && r.IntN(2) == 0 {
+						continue
+					}
+					state, positions := someState(r, game.RangeLen(g, rng), false), someState(r, game.RangeLen(g, rng), true)
+					chunk.Add(rng, state, positions)
+					newest[rng] = state
+					fresh[rng] = append(fresh[rng], positions)
+					written = append(written, rng)
+				}
+				if err := w.Finish(w.Append(chunk)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := jobdir.Written(store.Local{}, dir, g); err != nil || !slices.Equal(got, written) {
+				t.Errorf("%s, %s: written %v, %v, want %v", c, pass, got, err, written)
+			}
+			index = index.Next(n, jobdir.Found{Pass: pass, Step: "mark", Number: len(dirs)}, written)
+			if err := index.Write(store.Local{}, dir); err != nil {
+				t.Fatal(err)
+			}
+			seal(t, dir, g)
+		}
+		states, err := jobdir.OpenStates(store.Local{}, dirs[1], g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer states.Close()
+		var s, blank block.State
+		cursor := states.Cursor()
+		for _, i := range r.Perm(int(n)) {
+			rng := uint64(i)
+			want := newest[rng]
+			if want == nil {
+				blank.Reset(game.RangeLen(g, rng))
+				want = &blank
+			}
+			if err := cursor.Load(rng, &s); err != nil || !equal(&s, want) {
+				t.Errorf("%s: range %d is another state: %v", c, rng, err)
+			}
+		}
+		found, err := jobdir.OpenNew(store.Local{}, dirs, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		cursor = found.Cursor()
+		for i := range found.Len() {
+			rng := found.Range(i)
+			if err := cursor.Read(i, &s); err != nil || !slices.ContainsFunc(fresh[rng], func(f *block.State) bool { return equal(f, &s) }) {
+				t.Errorf("%s: the new positions of range %d are others: %v", c, rng, err)
+			}
+		}
+		if found.Len() < len(newest) {
+			t.Errorf("%s: %d ranges have new positions, want at least %d", c, found.Len(), len(newest))
+		}
+		if err := jobdir.RemoveStates(store.Local{}, dirs[0]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := jobdir.Check(context.Background(), store.Local{}, dirs[0], g.Spec()); err != nil {
+			t.Errorf("%s: without states: %v", c, err)
+		}
+		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "mark1") {
+			t.Errorf("%s: without the states of mark1: %v", c, err)
+		}
+	}
+}

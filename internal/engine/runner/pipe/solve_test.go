@@ -1,0 +1,111 @@
+package pipe_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/runnertest"
+)
+
+// TestMain runs a step if the test is started under its name.
+func TestMain(m *testing.M) {
+	switch name := filepath.Base(os.Args[0]); {
+	case strings.HasSuffix(name, "_map"):
+		stream.Mapper(all.Kinds()...)
+	case strings.HasSuffix(name, "_reduce"):
+		stream.Reducer(all.Kinds()...)
+	}
+	os.Exit(m.Run())
+}
+
+// programs returns a directory in which every step is this test.
+func programs(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range step.AllNames() {
+		for _, side := range []string{"_map", "_reduce"} {
+			if err := os.Symlink(self, filepath.Join(dir, name+side)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// TestSolve solves a game of each method with processes.
+func TestSolve(t *testing.T) {
+	bin := programs(t)
+	for _, spec := range []string{"connectn width=2 height=3 connect=2", "mnk width=2 height=2 connect=2", "quickcross width=2 height=2 connect=2", "dodgem size=2"} {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			g, err := all.Kinds().Parse(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runnertest.Check(t, &pipe.Runner{Bin: bin}, g)
+		})
+	}
+}
+
+// TestPrograms replaces the mapper of a job by shell commands. Duplicates must be dropped, and
+// an error must name the program and show what it has written to stderr.
+func TestPrograms(t *testing.T) {
+	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := filepath.Join(t.TempDir(), "data_first0")
+	if err := os.Mkdir(input, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(input, "part-00000"), []byte("00\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	files, err := jobdir.SealAll(store.Local{}, input)
+	if err == nil {
+		err = (&store.Seal{Game: g.Spec(), Job: "data_first0", Files: files}).Write(store.Local{}, input)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ program, err, part string }{
+		{"exec $BIN/possible_map", "", "02\n10\n"},
+		{`cat >/dev/null; printf '10\n10\n02\n'`, "", "02\n10\n"},
+		{"cat >/dev/null; echo cannot >&2; exit 3", "possible_map (task 0): cannot", ""},
+		{"kill -9 $$", "possible_map (task 0) was killed (signal: killed)", ""},
+		{"cat >/dev/null; echo x", `possible_reduce: stdin:1: expected a key of 2 hexadecimal digits`, ""},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		bin := programs(t)
+		r := pipe.Runner{Bin: bin, Programs: map[string]string{"possible_map": strings.ReplaceAll(test.program, "$BIN", bin)}}
+		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Game: g,
+			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v, want an error of %s", test.program, err, test.err)
+			}
+			continue
+		}
+		part, readErr := os.ReadFile(filepath.Join(out, "part-00000"))
+		if err != nil || readErr != nil || string(part) != test.part || stats.Records != 2 {
+			t.Errorf("%s: %v, %v, %q, %d records; want %q", test.program, err, readErr, part, stats.Records, test.part)
+		}
+	}
+}

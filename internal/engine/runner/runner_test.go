@@ -1,0 +1,133 @@
+package runner_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// TestBorders checks that there is a border between each two parts, that they ascend, and that
+// they are the first keys of ranges.
+func TestBorders(t *testing.T) {
+	tiered, err := connectn.New(5, 5, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := game.PlainRanges(gametest.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
+	for _, test := range []struct {
+		g    game.Game
+		step string
+		size uint64 // of a range
+	}{
+		{tiered, step.Possible, 1 << tiered.LowBits()},
+		{tiered, step.Final, 1 << tiered.LowBits()},
+		{graph, step.Mark, 16},
+	} {
+		for _, reducers := range []int{1, 2, 7} {
+			borders, err := (&runner.Job{Game: test.g, Step: test.step, Tier: 12, Reducers: reducers}).Borders()
+			if err != nil || len(borders) != reducers-1 || !slices.IsSorted(borders) {
+				t.Errorf("%s, %s, %d reducers: borders %x, %v", test.g.Spec(), test.step, reducers, borders, err)
+			}
+			for _, b := range borders {
+				if b == 0 || b%test.size != 0 {
+					t.Errorf("%s, %s: the border %#x is not the first key of a range after the first", test.g.Spec(), test.step, b)
+				}
+			}
+		}
+	}
+}
+
+// TestRows solves a board by lists as text and packed, and checks that the jobs read the same
+// numbers of rows from both.
+func TestRows(t *testing.T) {
+	g, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(codec jobdir.Codec) (rows [3]int64) {
+		dir := t.TempDir()
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		o := solve.Options{Runner: &inline.Runner{}, Reducers: 2, KeepAll: true, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+		open := func(name string) *lists.Dir {
+			d, err := lists.OpenDir(store.Local{}, filepath.Join(dir, name), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		for i, job := range []*runner.Job{
+			{Step: step.Possible, Tier: 3, Inbox: []*lists.Dir{open("data_first2")}},
+			{Step: step.Solve, Tier: 2, Parents: filepath.Join(dir, "data_first2"), Inbox: []*lists.Dir{open("data_second3")}},
+			{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
+		} {
+			job.FS, job.Game = store.Local{}, g
+			all, err := job.Rows(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range all {
+				if r.Packed != nil {
+					rows[i] += r.Packed.Rows()
+				}
+				for _, name := range r.Text {
+					text, err := os.ReadFile(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					rows[i] += int64(bytes.Count(text, []byte("\n")))
+				}
+			}
+			if err := runner.CloseRows(all); err != nil {
+				t.Error(err)
+			}
+		}
+		return rows
+	}
+	text, packed := count(jobdir.Text), count(jobdir.Blocks)
+	if text != packed || slices.Contains(text[:], 0) {
+		t.Errorf("%d rows of text, %d packed", text, packed)
+	}
+}
+
+// TestCount checks which counters of a job's tasks become its statistics.
+func TestCount(t *testing.T) {
+	g, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(side, name string) int64 {
+		if side == "map" {
+			return 1
+		}
+		return map[string]int64{step.Messages: 20}[name] + 100
+	}
+	for name, finished := range map[string]int64{step.Possible: 100, step.Solve: 0} {
+		var s runner.Stats
+		s.Count(&runner.Job{Game: g, Step: name}, of)
+		if s.Records != 100 || s.Messages != 121 || s.Finished != finished {
+			t.Errorf("%s: %+v", name, s.Counts)
+		}
+	}
+}

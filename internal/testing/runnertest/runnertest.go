@@ -1,0 +1,141 @@
+// Package runnertest tests a runner: it solves small games and compares every value with a
+// brute force solution. It knows nothing of how the runner works.
+package runnertest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Check solves a game in which the turns alternate. The run in packed form with one reducer
+// must have the values of a brute force solution. A run as text with three reducers, which is
+// stopped after each of its first jobs and cancelled during the next one, must have the same
+// table and the same text of all positions.
+func Check(t *testing.T, r runner.Runner, g game.Game) {
+	t.Helper()
+	dir := t.TempDir()
+	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
+		t.Fatalf("%s: %v", g.Spec(), err)
+	}
+	checkValues(t, dir, g)
+	want := content(t, dir)
+
+	dir = t.TempDir()
+	options.Reducers, options.Combine, options.KeepAll, options.Codec = 3, false, true, jobdir.Text
+	mode := store.Fresh
+	for tier := range 3 {
+		options.UntilTier = tier
+		if err := run(t.Context(), dir, g, options, mode); err != nil {
+			t.Fatalf("%s, until tier %d: %v", g.Spec(), tier, err)
+		}
+		mode = store.Resume
+	}
+	options.UntilTier = -1
+	ctx, cancel := context.WithCancel(t.Context())
+	cancelled := options
+	cancelled.Runner = cancelling{r, cancel}
+	if err := run(ctx, dir, g, cancelled, mode); !errors.Is(err, context.Canceled) {
+		t.Errorf("%s, cancelled: %v", g.Spec(), err)
+	}
+	options.Reducers = 2
+	if err := run(t.Context(), dir, g, options, mode); err != nil {
+		t.Fatalf("%s, resumed: %v", g.Spec(), err)
+	}
+	if content(t, dir) != want {
+		t.Errorf("%s: the resumed run has another result", g.Spec())
+	}
+}
+
+// cancelling is a runner whose jobs are cancelled before they begin.
+type cancelling struct {
+	runner.Runner
+	cancel func()
+}
+
+func (c cancelling) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	c.cancel()
+	return c.Runner.Run(ctx, job)
+}
+
+func run(ctx context.Context, dir string, g game.Game, o solve.Options, mode store.Mode) error {
+	data, err := store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil)
+	if err != nil {
+		return err
+	}
+	_, err = solve.Run(ctx, data, g, o)
+	return errors.Join(err, data.Close())
+}
+
+// checkValues compares a table with the values of a brute force solution.
+func checkValues(t *testing.T, dir string, g game.Game) {
+	t.Helper()
+	solved, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer solved.Close()
+	want := naive.SolveCyclic(g.Start(),
+		func(p uint64) string {
+			if v := g.Primitive(p); v != 0 {
+				return v.Outcome().For(g.ToMove(p)).String()
+			}
+			return ""
+		},
+		func(p uint64) (children []uint64) {
+			for _, m := range g.Moves(nil, p) {
+				children = append(children, m.To)
+			}
+			return children
+		})
+	for p, w := range want {
+		v, ok, err := solved.Lookup(p)
+		if err != nil || !ok {
+			t.Fatalf("%s: position %d: found %v, %v", g.Spec(), p, ok, err)
+		}
+		result := v.Outcome().For(g.ToMove(p))
+		if g.Values().OfMover {
+			result = game.Result(v.Outcome())
+		}
+		// Games differ in whether ties are delayed.
+		if got := result.String(); got != w.Result || w.Result != naive.Tie && v.Remoteness() != w.Remoteness {
+			t.Fatalf("%s: position %d: %s in %d, want %s in %d", g.Spec(), p, got, v.Remoteness(), w.Result, w.Remoteness)
+		}
+	}
+	if n, err := solved.Positions(); err != nil || n != uint64(len(want)) {
+		t.Errorf("%s: %d positions, %v, want %d", g.Spec(), n, err, len(want))
+	}
+}
+
+// content returns the files of a table with their names, and the text of all positions.
+func content(t *testing.T, dir string) (all string) {
+	t.Helper()
+	for _, pattern := range []string{table.Dir + "/*", solve.FinalDir + "/part-*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: no %s, %v", dir, pattern, err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Dir(pattern) == table.Dir {
+				all += filepath.Base(name) + "\n"
+			}
+			all += string(b)
+		}
+	}
+	return all
+}

@@ -30,7 +30,7 @@ UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter c
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -112,11 +112,20 @@ test-hadoop: build build-cluster ## tests on a real cluster, but the long ones (
 test-hadoop-long: build build-cluster ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
 
-# The tests create the virtual environment build/emr-venv. They do not connect to Amazon.
-test-emr: aws ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
+# moto, botocore and the AWS command line. The last file marks the environment as complete.
+VENV := build/emr-venv
+$(VENV)/requirements.txt: internal/testing/emrtest/requirements.txt
+	@rm -rf $(VENV) && python3 -m venv --without-pip $(VENV) # Debian's Python has no pip for it
+	@python3 -m pip --python $(VENV)/bin/python install --quiet --no-deps --no-compile --disable-pip-version-check -r $<
+	@cp $< $@
+
+emr-venv: $(VENV)/requirements.txt ## what the tests of Amazon EMR take from PyPI, in build/emr-venv
+
+# The tests do not connect to Amazon.
+test-emr: aws emr-venv ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
 	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
-test-emr-hadoop: aws build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
+test-emr-hadoop: aws build-cluster emr-venv ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
 	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
 
 # The tests in cmd are left out: the programs that they run are built without the detector.

@@ -24,7 +24,7 @@ import (
 )
 
 // wrongCounts is the error of verify for a file whose counts are wrong.
-const wrongCounts = "the numbers of positions that it says it has are not those that it has"
+const wrongCounts = "the recorded counts differ from the positions in the file"
 
 // solvedOnce solves each of the two games once, for all tests of verify.
 var solvedOnce = map[string]func() (string, error){"connectn": solveOnce("connectn"), "quickcross": solveOnce("quickcross")}

@@ -313,7 +313,7 @@ func TestVerifyListsCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.seal(t, g.Spec())
-	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the numbers of positions") {
+	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,9 +41,9 @@ func (t *Table) Parents(p game.Position) ([]Parent, error) {
 // finished reports whether v is the value of a terminal position.
 func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
 
-// before calls say for the positions of those ranges of the previous tier from which moves
+// before calls do for the positions of those ranges of the previous tier from which moves
 // lead into p's range.
-func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) error {
+func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	if tier == 0 {
 		return nil
@@ -65,18 +65,18 @@ func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) er
 			continue
 		}
 		for slot, v := range b.All() {
-			say(rng<<t.g.LowBits()|uint64(low[slot]), game.Value(v))
+			do(rng<<t.g.LowBits()|uint64(low[slot]), game.Value(v))
 		}
 	}
 	return nil
 }
 
-// before calls say for the predecessors of p that the set methods compute. If the game has no
-// set methods for predecessors, it calls say for all positions.
-func (t *states) before(p game.Position, say func(game.Position, game.Value)) error {
+// before calls do for the predecessors of p that the set methods compute. If the game has no
+// set methods for predecessors, it calls do for all positions.
+func (t *states) before(p game.Position, do func(game.Position, game.Value)) error {
 	back, ok := t.g.NewMover().(game.Backward)
 	if !ok {
-		return t.every(say)
+		return t.every(do)
 	}
 	size := uint64(t.g.RangeSize())
 	rng := p / size
@@ -95,27 +95,27 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) er
 			return err
 		}
 		if ok {
-			say(q, v)
+			do(q, v)
 		}
 	}
 	return nil
 }
 
-// every calls say for all positions of the table.
-func (t *states) every(say func(game.Position, game.Value)) error {
+// every calls do for all positions of the table.
+func (t *states) every(do func(game.Position, game.Value)) error {
 	for b, err := range (&Table{g: t.g, contents: t}).All() {
 		if err != nil {
 			return err
 		}
 		for i, p := range b.Positions {
-			say(p, b.Values[i])
+			do(p, b.Values[i])
 		}
 	}
 	return nil
 }
 
-// before calls say for all positions of the tiers before that of p.
-func (t *rowLists) before(p game.Position, say func(game.Position, game.Value)) error {
+// before calls do for all positions of the tiers before that of p.
+func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) error {
 	var loader lists.Loader
 	var rows []lists.Row
 	for i := range t.g.Tier(p) {
@@ -128,7 +128,7 @@ func (t *rowLists) before(p game.Position, say func(game.Position, game.Value)) 
 				return err
 			}
 			for _, row := range rows {
-				say(row.Key, lists.ValueOf(row.Word))
+				do(row.Key, lists.ValueOf(row.Word))
 			}
 		}
 	}

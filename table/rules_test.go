@@ -166,7 +166,7 @@ func (numbersReader) at(slot int) (game.Position, game.Value) {
 // and not an endless loop.
 func TestSampleOfWrongCounts(t *testing.T) {
 	part := &rulesPart{ranges: []uint64{1}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }, most: func(int) int { return 3 }}
-	if _, err := part.bounded(0).draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the numbers of positions") {
+	if _, err := part.bounded(0).draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // the passes.
 type states struct {
 	g     game.Cyclic
-	file  *jobdir.States
+	file  *jobdir.StateFiles
 	index *jobdir.Index
 
 	mu     sync.Mutex // protects the fields below
@@ -69,12 +69,12 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 // WriteCyclic writes the states after the last pass to out, as the file of a table. Open
 // positions are draws now, so their numbers of undecided moves are set to 0. WriteCyclic
 // always closes out.
-func WriteCyclic(out io.WriteCloser, g game.Cyclic, states *jobdir.States) error {
+func WriteCyclic(out io.WriteCloser, g game.Cyclic, states *jobdir.StateFiles) error {
 	w := jobdir.NewRangeWriter(out, g, jobdir.Blocks)
 	return w.Finish(appendCyclic(w, g, states))
 }
 
-func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.States) error {
+func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.StateFiles) error {
 	c, chunk := states.Cursor(), jobdir.NewChunk(g, jobdir.Blocks)
 	var s block.State
 	open := make(block.Set, block.Words(g.RangeSize()))

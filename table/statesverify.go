@@ -113,18 +113,18 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 // reach repeats the forward passes from the initial position, and compares the positions
 // reached with those of the table.
 func (v *statesVerifier) reach(ctx context.Context) error {
-	type marks struct{ reached, heard, new block.Set } // each is nil until it has an element
+	type marks struct{ reached, received, new block.Set } // each is nil until it has an element
 	all := make([]marks, len(v.ranges))
-	hear := func(rng uint64, set block.Set) {
+	receive := func(rng uint64, set block.Set) {
 		v.locks[rng].Lock()
 		defer v.locks[rng].Unlock()
 		m := &all[rng]
-		if m.heard == nil {
-			m.heard = make(block.Set, len(set))
+		if m.received == nil {
+			m.received = make(block.Set, len(set))
 		}
-		m.heard.Union(set)
+		m.received.Union(set)
 	}
-	game.NewSets(v.g).Send([]game.Position{v.g.Start()}, hear)
+	game.NewSets(v.g).Send([]game.Position{v.g.Start()}, receive)
 	for more := true; more; {
 		more = false
 		var mu sync.Mutex
@@ -133,15 +133,15 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			of := make(block.Set, block.Words(v.g.RangeSize()))
 			return func(rng uint64) error {
 				m := &all[rng]
-				if m.heard == nil {
+				if m.received == nil {
 					return nil
 				}
 				if m.reached == nil {
-					m.reached, m.new = make(block.Set, len(m.heard)), make(block.Set, len(m.heard))
+					m.reached, m.new = make(block.Set, len(m.received)), make(block.Set, len(m.received))
 				}
-				copy(m.new, m.heard)
+				copy(m.new, m.received)
 				m.new.Subtract(m.reached)
-				clear(m.heard)
+				clear(m.received)
 				if m.new.Empty() {
 					return nil
 				}
@@ -162,7 +162,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			mover := v.g.NewMover()
 			return func(rng uint64) error {
 				if new := all[rng].new; !new.Empty() {
-					mover.Children(rng, new, hear)
+					mover.Children(rng, new, receive)
 				}
 				return nil
 			}
@@ -173,7 +173,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 	}
 	touched := slices.DeleteFunc(slices.Clone(v.ranges), func(rng uint64) bool {
 		_, found := v.file.Find(rng)
-		return !found && all[rng].heard == nil
+		return !found && all[rng].received == nil
 	})
 	return v.each(ctx, touched, func(rng uint64, s *block.State) error {
 		wrong := make(block.Set, len(s.Reached))
@@ -197,7 +197,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 // values must be those of the table.
 func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	states := make([]block.State, to-from)
-	heard := make([]block.Inbox, to-from)
+	inboxes := make([]block.Inbox, to-from)
 	ranges := v.ranges[from:to]
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		cursor := v.file.Cursor()
@@ -205,7 +205,7 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 		var fresh block.State
 		return func(rng uint64) error {
 			n := game.RangeLen(v.g, rng)
-			s, h := &states[rng-uint64(from)], &heard[rng-uint64(from)]
+			s, h := &states[rng-uint64(from)], &inboxes[rng-uint64(from)]
 			h.Reset(n)
 			if err := cursor.Load(rng, s); err != nil {
 				return err
@@ -222,14 +222,14 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	}
 	for _, name := range []string{step.Solve, step.Ties} {
 		for number := 1; number <= min(v.most+1, game.MaxByteRemoteness); number++ {
-			if err := v.hear(ctx, name, number, from, to, heard); err != nil {
+			if err := v.send(ctx, name, number, from, to, inboxes); err != nil {
 				return err
 			}
 			err := eachRange(ctx, ranges, func() func(uint64) error {
 				p := step.NewPass(v.g, name, number)
 				var fresh block.State
 				return func(rng uint64) error {
-					h := &heard[rng-uint64(from)]
+					h := &inboxes[rng-uint64(from)]
 					_, err := p.Reduce(rng, &states[rng-uint64(from)], h, &fresh)
 					h.Reset(game.RangeLen(v.g, rng))
 					return err
@@ -262,19 +262,19 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	})
 }
 
-// hear sends the messages for the given remoteness to the ranges of a band. The senders are
+// send sends the messages for the given remoteness to the ranges of a band. The senders are
 // all positions of the table that are decided in number-1 moves.
-func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Inbox) error {
+func (v *statesVerifier) send(ctx context.Context, name string, number, from, to int, inboxes []block.Inbox) error {
 	var mu sync.Mutex
 	var failed error
 	failedAt := uint64(to)
-	say := func(rng uint64, set block.Set, counted bool) {
+	send := func(rng uint64, set block.Set, counted bool) {
 		if rng < uint64(from) || rng >= uint64(to) {
 			return
 		}
 		v.locks[rng].Lock()
 		defer v.locks[rng].Unlock()
-		h := &heard[rng-uint64(from)]
+		h := &inboxes[rng-uint64(from)]
 		if !counted {
 			h.Some.Union(set)
 		} else if !h.Times.Add(set) {
@@ -305,7 +305,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 				return err
 			}
 			s.Keep(number - 1)
-			return p.Map(rng, &s, say)
+			return p.Map(rng, &s, send)
 		}
 	})
 	if err != nil {

@@ -57,9 +57,9 @@ type Table struct {
 type contents interface {
 	// lookup implements Table.Lookup for a valid position.
 	lookup(p game.Position) (v game.Value, ok bool, err error)
-	// before calls say, in the order of tiers and keys, for positions that include all
+	// before calls do, in the order of tiers and keys, for positions that include all
 	// predecessors of p, which is valid.
-	before(p game.Position, say func(game.Position, game.Value)) error
+	before(p game.Position, do func(game.Position, game.Value)) error
 	// counts returns the number of positions of a tier by value, as recorded in its file.
 	counts(tier int) (Counts, error)
 	// verify checks the complete table, except the counts of lists. It calls report now and
@@ -155,7 +155,7 @@ func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
 func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	dir := filepath.Join(data, Dir)
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: not there: the game has not been solved yet", dir)
+		return nil, fmt.Errorf("%s: missing: the game has not been solved yet", dir)
 	}
 	m, err := store.ReadManifest(fsys, data)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrClearing) {
@@ -335,5 +335,5 @@ func (t *Table) VerifyReport(ctx context.Context, report func(share float64)) (p
 
 // wrongCounts is the error for a file whose recorded counts differ from its positions.
 func wrongCounts(name string) error {
-	return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
+	return fmt.Errorf("%s: the recorded counts differ from the positions in the file", name)
 }

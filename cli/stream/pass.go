@@ -60,9 +60,9 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	}
 	defer before.Close()
 	o.States = before.Cursor()
-	edges := lists.NewMovesTeller(o.Create, o.Part, g, o.Memory/lists.RowMemory)
+	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
-		o.StoreEdge = edges.TellMove
+		o.StoreEdge = edges.SendEdge
 	}
 	n, err = work.do(name, g, c.App.Reader, c.App.Writer, o)
 	return n, edges.Finish(err)

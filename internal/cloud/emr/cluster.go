@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
 // A Cluster is a cluster that exists, or has existed.
@@ -144,18 +146,14 @@ func (s *Service) clusters(ctx context.Context, after time.Time, states ...types
 	if !after.IsZero() {
 		in.CreatedAfter = &after
 	}
-	pages := emr.NewListClustersPaginator(s.client, in)
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
+	err = cloud.Pages(ctx, emr.NewListClustersPaginator(s.client, in), func(page *emr.ListClustersOutput) error {
 		for _, c := range page.Clusters {
 			all = append(all, stateOf(c.Id, c.Name, c.Status))
 		}
-	}
+		return nil
+	})
 	slices.SortFunc(all, func(a, b ClusterState) int { return a.Created.Compare(b.Created) })
-	return all, nil
+	return all, err
 }
 
 // stateOf converts the service's status of a cluster.

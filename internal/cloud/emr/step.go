@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
 // StepState is the state of a step as the service describes it.
@@ -96,16 +98,13 @@ func (c *Cluster) Steps(ctx context.Context) ([]StepState, error) {
 
 func (c *Cluster) steps(ctx context.Context) (all []StepState, err error) {
 	pages := emr.NewListStepsPaginator(c.s.client, &emr.ListStepsInput{ClusterId: aws.String(c.ID)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
+	err = cloud.Pages(ctx, pages, func(page *emr.ListStepsOutput) error {
 		for _, s := range page.Steps {
 			all = append(all, stepOf(s.Id, s.Name, s.Status))
 		}
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 func stepOf(id, name *string, status *types.StepStatus) StepState {

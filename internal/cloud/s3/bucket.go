@@ -65,24 +65,20 @@ func (f *FS) RemoveBucket(ctx context.Context) error {
 func (f *FS) RemoveUploads(ctx context.Context, dir string, ours func(key string) bool) error {
 	prefix := prefixOf(dir)
 	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}
-	p := service.NewListMultipartUploadsPaginator(f.client, in)
-	for range maxPages {
-		list, err := p.NextPage(ctx)
-		if err != nil {
-			return f.failed("remove", dir, err)
-		}
+	err := aws.Pages(ctx, service.NewListMultipartUploadsPaginator(f.client, in), func(list *service.ListMultipartUploadsOutput) error {
 		for _, u := range list.Uploads {
 			if !ours(sdk.ToString(u.Key)) {
 				continue
 			}
 			_, err := f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &f.bucket, Key: u.Key, UploadId: u.UploadId})
 			if err != nil && !errors.Is(known(err), fs.ErrNotExist) {
-				return f.failed("remove", sdk.ToString(u.Key), err)
+				return err
 			}
 		}
-		if !p.HasMorePages() {
-			return nil
-		}
+		return nil
+	})
+	if err != nil {
+		return f.failed("remove", dir, err)
 	}
-	return f.failed("remove", dir, errEndless)
+	return nil
 }

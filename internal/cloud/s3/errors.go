@@ -21,9 +21,6 @@ var ErrChanged = errors.New("it was replaced while it was read")
 // errTaken is the error for an object that another process has created or replaced first.
 var errTaken = errors.New("another was first")
 
-// errEndless is the error for a list with more than maxPages pages.
-var errEndless = fmt.Errorf("the list has more than %d pages", maxPages)
-
 // codes maps error codes to errors of io/fs or of this package. The answer to a HEAD request
 // has no body: its code is NotFound for a missing object and for a missing bucket.
 var codes = map[string]error{

@@ -29,11 +29,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// maxPages bounds the number of pages of a list: a million names, far more than in any
-// directory of ours. Without it, a server that always names a next page would cause an endless
-// loop.
-const maxPages = 1000
-
 // maxRemoved is the maximum number of objects that S3 deletes in one request.
 const maxRemoved = 1000
 
@@ -207,23 +202,13 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // pages calls do with the objects whose keys have a prefix, some hundreds at a time, until it
-// returns an error. It returns errEndless after maxPages pages.
+// returns an error.
 func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
 	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
 	if delimiter != "" {
 		in.Delimiter = &delimiter
 	}
-	p := service.NewListObjectsV2Paginator(f.client, in)
-	for range maxPages {
-		list, err := p.NextPage(ctx)
-		if err == nil {
-			err = do(list)
-		}
-		if err != nil || !p.HasMorePages() {
-			return err
-		}
-	}
-	return errEndless
+	return aws.Pages(ctx, service.NewListObjectsV2Paginator(f.client, in), do)
 }
 
 // RemoveAll deletes an object, or all objects below a directory, its store.Success first. It

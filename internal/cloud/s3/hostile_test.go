@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -93,7 +94,7 @@ func TestEndlessAnswer(t *testing.T) {
 func TestEndlessList(t *testing.T) {
 	pages := 0
 	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if pages++; pages > 5*maxPages {
+		if pages++; pages > 5*aws.MaxPages {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -109,7 +110,7 @@ func TestEndlessList(t *testing.T) {
 		"uploads": func() error { return f.RemoveUploads(t.Context(), "x", func(string) bool { return true }) },
 	} {
 		pages = 0
-		if err := list(); !errors.Is(err, errEndless) || pages != maxPages {
+		if err := list(); !errors.Is(err, aws.ErrEndless) || pages != aws.MaxPages {
 			t.Errorf("%s: after %d pages %v", name, pages, err)
 		}
 	}

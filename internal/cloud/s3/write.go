@@ -15,6 +15,7 @@ import (
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -269,22 +270,7 @@ func (f *FS) PutFile(ctx context.Context, from store.FS, name, to string) error 
 
 // each calls do for all names, up to together at a time, until one call fails.
 func each(ctx context.Context, names []string, do func(context.Context, string) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slots := make(chan struct{}, together)
-	var going sync.WaitGroup
-	for _, name := range names {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		going.Go(func() {
-			defer func() { <-slots }()
-			if err := do(ctx, name); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	going.Wait()
-	return context.Cause(ctx)
+	return parallel.Each(ctx, together, len(names), 1, func() func(int) error {
+		return func(i int) error { return do(ctx, names[i]) }
+	})
 }

@@ -2,7 +2,7 @@
 // as text or packed, and verifies them against their seals. The records are blocks for
 // tiered games, and states for games with cycles. Its callers see a tier as blocks in
 // ascending order of range (Tier), and a game with cycles as ranges in ascending order
-// (States), whatever the form of the files. The text form of streamfmt describes single
+// (StateFiles), whatever the form of the files. The text form of streamfmt describes single
 // positions; package block describes thousands at once.
 //
 // The directory of a pass over a game with cycles contains the files below. If the game
@@ -50,14 +50,17 @@ const (
 	ListsSuffix  = ".lists"
 )
 
-// PartName returns the name of shard i of a directory.
-func PartName(i int, c Codec) string {
-	name := fmt.Sprintf("part-%05d", i)
-	if c == Blocks {
-		name += blocksSuffix
+// FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
+// the suffix if the file is packed.
+func FileName(prefix string, i int, c Codec, suffix string) string {
+	if c != Blocks {
+		suffix = ""
 	}
-	return name
+	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)
 }
+
+// PartName returns the name of shard i of a directory of blocks or states.
+func PartName(i int, c Codec) string { return FileName(store.PartPrefix, i, c, blocksSuffix) }
 
 // NameFinal renames the shards of a directory of text as the course expects them, and the
 // programs that read its result: part-r-00000.

@@ -62,8 +62,8 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return io.ReadAll(seal.Reader(f, name))
 }
 
-// Packed is what seals need of a block file, range file or list file.
-type Packed interface {
+// packedFile is what seals need of a block file, range file or list file.
+type packedFile interface {
 	Size() int64
 	Records() uint64
 	Sum() uint32  // the checksum that covers all other checksums of the file
@@ -72,7 +72,7 @@ type Packed interface {
 
 // OpenPacked opens a packed file with the given function, and checks its length and
 // checksum against its seal. It does not read the complete file.
-func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
+func OpenPacked[F packedFile](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
 	info, err := in.Stat()
 	if err != nil {
 		return f, err
@@ -84,7 +84,7 @@ func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, op
 }
 
 // openAny opens a packed file of any kind.
-func openAny(in io.ReaderAt, size int64, name string) (Packed, error) {
+func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
 	if isLists(name) {
 		return streamfmt.OpenListFile(in, size, name)
 	}

@@ -19,23 +19,23 @@ import (
 const statePrefix = "_ranges-"
 
 // StateName returns the name of the file of states that reducer i writes.
-func StateName(i int) string { return fmt.Sprintf("%s%05d.blocks", statePrefix, i) }
+func StateName(i int) string { return FileName(statePrefix, i, Blocks, blocksSuffix) }
 
-// States are the states of ranges from several files: either the new positions of some
+// StateFiles are the states of ranges from several files: either the new positions of some
 // passes, or the newest states of all ranges.
-type States struct {
+type StateFiles struct {
 	files
 	g game.Cyclic
 }
 
-func newStates(g game.Cyclic) *States {
-	return &States{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
+func newStates(g game.Cyclic) *StateFiles {
+	return &StateFiles{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
 		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
 }
 
 // OpenNew opens all shards of some directories: the new positions of these passes. A range
 // may occur in several of them.
-func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
+func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*StateFiles, error) {
 	var names []string
 	for _, dir := range dirs {
 		parts, err := Parts(fsys, dir, g.Spec())
@@ -48,12 +48,12 @@ func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
 }
 
 // OpenStateFile opens a range file, with all its ranges.
-func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*States, error) {
+func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*StateFiles, error) {
 	return openStates(fsys, []string{name}, g)
 }
 
 // openStates opens some files, with all their ranges.
-func openStates(fsys store.FS, names []string, g game.Cyclic) (*States, error) {
+func openStates(fsys store.FS, names []string, g game.Cyclic) (*StateFiles, error) {
 	p := newStates(g)
 	for _, name := range names {
 		if err := p.add(fsys, name, nil); err != nil {
@@ -65,7 +65,7 @@ func openStates(fsys store.FS, names []string, g game.Cyclic) (*States, error) {
 
 // OpenStates opens the newest states of all ranges that are not blank, according to the
 // index in the directory of a pass. If dir is "", all are blank.
-func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
+func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*StateFiles, error) {
 	p := newStates(g)
 	if dir == "" {
 		return p, nil
@@ -82,7 +82,7 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 
 // addNewest adds the states that an index refers to, from directories in data. Each must
 // exist exactly once.
-func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
+func (p *StateFiles) addNewest(fsys store.FS, data string, x *Index) error {
 	for _, holder := range x.Dirs() {
 		dir := path.Join(data, holder)
 		_, there, err := store.OpenDir(fsys, dir, p.spec)
@@ -175,13 +175,13 @@ func RemoveStates(fsys store.FS, dir string) error {
 
 // Find returns the index of a range. The ranges of p must ascend, as they do after
 // OpenStates or in a single file.
-func (p *States) Find(rng uint64) (i int, found bool) {
+func (p *StateFiles) Find(rng uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
 }
 
 // A StateCursor reads states. It is used by one goroutine.
 type StateCursor struct {
-	p       *States
+	p       *StateFiles
 	ahead   int
 	cursors []*streamfmt.Cursor
 }
@@ -190,11 +190,11 @@ type StateCursor struct {
 const readAhead = 64 << 10
 
 // Cursor returns a cursor, which is fastest when it reads in ascending order.
-func (p *States) Cursor() *StateCursor { return p.CursorOf(readAhead) }
+func (p *StateFiles) Cursor() *StateCursor { return p.CursorOf(readAhead) }
 
 // CursorOf is Cursor with the number of bytes of a file that are read at a time; at least
 // one state is read.
-func (p *States) CursorOf(ahead int) *StateCursor {
+func (p *StateFiles) CursorOf(ahead int) *StateCursor {
 	return &StateCursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
 }
 
@@ -207,7 +207,7 @@ func (c *StateCursor) Read(i int, s *block.State) error {
 	return c.cursors[e.file].ReadState(e.Entry, game.RangeLen(c.p.g, e.Range), s)
 }
 
-// Load finds a range with States.Find and reads its state. If there is none, it makes s
+// Load finds a range with StateFiles.Find and reads its state. If there is none, it makes s
 // blank.
 func (c *StateCursor) Load(rng uint64, s *block.State) error {
 	if i, ok := c.p.Find(rng); ok {
@@ -218,7 +218,7 @@ func (c *StateCursor) Load(rng uint64, s *block.State) error {
 }
 
 // WriteLines writes the positions of ranges i to j-1 to w, as lines.
-func (p *States) WriteLines(w io.Writer, i, j int) error {
+func (p *StateFiles) WriteLines(w io.Writer, i, j int) error {
 	c := p.Cursor()
 	var s block.State
 	width := streamfmt.KeyWidth(p.g.KeyBits())

@@ -37,7 +37,7 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 		n := t.Len()
 		err := t.add(fsys, name, nil)
 		if err == nil && n > 0 && t.Len() > n && t.Range(n) <= t.Range(n-1) {
-			err = fmt.Errorf("%s: its ranges do not come after those of the part before", name)
+			err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
@@ -49,8 +49,9 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
-// nearBits is the number of low bits in which the ranges in a cursor's cache may differ:
-// one column of seven bits, so 128 blocks.
+// nearBits is the number of low bits in which the ranges in a cursor's cache may differ. The
+// cache is small enough for the memory of many workers, and has most of the blocks that the
+// neighbours of a range need.
 const nearBits = 7
 
 // MostNear is the largest number of blocks in a cursor's cache.
@@ -152,7 +153,7 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	e := entries[s.at]
 	f := c.t.files.files[e.file]
 	if low = c.t.g.Low(c.t.tier, rng); low == nil {
-		return nil, e.Entry, nil, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
+		return nil, e.Entry, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", f.Name(), rng, c.t.tier)
 	}
 	if s.cursor == nil || s.file != e.file {
 		s.file, s.cursor = e.file, f.Cursor(c.ahead)

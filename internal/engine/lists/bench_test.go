@@ -31,7 +31,7 @@ func BenchmarkSolve(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var told int64
+			var sent int64
 			before := cpu(b)
 			for range b.N {
 				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Blocks, share: 1 << 17, box: 1 << 17}
@@ -44,10 +44,10 @@ func BenchmarkSolve(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				told += r.told.Messages
+				sent += r.counts.Messages
 			}
-			b.ReportMetric(float64(cpu(b)-before)/float64(told), "CPU-ns/move")
-			b.ReportMetric(float64(told)/float64(b.N), "moves")
+			b.ReportMetric(float64(cpu(b)-before)/float64(sent), "CPU-ns/move")
+			b.ReportMetric(float64(sent)/float64(b.N), "moves")
 		})
 	}
 }

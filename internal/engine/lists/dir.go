@@ -17,7 +17,7 @@ import (
 
 // PartName returns the name of shard i: part-00000, or part-00000.lists if it is packed.
 func PartName(i int, c jobdir.Codec) string {
-	return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, suffix(c))
+	return jobdir.FileName(store.PartPrefix, i, c, jobdir.ListsSuffix)
 }
 
 // OutboxName returns the name of the file of messages that reducer i sends to other tiers:
@@ -27,19 +27,12 @@ func OutboxName(i, tier int, c jobdir.Codec) string {
 	if c == jobdir.Text {
 		return fmt.Sprintf("%s%05d-%05d", store.OutboxPrefix, tier, i)
 	}
-	return fmt.Sprintf("%s%05d%s", store.OutboxPrefix, i, suffix(c))
+	return jobdir.FileName(store.OutboxPrefix, i, c, jobdir.ListsSuffix)
 }
 
-// ToldGlob returns a pattern that matches the text files of messages to a tier, one from
+// OutboxGlob returns a pattern that matches the text files of messages to a tier, one from
 // each reducer that sends any.
-func ToldGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPrefix, tier) }
-
-func suffix(c jobdir.Codec) string {
-	if c == jobdir.Text {
-		return ""
-	}
-	return jobdir.ListsSuffix
-}
+func OutboxGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPrefix, tier) }
 
 // A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
 // some 48 bytes of memory for each tier that receives messages from it.
@@ -105,8 +98,8 @@ func (f *file) isText() bool { return jobdir.IsText(f.name) }
 
 func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
 
-// tells reports whether an outbox file contains messages to a tier.
-func (f *file) tells(tier int) bool {
+// sendsTo reports whether an outbox file contains messages to a tier.
+func (f *file) sendsTo(tier int) bool {
 	if f.isText() {
 		return f.tier == tier
 	}

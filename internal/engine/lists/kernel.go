@@ -109,19 +109,19 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 		for n < len(parents) && parents[n].Key == p {
 			n++
 		}
-		heard := 0
-		for heard < len(messages) && messages[heard].Key <= p {
-			heard++
+		received := 0
+		for received < len(messages) && messages[received].Key <= p {
+			received++
 		}
-		v, err := k.value(p, messages[:heard])
+		v, err := k.value(p, messages[:received])
 		if err != nil {
 			return dst, err
 		}
 		dst = append(dst, Row{Key: p, Word: uint64(v)})
-		if err := k.tell(parents[:n], v); err != nil {
+		if err := k.send(parents[:n], v); err != nil {
 			return dst, err
 		}
-		parents, messages = parents[n:], messages[heard:]
+		parents, messages = parents[n:], messages[received:]
 	}
 	if len(messages) > 0 {
 		return dst, errUnknownRecipient(messages[0].Key)
@@ -173,8 +173,8 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	return k.values.Before(best), nil
 }
 
-// tell sends the value of a position to its predecessors.
-func (k *solve) tell(parents []Row, v game.Value) error {
+// send sends the value of a position to its predecessors.
+func (k *solve) send(parents []Row, v game.Value) error {
 	if k.tier == 0 {
 		return nil // the initial position has no predecessors
 	}

@@ -52,7 +52,7 @@ const (
 
 // KindsOf returns the kinds of the rows that a job of a step writes: those in its shards,
 // and those that it sends to other tiers.
-func KindsOf(name string) (part, told Kind) {
+func KindsOf(name string) (shard, sent Kind) {
 	if name == step.Solve {
 		return Values, Messages
 	}

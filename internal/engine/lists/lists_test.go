@@ -32,11 +32,11 @@ type run struct {
 	parts int // per job
 
 	forward, backward []*lists.Dir // by tier
-	told              step.Counters
+	counts            step.Counters
 }
 
 // job runs a job; do gets a writer for each shard, and the outbox of each reducer.
-func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
+func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
 	r.t.Helper()
 	dir := filepath.Join(r.dir, name)
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -53,9 +53,9 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 			r.t.Fatal(err)
 		}
 		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
-		out := lists.NewOutboxWriter(create, i, r.g, tells, r.codec)
+		out := lists.NewOutboxWriter(create, i, r.g, sends, r.codec)
 		outboxes = append(outboxes, out)
-		boxes = append(boxes, lists.NewOutbox(r.g, tells, r.codec, r.box, out.Append))
+		boxes = append(boxes, lists.NewOutbox(r.g, sends, r.codec, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
@@ -90,19 +90,19 @@ func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 // part returns the number of the shard to which share i is written.
 func part(i, shares, parts int) int { return i * parts / shares }
 
-func telling(dirs []*lists.Dir, tier int) (told []*lists.Dir) {
+func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
 	for _, d := range dirs {
 		if d != nil && slices.Contains(d.Receivers(), tier) {
-			told = append(told, d)
+			senders = append(senders, d)
 		}
 	}
-	return told
+	return senders
 }
 
 // possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
-	src, err := lists.OpenTold(telling(r.forward, tier), tier, lists.Parents)
+	src, err := lists.OpenInbox(senders(r.forward, tier), tier, lists.Parents)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func (r *run) possible(tier int) {
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			r.told.Positions += k.Counted().Positions
-			r.told.Messages += k.Counted().Messages
+			r.counts.Positions += k.Counted().Positions
+			r.counts.Messages += k.Counted().Messages
 		}
 	})
 	r.forward = append(r.forward, d)
@@ -141,7 +141,7 @@ func (r *run) solve(tier int) error {
 		r.t.Fatal(err)
 	}
 	defer parents.Close()
-	messages, err := lists.OpenTold(telling(r.backward, tier), tier, lists.Messages)
+	messages, err := lists.OpenInbox(senders(r.backward, tier), tier, lists.Messages)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -278,8 +278,8 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
 		}
-		if r.told.Positions != int64(len(want)) || r.told.Messages != int64(moves) {
-			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
+		if r.counts.Positions != int64(len(want)) || r.counts.Messages != int64(moves) {
+			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.counts, len(want), moves)
 		}
 		if r.parts > 1 {
 			continue
@@ -310,7 +310,7 @@ func TestTextIsPacked(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, tells %v\n", tier, kind, src.Rows(), d.Receivers())
+				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, sends to %v\n", tier, kind, src.Rows(), d.Receivers())
 				if err := src.Each(func(rows []lists.Row) error {
 					for _, row := range rows {
 						fmt.Fprintf(&all[i], "%x %x\n", row.Key, row.Word)

@@ -21,14 +21,14 @@ import (
 // its directory, which are always packed, even if the shards are text. Such games have no
 // tiers, so all rows are sent to tier 0.
 
-// NewMovesTeller returns the outbox of reducer i of a forward pass, which buffers up to
+// NewEdgeOutbox returns the outbox of reducer i of a forward pass, which buffers up to
 // most rows. create creates its file in the directory of the pass.
-func NewMovesTeller(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, most int) *Teller {
-	return NewTeller(create, i, g, Parents, jobdir.Blocks, most)
+func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, most int) *ReducerOutbox {
+	return NewReducerOutbox(create, i, g, Parents, jobdir.Blocks, most)
 }
 
-// TellMove adds an edge to an outbox; it has the signature of step.Pass.StoreEdge.
-func (o *Outbox) TellMove(child, parent game.Position) error {
+// SendEdge adds an edge to an outbox; it has the signature of step.Pass.StoreEdge.
+func (o *Outbox) SendEdge(child, parent game.Position) error {
 	return o.Send(0, Row{Key: child, Word: parent})
 }
 
@@ -55,13 +55,13 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 		return nil, err
 	}
 	m := &Moves{Source: &Source{kind: Parents}}
-	heard := int64(0)
+	received := int64(0)
 	for _, found := range index.Passes {
 		if !step.IsForward(found.Step) {
 			break
 		}
-		heard += found.Messages
-		if err := m.take(fsys, path.Join(path.Dir(dir), found.Pass), g, heard, found.New[game.Draws]); err != nil {
+		received += found.Messages
+		if err := m.take(fsys, path.Join(path.Dir(dir), found.Pass), g, received, found.New[game.Draws]); err != nil {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
@@ -77,27 +77,28 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	return m, nil
 }
 
-// take adds the edges stored by the pass in a directory. heard is the number of messages
-// that the passes up to this one received, which must equal the number of edges before it.
+// take adds the edges stored by the pass in a directory. received is the number of
+// messages that the passes up to this one received, which must equal the number of edges
+// before it.
 // open is the number of new positions that are not terminal, of which each must have an
 // edge.
-func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, heard, open int64) error {
-	if m.Rows() != heard {
-		return &store.DamageError{Name: dir, Reason: fmt.Sprintf("it heard of %d moves with those before it, but %d are told there", heard, m.Rows())}
+func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, received, open int64) error {
+	if m.Rows() != received {
+		return &store.DamageError{Name: dir, Reason: fmt.Sprintf("the passes up to this one received %d messages, but %d edges are stored before it", received, m.Rows())}
 	}
 	d, err := OpenDir(fsys, dir, g)
 	if err != nil {
 		return err
 	}
-	told, err := OpenTold([]*Dir{d}, 0, Parents)
+	edges, err := OpenInbox([]*Dir{d}, 0, Parents)
 	if err != nil {
 		return err
 	}
-	if told.Rows() < open {
-		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not finished, but told of %d moves", open, told.Rows())}
-		return errors.Join(err, told.Close())
+	if edges.Rows() < open {
+		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not finished, but stored %d edges", open, edges.Rows())}
+		return errors.Join(err, edges.Close())
 	}
-	return m.Take(told)
+	return m.Take(edges)
 }
 
 // Memory returns the number of bytes of memory that a MovesReader takes.

@@ -25,23 +25,23 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 	t.Helper()
 	data := t.TempDir()
 	index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{Dir: "create"}}}
-	heard := int64(0)
+	before := int64(0)
 	for i, rows := range passes {
-		found := jobdir.Found{Pass: "mark" + string(rune('0'+i)), Step: step.Mark, Number: i, Messages: heard}
-		heard = int64(len(rows))
-		found.New[game.Draws] = min(1, heard)
+		found := jobdir.Found{Pass: "mark" + string(rune('0'+i)), Step: step.Mark, Number: i, Messages: before}
+		before = int64(len(rows))
+		found.New[game.Draws] = min(1, before)
 		index.Passes = append(index.Passes, found)
 		dir = filepath.Join(data, found.Pass)
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		create := func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }
-		told := lists.NewMovesTeller(create, i, g, run)
+		edges := lists.NewEdgeOutbox(create, i, g, run)
 		var err error
 		for _, row := range rows {
-			err = errors.Join(err, told.TellMove(row.Key, row.Word))
+			err = errors.Join(err, edges.SendEdge(row.Key, row.Word))
 		}
-		if err := errors.Join(told.Finish(err), index.Write(store.Local{}, dir)); err != nil {
+		if err := errors.Join(edges.Finish(err), index.Write(store.Local{}, dir)); err != nil {
 			t.Fatal(err)
 		}
 		files, err := jobdir.SealAll(store.Local{}, dir)
@@ -112,8 +112,8 @@ func TestMovesMissing(t *testing.T) {
 		want   string
 	}{
 		{func(*jobdir.Index) {}, ""},
-		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: it heard of 3 moves with those before it, but 2 are told there"},
-		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not finished, but told of 2 moves"},
+		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: the passes up to this one received 3 messages, but 2 edges are stored before it"},
+		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not finished, but stored 2 edges"},
 	} {
 		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
 		fsys := store.Local{}

@@ -227,22 +227,22 @@ func (w *OutboxWriter) Finish(err error) error {
 	return err
 }
 
-// A Teller is an outbox with its own writer, for a reducer that has only one worker.
-type Teller struct {
+// A ReducerOutbox is an outbox with its own writer, for a reducer that has only one worker.
+type ReducerOutbox struct {
 	*Outbox
 	writer *OutboxWriter
 }
 
-// NewTeller returns the outbox of reducer i, which buffers up to most rows; for create, see
+// NewReducerOutbox returns the outbox of reducer i, which buffers up to most rows; for create, see
 // NewOutboxWriter.
-func NewTeller(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *Teller {
+func NewReducerOutbox(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *ReducerOutbox {
 	w := NewOutboxWriter(create, i, g, kind, c)
-	return &Teller{NewOutbox(g, kind, c, most, w.Append), w}
+	return &ReducerOutbox{NewOutbox(g, kind, c, most, w.Append), w}
 }
 
 // Finish writes the remaining rows unless err is not nil, and closes the files in any case.
 // It returns the first error.
-func (t *Teller) Finish(err error) error {
+func (t *ReducerOutbox) Finish(err error) error {
 	if err == nil {
 		err = t.Flush()
 	}

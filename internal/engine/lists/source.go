@@ -47,12 +47,12 @@ func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, s
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
-// OpenTold opens the messages that the outboxes of some directories contain for a tier.
-func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
+// OpenInbox opens the messages that the outboxes of some directories contain for a tier.
+func OpenInbox(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 	var boxes []*file
 	for _, d := range dirs {
 		for _, b := range d.boxes {
-			if b.tells(tier) {
+			if b.sendsTo(tier) {
 				boxes = append(boxes, b)
 			}
 		}
@@ -187,7 +187,7 @@ func (s *Source) ascends() error {
 	if n > 1 {
 		before := s.files[n-2]
 		if f.cells[0].First <= before.cells[len(before.cells)-1].Last {
-			return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the part before"}
+			return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the previous shard"}
 		}
 	}
 	for i, c := range f.cells[1:] {

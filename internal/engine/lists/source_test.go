@@ -37,7 +37,7 @@ func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
 	}
 	for _, open := range []func() (*lists.Source, error){
 		func() (*lists.Source, error) { return lists.OpenPart(d, tier, kind) },
-		func() (*lists.Source, error) { return lists.OpenTold([]*lists.Dir{d}, tier+1, kind) },
+		func() (*lists.Source, error) { return lists.OpenInbox([]*lists.Dir{d}, tier+1, kind) },
 	} {
 		s, err := open()
 		if err != nil {
@@ -369,7 +369,7 @@ func TestOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := openAll(dir, g, 1, lists.Parents)
-			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the part before") {
+			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
 				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
 			}
 		}
@@ -463,7 +463,7 @@ func TestManyFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := lists.OpenTold([]*lists.Dir{d}, 1, lists.Parents)
+		s, err := lists.OpenInbox([]*lists.Dir{d}, 1, lists.Parents)
 		if err != nil {
 			t.Fatal(err)
 		}

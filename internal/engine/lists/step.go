@@ -149,9 +149,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds = append(kinds, Messages)
 	}
-	makes, tells := KindsOf(name)
-	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Codec, f.rows)
-	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
+	makes, sends := KindsOf(name)
+	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, sends, f.o.Codec, f.rows)
+	kernel := NewKernel(name, f.g, f.o.Tier, outbox.Outbox)
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
@@ -192,7 +192,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	}
 	n := kernel.Counted()
 	f.Positions, f.Finished, f.Messages = n.Positions, n.Finished, n.Messages
-	return teller.Finish(err)
+	return outbox.Finish(err)
 }
 
 // located adds the line number to an error of a kernel. An error about a position gets the

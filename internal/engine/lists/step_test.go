@@ -50,9 +50,9 @@ func sortedByKey(text string, width int) string {
 }
 
 // job runs the map, sort and reduce of a job, and returns the shard.
-func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, told outbox) (string, step.Counters) {
+func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, sent outbox) (string, step.Counters) {
 	t.Helper()
-	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: told.create}
+	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: sent.create}
 	var mid, out strings.Builder
 	if tier >= 0 && rows%2 == 0 {
 		o.Tier = -1 // a map does not need the tier
@@ -83,20 +83,20 @@ func TestSteps(t *testing.T) {
 		parts := r.files("part-")
 
 		rows, combine := 1+rnd.IntN(60), seed%2 == 0
-		told := make(map[int]string) // by tier
+		sent := make(map[int]string) // by tier
 		send := func(box outbox) {
 			for _, name := range slices.Sorted(maps.Keys(box)) {
 				var tier, part int
 				if _, err := fmt.Sscanf(name, "to-%05d-%05d", &tier, &part); err != nil || part != 0 {
-					t.Fatalf("told in %s: %v", name, err)
+					t.Fatalf("sent in %s: %v", name, err)
 				}
-				told[tier] += box[name].String()
+				sent[tier] += box[name].String()
 			}
 		}
 		var done, positions int64
 		first := make(map[int]string)
 		for tier := range g.Tiers() + 1 {
-			name, in, box := step.Possible, told[tier], make(outbox)
+			name, in, box := step.Possible, sent[tier], make(outbox)
 			if tier == 0 {
 				name, in = step.Init, "start\n"
 			}
@@ -109,11 +109,11 @@ func TestSteps(t *testing.T) {
 			}
 			positions += n.Positions
 		}
-		clear(told)
+		clear(sent)
 		var all string
 		for tier := g.Tiers(); tier >= 0; tier-- {
 			box := make(outbox)
-			part, n := job(t, step.Solve, g, tier, rows, combine, strings.Repeat(first[tier], 1+int(seed)%3)+told[tier], box)
+			part, n := job(t, step.Solve, g, tier, rows, combine, strings.Repeat(first[tier], 1+int(seed)%3)+sent[tier], box)
 			send(box)
 			if want := parts[fmt.Sprintf("data_second%d/part-00000", tier)]; part != want {
 				t.Fatalf("seed %d: solve of tier %d:\n%s\nwant\n%s", seed, tier, part, want)

@@ -102,7 +102,7 @@ func (j *Job) inbox(kind lists.Kind) (r Rows, err error) {
 		}
 	}
 	if len(packed) > 0 {
-		r.Packed, err = lists.OpenTold(packed, j.Tier, kind)
+		r.Packed, err = lists.OpenInbox(packed, j.Tier, kind)
 	}
 	return r, err
 }

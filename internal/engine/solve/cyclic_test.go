@@ -481,7 +481,7 @@ func TestMovesGone(t *testing.T) {
 		o.Runner, o.Warn = &inline.Runner{}, func(text string) { said = append(said, text) }
 		_, err = solveInto(t, dir, g, o, store.Resume)
 		if err != nil || !slices.ContainsFunc(said, func(text string) bool {
-			return strings.Contains(text, "positions that are not finished, but told of 0 moves: "+gone+" is run again")
+			return strings.Contains(text, "positions that are not finished, but stored 0 edges: "+gone+" is run again")
 		}) {
 			t.Errorf("%s gone: %v, said %q", gone, err, said)
 		} else if got := bytesOf(t, dir); got != want {

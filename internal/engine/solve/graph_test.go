@@ -70,9 +70,9 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(messages.String())), ""))
 	o.States = states.Cursor()
 	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
-	edges := lists.NewMovesTeller(o.Create, 0, g, 1+pass.Tier*5)
+	edges := lists.NewEdgeOutbox(o.Create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = edges.TellMove
+		o.StoreEdge = edges.SendEdge
 	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
 	if err := edges.Finish(err); err != nil {

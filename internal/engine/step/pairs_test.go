@@ -106,9 +106,9 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	}
 	defer states.Close()
 	o.States = states.Cursor()
-	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = edges.TellMove
+		o.StoreEdge = edges.SendEdge
 	}
 	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
 	return n, edges.Finish(err)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 )
 
 // A cluster is a cluster of a Server. Except for ctx, the server's lock protects its
@@ -67,7 +69,7 @@ func (c *cluster) out() clusterOut {
 		AutoTerminate:       !c.in.Instances.KeepJobFlowAliveWhenNoSteps,
 		MasterPublicDnsName: "localhost", StepConcurrencyLevel: 1, Tags: orNone(c.in.Tags), Applications: orNone(c.in.Applications),
 	}
-	if rest, ok := strings.CutPrefix(c.in.LogUri, scheme); ok {
+	if rest, ok := strings.CutPrefix(c.in.LogUri, s3.Scheme); ok {
 		out.LogUri = "s3n://" + rest // as the service reports it
 	}
 	return out

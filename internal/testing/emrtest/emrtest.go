@@ -65,11 +65,10 @@ type Server struct {
 	faults.Handler
 	URL string // http://127.0.0.1:PORT
 
-	config  Config
-	objects *objects
-	http    *http.Server
-	hadoop  sync.Mutex     // locked by the cluster that uses the Hadoop
-	alive   sync.WaitGroup // one per cluster, and per upload of logs
+	config Config
+	http   *http.Server
+	hadoop sync.Mutex     // locked by the cluster that uses the Hadoop
+	alive  sync.WaitGroup // one per cluster, and per upload of logs
 
 	mu       sync.Mutex // protects the fields below
 	clusters []*cluster // the oldest first
@@ -90,9 +89,6 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{config: config}
 	s.Next = http.HandlerFunc(s.serve)
-	if config.S3 != "" {
-		s.objects = newObjects(config.S3)
-	}
 	if config.Hadoop != nil || config.S3 != "" {
 		if err := s.writeTools(); err != nil {
 			return nil, fmt.Errorf("emrtest: %w", err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -15,6 +14,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/treereduce/treereduce/internal/cloud/s3"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // A step is a step of a cluster. The server's lock protects the fields that change.
@@ -240,7 +245,7 @@ func lookPath(name string, env []string) (string, error) {
 // bootstrap runs a bootstrap action on the master.
 func (c *cluster) bootstrap(i int, action bootstrapAction) error {
 	server := c.s
-	if server.objects == nil {
+	if server.config.S3 == "" {
 		return nil
 	}
 	dir := filepath.Join(c.dir(), fmt.Sprintf("bootstrap-%d", i+1))
@@ -248,7 +253,15 @@ func (c *cluster) bootstrap(i int, action bootstrapAction) error {
 		return err
 	}
 	script := filepath.Join(dir, path.Base(action.ScriptBootstrapAction.Path))
-	if err := server.objects.download(c.ctx, action.ScriptBootstrapAction.Path, script); err != nil {
+	bucket, key, err := server.bucket(c.ctx, action.ScriptBootstrapAction.Path)
+	if err != nil {
+		return err
+	}
+	text, err := store.ReadFile(bucket, key)
+	if err == nil {
+		err = os.WriteFile(script, text, 0o777)
+	}
+	if err != nil {
 		return err
 	}
 	_, stderr, err := c.command(c.ctx, dir, "bash", append([]string{script}, action.ScriptBootstrapAction.Args...)...)
@@ -260,7 +273,7 @@ func (c *cluster) bootstrap(i int, action bootstrapAction) error {
 
 // logURI returns the address of the step's logs, or "" if they are not stored.
 func (s *step) logURI() string {
-	if s.c.in.LogUri == "" || s.c.s.objects == nil {
+	if s.c.in.LogUri == "" || s.c.s.config.S3 == "" {
 		return ""
 	}
 	return s.c.logURI() + "/steps/" + s.id
@@ -285,16 +298,31 @@ func (s *step) putLogs(uri string, said logs) {
 		s.c.sleep(server.seconds(server.config.LogDelay))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
+		bucket, dir, err := server.bucket(ctx, uri)
 		for name, text := range said {
 			var packed bytes.Buffer
-			w := gzip.NewWriter(&packed)
-			_, err := io.Copy(w, bytes.NewReader(text))
-			if err = errors.Join(err, w.Close()); err == nil {
-				err = server.objects.put(ctx, uri+"/"+name+".gz", packed.Bytes())
+			if w := gzip.NewWriter(&packed); err == nil {
+				_, err = w.Write(text)
+				err = errors.Join(err, w.Close())
 			}
-			if err != nil {
-				fmt.Fprintf(os.Stderr, "emrtest: log %s/%s: %v\n", uri, name, err)
+			if err == nil {
+				err = store.WriteFile(bucket, path.Join(dir, name+".gz"), packed.Bytes())
 			}
 		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "emrtest: logs %s: %v\n", uri, err)
+		}
 	})
+}
+
+// bucket returns the bucket and the path that an address in S3 refers to.
+func (s *Server) bucket(ctx context.Context, uri string) (*s3.FS, string, error) {
+	bucket, dir, err := s3.Split(uri)
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := s3.New(ctx, aws.Config{
+		BaseEndpoint: &s.config.S3, Region: s3.HomeRegion, Credentials: credentials.NewStaticCredentialsProvider("testing", "testing", ""),
+	}, bucket)
+	return f, dir, err
 }

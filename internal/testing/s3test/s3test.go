@@ -1,17 +1,14 @@
 // Package s3test starts an S3 server for tests: moto's server, on loopback, without any
-// connection to Amazon. moto comes from PyPI, with the AWS command line and botocore; they
-// are installed once into the virtual environment build/emr-venv. The package knows nothing
-// of the stored objects.
+// connection to Amazon. moto comes from PyPI, with the AWS command line and botocore; make
+// emr-venv installs them into a virtual environment. The package knows nothing of the stored
+// objects.
 package s3test
 
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,77 +110,21 @@ func Environ() []string {
 }
 
 // Bin returns the directory of the programs of the virtual environment: python, aws and
-// moto_server. It creates the environment if it is missing, or if requirements have
-// changed.
+// moto_server.
 func Bin(t testing.TB) string {
 	t.Helper()
-	root, err := moduleRoot()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(root, venv)
-	if err := makeVenv(t.Context(), dir, filepath.Join(root, requirements), t.Output()); err != nil {
+	in := func(name string) string { return filepath.Join(strings.TrimSpace(string(root)), name) }
+	want, err := os.ReadFile(in(requirements))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "bin")
-}
-
-// moduleRoot returns the root directory of the module in which a test runs.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
+	// make writes this copy last.
+	if have, err := os.ReadFile(in(venv + "/requirements.txt")); err != nil || !bytes.Equal(have, want) {
+		t.Fatalf("%s is missing or not up to date: make emr-venv", in(venv))
 	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s: no go.mod here or above", dir)
-		}
-	}
-}
-
-// makeVenv creates a virtual environment with the packages of a requirements file. A copy
-// of that file, which is written last, marks the environment as complete.
-func makeVenv(ctx context.Context, dir, required string, progress io.Writer) error {
-	want, err := os.ReadFile(required)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	// Tests of other packages may create it at the same time.
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("%s: %w", lock.Name(), err)
-	}
-	mark := filepath.Join(dir, "requirements.txt")
-	have, err := os.ReadFile(mark)
-	if err == nil && bytes.Equal(have, want) {
-		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	fmt.Fprintf(progress, "making %s\n", dir)
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	// Without its own pip, because Debian's Python does not include ensurepip.
-	for _, args := range [][]string{
-		{"-m", "venv", "--without-pip", dir},
-		{"-m", "pip", "--python", filepath.Join(dir, "bin", "python"), "install", "--quiet",
-			"--no-deps", "--no-compile", "--disable-pip-version-check", "-r", required},
-	} {
-		if out, err := exec.CommandContext(ctx, "python3", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("python3 %s: %w\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	return os.WriteFile(mark, want, 0o666)
+	return in(venv + "/bin")
 }

@@ -98,7 +98,7 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 	if job.Step == step.Init {
 		return nil, nil
 	}
-	messages, err := lists.OpenTold(job.Inbox, job.Tier, w.kind)
+	messages, err := lists.OpenInbox(job.Inbox, job.Tier, w.kind)
 	if err != nil {
 		return nil, err
 	}

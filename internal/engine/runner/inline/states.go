@@ -104,7 +104,7 @@ func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 }
 
 // passNeeds returns the needs of a job, with a full shuffle.
-func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
+func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.StateFiles) needs {
 	n := passNeeds(job.g, job.Codec)
 	n.shared = r.inboxMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
 	n.windows = len(from.Files())
@@ -112,7 +112,7 @@ func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 }
 
 // reduceStates updates the ranges that received messages, on all cores.
-func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
+func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.StateFiles, ranges []uint64, stats *runner.Stats) error {
 	needs := r.passNeeds(job, states)
 	edges, most := new(outgoing), 0
 	if step.StoresEdges(job.g, job.Step) {
@@ -142,7 +142,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 			out = edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
 				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
 			})
-			p.StoreEdge = out.TellMove
+			p.StoreEdge = out.SendEdge
 		}
 		return func(i int, chunk *jobdir.StateChunk) error {
 			rng := ranges[i]

@@ -69,7 +69,7 @@ func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
 
 // addText adds text files to the input of the maps, and returns their size in bytes.
 func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
-	pattern := lists.ToldGlob(tier)
+	pattern := lists.OutboxGlob(tier)
 	for _, name := range r.Text {
 		info, err := p.job.FS.Stat(name)
 		if err != nil {

@@ -190,7 +190,7 @@ func (c *cloud) written(t *testing.T) []string {
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud))
-	if status != 1 || !strings.Contains(errs, "--yes begins") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
+	if status != 1 || !strings.Contains(errs, "--yes starts") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
 		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
 	}
 	status, out, errs = ran(c.driver(onCloud + " --yes"))
@@ -212,18 +212,18 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
-	if status != 1 || !strings.Contains(errs, "is of connectn width=3 height=3 connect=3, not of connectn width=4") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "contains connectn width=3 height=3 connect=3, not connectn width=4") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("another game: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes --resume --data other"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: there is no run to resume") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: no run to resume") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("nothing to resume: exit %d, %s", status, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\nremoved 0 objects, 0 B, and the bucket\n" {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
@@ -293,8 +293,8 @@ func TestEMRRemove(t *testing.T) {
 		}
 	}
 	status, out, errs := ran(c.driver(rm))
-	if status != 1 || !strings.Contains(errs, "--yes removes them") {
-		t.Errorf("nobody to ask: exit %d, %s%s", status, out, errs)
+	if status != 1 || !strings.Contains(errs, "--yes deletes them") {
+		t.Errorf("without a terminal: exit %d, %s%s", status, out, errs)
 	}
 	for _, line := range []string{
 		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+ \S*B +connectn width=3 height=3 connect=3$`,
@@ -325,7 +325,7 @@ func TestEMRRemove(t *testing.T) {
 		return nil
 	})
 	status, out, errs = ran(c.driver(rm + " --yes"))
-	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "has changed since it was listed; list it again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
+	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "have changed since they were listed; list them again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
 		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
 	}
 	c.s3.Set(nil)
@@ -450,7 +450,7 @@ func TestEMRLeave(t *testing.T) {
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step goes on: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
+	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
 		t.Fatalf("exit %d, %s", status, errs.String())
 	}
 	if len(c.written(t)) != 1 {
@@ -466,7 +466,7 @@ func TestEMRLeave(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, text)
 	}
 	status, _, text = ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(text, "cluster "+id+" is at work on s3://bucket/games/all_data: --resume follows it") {
+	if status != 1 || !strings.Contains(text, "cluster "+id+" is already solving s3://bucket/games/all_data: --resume follows it") {
 		t.Errorf("a second driver: exit %d, %s", status, text)
 	}
 	status, _, text = ran(c.driver("emr rm --bucket s3://bucket/games --yes"))
@@ -536,7 +536,7 @@ func TestEMRExpired(t *testing.T) {
 	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was made from here, and may go on until ") || len(c.written(t)) != 2 {
+	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
 		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
 	}
 	if err := os.Remove(other); err != nil {
@@ -611,7 +611,7 @@ func TestEMRAsk(t *testing.T) {
 	term.shows(`Leave the run, or cancel it\? \[leave\]`)
 	term.types("cancel\r")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 130 || !term.wrote("ends") {
+	if status := exitStatus(term.cmd); status != 130 || !term.wrote("terminates") {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	select {
@@ -658,11 +658,11 @@ func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
 	id := strings.TrimSpace(out)
-	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "ends itself when it has been idle for 15m0s; it ends after") {
+	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "terminates when idle for 15m0s; it terminates after") {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
 	status, out, errs = ran(c.driver(onCloud + " --yes --cluster-id " + id))
-	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" goes on") {
+	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" keeps running") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
@@ -678,7 +678,7 @@ func TestEMRUp(t *testing.T) {
 	}
 	c.begun(t, 2)
 	status, _, errs = ran(c.driver(onCloud + " --yes --data busy"))
-	if status != 1 || !strings.Contains(errs, "cluster "+id+" is at work on s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("a second driver: exit %d, %s", status, errs)
 	}
 	first.Process.Kill()
@@ -693,7 +693,7 @@ func TestEMRUp(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	letGo()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" goes on") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
 		t.Errorf("exit %d, %s", status, more.String())
 	}
 	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {

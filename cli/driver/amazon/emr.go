@@ -126,9 +126,9 @@ func emrUp(c *cli.Context) error {
 		return err
 	}
 	if !e.dry {
-		text := fmt.Sprintf("a cluster in %s that terminates when idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("ends"))
+		text := fmt.Sprintf("a cluster in %s that terminates when idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("terminates"))
 		if estimate.perHour > 0 {
-			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
+			text = fmt.Sprintf("$%.2f per hour for %s", estimate.perHour, text)
 		}
 		if err := command.Confirm(ctx, c, text); err != nil {
 			return err

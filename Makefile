@@ -79,7 +79,7 @@ IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -
 test: build ## all tests that need no cluster, but the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
-test-long: build ## the long ones: every board of at most 16 squares against brute force, … (some minutes)
+test-long: build ## the long ones: boards of up to 16 squares against brute force, … (some minutes)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 

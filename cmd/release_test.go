@@ -50,7 +50,7 @@ func TestLongRelease(t *testing.T) {
 	if version := run(in, "./driver", "--version"); !regexp.MustCompile(`^driver version v\d`).MatchString(version) {
 		t.Errorf("driver --version: %q", version)
 	}
-	for _, program := range []string{"driver", "play", "mapper", "reducer"} {
+	for _, program := range []string{"driver", "driver-aws", "play", "mapper", "reducer"} {
 		if page := run(in, "cat", "man/"+program+".1"); !strings.Contains(page, ".TH "+program+" 1") {
 			t.Errorf("manual page of %s: %.100q", program, page)
 		}
@@ -89,7 +89,7 @@ func TestDependencies(t *testing.T) {
 func dependencies(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
-		"./driver", "./play", "./mapper", "./reducer").Output()
+		"./driver-aws", "./play", "./mapper", "./reducer").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

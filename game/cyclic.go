@@ -92,10 +92,6 @@ func RangeLen(g Cyclic, rng uint64) int {
 	return int(min(size, g.Positions()-rng*size))
 }
 
-// Counted is a game that knows the number of its hashes, if that is less than 1<<KeyBits().
-// All hashes are below Positions().
-type Counted interface{ Positions() uint64 }
-
 // Plain is a game that computes the predecessors of a single position. It is optional; with
 // it, a solve needs less disk space.
 type Plain interface {
@@ -113,25 +109,14 @@ const (
 	rangesBits     = 16
 )
 
-// ByMethod returns g in the form in which it is solved. A game that is Tiered, Cyclic or
-// Acyclic (checked in this order) is returned as it is, and so is a Vast game, which is not
-// solved. Any other game is adapted to Cyclic, see PlainRanges.
-func ByMethod(g Game) Game {
-	switch g.(type) {
-	case Acyclic, Cyclic, Vast:
-		return g
-	}
-	return PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
-}
-
-// PlainRanges adapts g, which may be Counted or Plain, to a Cyclic game with ranges of size
-// hashes. Its Movers process sets position by position. If g is not Plain, they are not
+// PlainRanges adapts g, which may be Plain, to a Cyclic game with ranges of size hashes. Its Movers process sets position by position. If g is not Plain, they are not
 // Backward, and treat several moves to the same position as one.
 func PlainRanges(g Game, size int) Cyclic {
-	if c, ok := g.(Counted); ok {
-		return &plainRanges{g, size, c.Positions()}
+	hashes := g.Info().Hashes
+	if hashes == 0 {
+		hashes = 1 << min(63, g.KeyBits())
 	}
-	return &plainRanges{g, size, 1 << min(63, g.KeyBits())}
+	return &plainRanges{g, size, hashes}
 }
 
 type plainRanges struct {

@@ -22,10 +22,10 @@ type graph struct {
 
 func (g *graph) Spec() string         { return fmt.Sprintf("graph of %d", len(g.moves)) }
 func (g *graph) Start() game.Position { return 0 }
-func (g *graph) Positions() uint64    { return uint64(len(g.moves)) }
+func (g *graph) Info() game.Info      { return game.Info{Hashes: uint64(len(g.moves))} }
 
 func (g *graph) Check(p game.Position) error {
-	if p >= g.Positions() {
+	if p >= g.Info().Hashes {
 		return errors.New("not in the graph")
 	}
 	return nil
@@ -111,17 +111,14 @@ func TestPlainRanges(t *testing.T) {
 		plain := randomGraph(r, 2+r.IntN(200))
 		g := game.PlainRanges(plain, 1+r.IntN(100))
 		gametest.Check(t, g)
-		rules := game.PlainRanges(struct {
-			game.Game
-			game.Counted
-		}{plain, plain}, g.RangeSize())
+		rules := game.PlainRanges(gametest.RulesOnly(plain), g.RangeSize())
 		if game.KnowsBackward(rules) || !game.KnowsBackward(g) {
 			t.Fatal("moves backwards are known of rules alone, or not of a Plain game")
 		}
 		gametest.Check(t, rules)
 		want := plain.worth()
 		s := gametest.Solve([]game.Cyclic{g, rules}[r.IntN(2)])
-		for p := range plain.Positions() {
+		for p := range plain.Info().Hashes {
 			result, remoteness, ok := s.Value(p)
 			got := naive.Worth{Result: result.String(), Remoteness: remoteness}
 			if w, reached := want[p]; ok != reached || ok && got != w {

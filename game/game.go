@@ -3,11 +3,7 @@
 // files, jobs, Hadoop or players.
 package game
 
-import (
-	"fmt"
-
-	"github.com/treereduce/treereduce/game/block"
-)
+import "github.com/treereduce/treereduce/game/block"
 
 // A Position is the hash of a position: the game can invert it, and it is the key by which
 // records are sorted.
@@ -20,12 +16,14 @@ type Move struct {
 }
 
 // A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
-// Cyclic may have cycles: ByMethod adapts it to Cyclic. Methods that take a Position require
+// Cyclic may have cycles: MethodOf adapts it to Cyclic. Methods that take a Position require
 // a valid one, except Check. All methods are safe for concurrent use.
 type Game interface {
 	// Spec returns the name of the game and its parameters: "connectn width=4 height=5
 	// connect=3". Two games are the same if and only if their specs are equal.
 	Spec() string
+	// Info describes the game.
+	Info() Info
 	// KeyBits returns the number of bits of a position, 1 to 64.
 	KeyBits() uint
 	// Start returns the initial position.
@@ -61,26 +59,6 @@ type Acyclic interface {
 	Tiers() int
 	// Tier returns the tier of a valid position.
 	Tier(p Position) int
-}
-
-// TierUnit is implemented by an Acyclic game that can describe what its tiers count.
-type TierUnit interface {
-	// TierUnit returns a few words for people: "pieces on the board".
-	TierUnit() string
-}
-
-// Titled is a game with a title for people; its Spec is for programs.
-type Titled interface {
-	// Title returns the name of the game and its parameters: "Connect 3 on 4×5".
-	Title() string
-}
-
-// TitleOf returns the title of a game, or its Spec if it has no title.
-func TitleOf(g Game) string {
-	if t, ok := g.(Titled); ok {
-		return t.Title()
-	}
-	return g.Spec()
 }
 
 // Tiered is a game in which every move leads from a tier to the next one, so that it
@@ -128,32 +106,6 @@ type Tiered interface {
 	Border(tier int, f float64) uint64
 }
 
-// CheckLength returns an error if a game can last longer than its values can express: the
-// values of its first positions would be wrong. The length of a Cyclic game is known
-// only when it is solved; step.Pass fails when it exceeds the limit.
-func CheckLength(g Game) error {
-	most := MaxRemoteness
-	if _, ok := g.(Tiered); ok {
-		most = MaxByteRemoteness
-	}
-	if a, ok := g.(Acyclic); ok && a.Tiers() > most {
-		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), a.Tiers(), most)
-	}
-	return nil
-}
-
-// A Lister is a game that omits some positions from final, the text of all positions. The
-// final of any other game has a line for each position.
-type Lister interface {
-	Listed(p Position) bool
-}
-
-// Listed reports whether a position of a game has a line in final.
-func Listed(g Game, p Position) bool {
-	l, ok := g.(Lister)
-	return !ok || l.Listed(p)
-}
-
 // LastTier returns the number of the last tier of a game, 0 if the game has no tiers.
 func LastTier(g Game) int {
 	if a, ok := g.(Acyclic); ok {
@@ -168,20 +120,4 @@ func TierOf(g Game, p Position) int {
 		return a.Tier(p)
 	}
 	return 0
-}
-
-// Vast is a game with too many positions to enumerate. It can be played and searched, but not
-// solved.
-type Vast interface {
-	Game
-	// Vast returns the approximate number of positions.
-	Vast() float64
-}
-
-// Typed is a game whose moves people write in more than one way.
-type Typed interface {
-	Game
-	// MoveName returns the name of the move that text stands for, or text itself if the game
-	// does not know this notation. The move need not be legal.
-	MoveName(text string) string
 }

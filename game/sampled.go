@@ -43,11 +43,3 @@ type Sample struct {
 	// both. These estimates may be a few per cent too low.
 	Ranges, WonRanges, Slots, WonSlots float64
 }
-
-// Bounded is a game that knows an upper bound on the positions of a tier, if it is less than
-// the number of its keys.
-type Bounded interface {
-	Acyclic
-	// Boards returns the number of boards of a tier, including those that play cannot reach.
-	Boards(tier int) float64
-}

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ -z "$(git status --porcelain)" ] || { echo 'release.sh: the checkout has uncommitted changes; commit or stash them' >&2; exit 1; }
-programs=(driver play mapper reducer)
+programs=(driver driver-aws play mapper reducer)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
@@ -30,7 +30,7 @@ mkdir -p "$common/man" "$common/completions"
 for program in "${programs[@]}"; do
 	"$work/host/$program" --generate-man-page >"$common/man/$program.1"
 done
-for program in driver play; do
+for program in driver driver-aws play; do
 	for shell in bash zsh fish; do
 		"$work/host/$program" completion $shell >"$common/completions/$program.$shell"
 	done

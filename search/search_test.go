@@ -405,7 +405,7 @@ func TestCycles(t *testing.T) {
 // searches to other depths have stored before and wherever they were cut off.
 func TestCyclesExact(t *testing.T) {
 	g := parse(t, "dodgem size=3")
-	truth := gametest.Solve(game.ByMethod(g).(game.Cyclic))
+	truth := gametest.Solve(game.MethodOf(g).States)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
 		s := newSearcher(t, g, Options{Memory: 1 << 20})

@@ -52,7 +52,7 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	_, cyclic := game.ByMethod(t.g).(game.Cyclic)
+	cyclic := game.MethodOf(t.g).States != nil
 	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, most: most}, parts)
 }
 

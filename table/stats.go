@@ -100,10 +100,7 @@ func (t *Table) Stats() (Stats, error) {
 		s.CyclicStats, s.Positions = newCyclicStats(states)
 		return s, nil
 	}
-	s.ValueByte = v
-	if unit, ok := t.g.(game.TierUnit); ok {
-		s.unit = unit.TierUnit()
-	}
+	s.ValueByte, s.unit = v, t.g.Info().TierUnit
 	words := make([]string, len(outcomes))
 	for i, o := range outcomes {
 		words[i] = values.Word(o)

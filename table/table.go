@@ -37,10 +37,10 @@ var CyclicFile = filepath.Join(Dir, "positions.blocks")
 // whose only tier is 0, it is CyclicFile.
 func TierFile(g game.Game, tier int) string {
 	suffix := "lists"
-	switch game.ByMethod(g).(type) {
-	case game.Tiered:
+	switch m := game.MethodOf(g); {
+	case m.Blocks != nil:
 		suffix = "blocks"
-	case game.Cyclic:
+	case m.States != nil:
 		return CyclicFile
 	}
 	return filepath.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
@@ -121,15 +121,15 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		}
 	}
 	if err == nil {
-		switch g := game.ByMethod(t.g).(type) {
-		case game.Tiered:
-			t.contents, err = openBlocks(fsys, data, g, seal)
-		case game.Cyclic:
-			t.contents, err = openStates(fsys, data, g)
-		case game.Acyclic:
-			t.contents, err = openLists(fsys, data, g, seal)
-		default:
+		switch m := game.MethodOf(t.g); {
+		case t.g.Info().Vast > 0:
 			err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
+		case m.Blocks != nil:
+			t.contents, err = openBlocks(fsys, data, m.Blocks, seal)
+		case m.States != nil:
+			t.contents, err = openStates(fsys, data, m.States)
+		default:
+			t.contents, err = openLists(fsys, data, m.Lists, seal)
 		}
 	}
 	if err != nil {
@@ -205,12 +205,7 @@ func (t *Table) Close() error { return errors.Join(t.contents.Close(), t.place.C
 func (t *Table) Game() game.Game { return t.g }
 
 // Tiers returns the number of the last tier; it is 0 for a game with cycles.
-func (t *Table) Tiers() int {
-	if a, ok := t.g.(game.Acyclic); ok {
-		return a.Tiers()
-	}
-	return 0
-}
+func (t *Table) Tiers() int { return game.LastTier(t.g) }
 
 // Counts returns the number of positions of a tier by value, as recorded in its file. For a
 // game with cycles, tier 0 contains all positions.

@@ -146,34 +146,3 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d of %d positions", len(count), all)
 	}
 }
-
-// FuzzParseLine checks that every line of text is parsed or refused. What is parsed is a
-// position, and is the same after it has been formatted and parsed again.
-func FuzzParseLine(f *testing.F) {
-	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {
-		f.Add(line)
-	}
-	var games []game.Game
-	for _, spec := range []string{"connectn width=2 height=2 connect=2", "quickcross width=3 height=3 connect=3", "mnk width=2 height=2 connect=2"} {
-		g, err := some().Parse(spec)
-		if err != nil {
-			f.Fatal(err)
-		}
-		games = append(games, g)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		for _, g := range games {
-			v, err := parseLine(g, line)
-			if err != nil {
-				continue
-			}
-			if err := g.Check(v.position); err != nil {
-				t.Errorf("%s, %q: %v", g.Spec(), line, err)
-			}
-			again, err := parseLine(g, fmt.Sprintf("'%s'\t%d", g.AppendText(nil, v.position), v.value))
-			if err != nil || again != v {
-				t.Errorf("%s, %q: %v, then %v, %v", g.Spec(), line, v, again, err)
-			}
-		}
-	})
-}

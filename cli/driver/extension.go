@@ -71,15 +71,15 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop checks the options as driver solve --runner hadoop does. It returns --memory, and the
 // least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (given, least int, err error) {
-	ch := builtin(onHadoop)
-	o, err := ch.options(s.Context, s.Kind, s.Game)
+	ch, m := builtin(onHadoop), game.MethodOf(s.Game)
+	o, err := ch.options(s.Context, s.Kind, m)
 	if err != nil {
 		return 0, 0, err
 	}
 	if given, err = memoryOf(s.Context); err != nil {
 		return 0, 0, err
 	}
-	least, _ = ch.memory(s.Game, given, &o)
+	least, _ = ch.memory(m, given, &o)
 	return given, least, nil
 }
 

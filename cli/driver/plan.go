@@ -24,10 +24,10 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/plan/disk"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -94,7 +94,7 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if err := solve.Check(g); err != nil {
+	if err := solve.Check(game.MethodOf(g)); err != nil {
 		return command.Usagef("%w", err)
 	}
 	where, err := whereOf(c, g)
@@ -166,7 +166,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	if c.IsSet("ebs-gb") && !c.IsSet("instance") && w.Runner != plan.EMR {
 		return w, command.Usagef("--ebs-gb requires --instance")
 	}
-	w.LeastMemory = func(until int) float64 { return float64(inline.Least(g, until, false)) }
+	w.LeastMemory = func(until int) float64 { return float64(inline.Least(game.MethodOf(g), until, false)) }
 	instance := c.String("instance")
 	if instance == "" && w.Runner == plan.EMR {
 		instance = "m6g.xlarge"
@@ -203,7 +203,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 		w.Machine = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
 	default:
 		w.Machine = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
-		if free, ok := freeOn(c.String("data")); ok && !cluster {
+		if free, ok := disk.Free(c.String("data")); ok && !cluster {
 			w.Machine.DiskBytes = free
 		}
 	}
@@ -243,16 +243,7 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 		if err := planPicture(g, p).WriteSVG(&picture); err != nil {
 			return err
 		}
-		if name == "-" {
-			_, err := c.App.Writer.Write(picture.Bytes())
-			return err
-		}
-		place, err := datadir.OpenFile("svg", name)
-		if err != nil {
-			return err
-		}
-		defer place.Close()
-		if err := store.WriteFile(place.FS, place.Path, picture.Bytes()); err != nil {
+		if err := datadir.Write(c, "svg", picture.Bytes()); err != nil || name == "-" {
 			return err
 		}
 	}
@@ -396,8 +387,8 @@ func planPicture(g game.Game, p *plan.Plan) table.Bars {
 		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", numfmt.Bytes(p.Total.PeakBytes), numfmt.Seconds(3600*p.Total.CPUHours), numfmt.Seconds(3600*p.Total.WallHours), p.Where.Runner, p.Where),
 		Unit:     "tier",
 	}
-	if u, ok := g.(game.TierUnit); ok {
-		b.Unit += " = " + u.TierUnit()
+	if unit := g.Info().TierUnit; unit != "" {
+		b.Unit += " = " + unit
 	}
 	of := func(heading, name string, value func(t *plan.Tier) float64) {
 		panel := table.Panel{Heading: heading, Name: name}

@@ -7,7 +7,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
-	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // rangesCommand returns driver ranges for games with ranges; see withRanges.
@@ -63,14 +62,5 @@ func ranges(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	if c.String("out") == "-" {
-		_, err := c.App.Writer.Write(data)
-		return err
-	}
-	place, err := datadir.OpenFile("out", c.String("out"))
-	if err != nil {
-		return err
-	}
-	defer place.Close()
-	return store.WriteFile(place.FS, place.Path, data)
+	return datadir.Write(c, "out", data)
 }

@@ -1,9 +1,7 @@
 package driver
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -11,130 +9,29 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
-	"github.com/treereduce/treereduce/internal/plan"
-	"github.com/treereduce/treereduce/internal/plan/count"
-	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/internal/plan/disk"
 )
 
 const (
-	// slotBytes is the size of the table in bytes per slot of the tiers, as measured on 5×5
-	// (docs/benchmarks.md). On larger boards, play reaches a smaller share of the slots: from
-	// manySlots on, manyBytes applies, as measured on 6×6.
-	slotBytes = 0.25
-	manySlots = 1e11
-	manyBytes = 0.08
-	// slotPositions is the share of the slots of 5×5 that play reaches.
-	slotPositions = 0.4
-	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
-	// hash, at their peak: measured on 4×4 Quick Cross.
-	hashBytes = 4.5
 	// filesBeside is the number of open files of a run, not counting its shards.
 	filesBeside = 64
 	// fewParts is a number of shards that is always allowed.
 	fewParts = 16
 )
 
-// diskFor estimates the peak disk usage of a run in bytes. It returns 0 if that is not known:
-// for games solved by lists, and for runs with --until-tier.
-func diskFor(g game.Game, o *solve.Options) float64 {
-	if o.UntilTier >= 0 {
-		return 0
-	}
-	switch g := g.(type) {
-	case game.Tiered:
-		// On a board with one column, most slots cannot be reached: a tier cannot have more
-		// positions than the previous one has moves.
-		slots, tier := 0.0, 1.0
-		moves := float64(len(g.Moves(nil, g.Start())))
-		for i := range g.Tiers() + 1 {
-			slots += min(tier, g.Slots(i))
-			tier *= moves
-		}
-		bytes := slots * slotBytes
-		if slots >= manySlots {
-			bytes = slots * manyBytes
-		}
-		if o.KeepAll && o.Codec == jobdir.Text {
-			const value, both = len("\t66\n"), 2
-			bytes += slots * slotPositions * both * float64(streamfmt.KeyWidth(g.KeyBits())+value)
-		} else if o.KeepAll {
-			bytes *= 2
-		}
-		if o.Final == solve.FinalYes {
-			bytes += plan.FinalBytes(g, slots*slotPositions)
-		}
-		return bytes
-	case game.Cyclic:
-		return float64(g.Positions()) * hashBytes
-	}
-	return 0
-}
-
-// freeOn returns the free bytes on the disk of a local directory, which need not exist yet; ok
-// is false if that is unknown.
-func freeOn(dir string) (bytes float64, ok bool) {
-	dir, err := filepath.Abs(dir)
-	for err == nil {
-		var s syscall.Statfs_t
-		if err := syscall.Statfs(dir, &s); err == nil {
-			return float64(s.Bavail) * float64(s.Bsize), true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-	}
-	return 0, false
-}
-
-// roomDraws is the number of boards drawn at random to count the positions of a game that may
-// not fit on the disk: a second of CPU time, for a precision of some percent.
-const roomDraws = 30_000
-
-// roomMargin is the safety factor on the planned disk usage. Tests check that the plan is
-// accurate within a factor of 1.3.
-const roomMargin = 1.2
-
-// plannedDisk returns the peak disk usage that package plan computes, with a margin, at most
-// bound. It returns bound for games that are not Tiered or cannot be counted, and if all
-// directories are kept.
-func plannedDisk(ctx context.Context, g game.Game, o *solve.Options, bound float64) (float64, error) {
-	if _, ok := g.(game.Tiered); !ok || o.KeepAll {
-		return bound, nil
-	}
-	counts, err := count.Of(ctx, g, count.Options{Draws: roomDraws, Exact: roomDraws})
-	if err != nil {
-		return 0, err
-	}
-	if counts.How == count.AtLeast {
-		return bound, nil
-	}
-	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
-	if err != nil {
-		return 0, err
-	}
-	need := p.Total.PeakBytes
-	if o.Final == solve.FinalYes {
-		need = max(need, p.Total.KeptBytes+plan.FinalBytes(g, p.Total.Positions))
-	}
-	return min(bound, need*roomMargin), nil
-}
-
 // enoughDisk asks for confirmation if the disk may be too small for the run: the user at a
 // terminal; without a terminal, --yes is required.
 func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Options) error {
-	need := diskFor(g, o)
-	free, known := freeOn(place.Path)
+	need := disk.Bound(g, o)
+	free, known := disk.Free(place.Path)
 	if place.HDFS != nil || !known || need <= free || c.Bool("yes") {
 		return nil
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	need, err := plannedDisk(ctx, g, o, need)
+	need, err := disk.Planned(ctx, g, o, need)
 	if ctx.Err() != nil {
 		return command.ErrInterrupted
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
 // A choice is a value of --runner, with everything in which the runners differ for the command
@@ -30,12 +31,12 @@ type choice struct {
 	// dataDir converts the name of the data directory to the form that the runner needs.
 	dataDir func(name string) (string, error)
 	// reducers returns the default number of reducers.
-	reducers func(g game.Game, memory int) int
+	reducers func(m game.Method, memory int) int
 	// memory returns the minimum memory of a run in bytes, and the part of the given memory
 	// that belongs to this process.
-	memory func(g game.Game, given int, o *solve.Options) (least, own int)
+	memory func(m game.Method, given int, o *solve.Options) (least, own int)
 	// codec returns the form of the tiers' directories, given the one that is asked for.
-	codec func(g game.Game, asked jobdir.Codec) jobdir.Codec
+	codec func(m game.Method, asked jobdir.Codec) jobdir.Codec
 	// ready creates the runner; bin is the directory of mapper and reducer.
 	ready func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error)
 }
@@ -80,7 +81,7 @@ func (p *program) choiceOf(name string) (*choice, error) {
 	return &choice{
 		dataDir:  asNamed,
 		reducers: one,
-		memory:   func(_ game.Game, given int, _ *solve.Options) (least, own int) { return 0, given },
+		memory:   func(_ game.Method, given int, _ *solve.Options) (least, own int) { return 0, given },
 		codec:    asAsked,
 		ready: func(c *cli.Context, _ *filesys.Place, _ string, memory int) (readyRunner, error) {
 			jobs, err := r.New(c, memory)
@@ -92,8 +93,8 @@ func (p *program) choiceOf(name string) (*choice, error) {
 // builtin returns the choice of a runner that every driver has; nil if there is none with the
 // name.
 func builtin(name string) *choice {
-	inProcess := func(g game.Game, given int, o *solve.Options) (least, own int) {
-		return inline.Least(g, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
+	inProcess := func(m game.Method, given int, o *solve.Options) (least, own int) {
+		return inline.Least(m, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
 	}
 	switch name {
 	case onInline:
@@ -110,8 +111,8 @@ func builtin(name string) *choice {
 		return &choice{
 			dataDir:  hereAlone,
 			reducers: pipe.Reducers,
-			memory: func(g game.Game, given int, o *solve.Options) (least, own int) {
-				return pipe.Least(g, o.Reducers), pipe.Divide(g, given, o.Reducers).Driver
+			memory: func(m game.Method, given int, o *solve.Options) (least, own int) {
+				return pipe.Least(m, o.Reducers), pipe.Divide(m, given, o.Reducers).Driver
 			},
 			codec: asAsked,
 			ready: func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error) {
@@ -121,7 +122,7 @@ func builtin(name string) *choice {
 				}
 				r := &pipe.Runner{Bin: bin, Memory: memory, Programs: programs}
 				if c.Bool("compare") {
-					return local{&checked{theirs: r, ours: &pipe.Runner{Bin: bin, Memory: memory}, fs: place.FS}}, nil
+					return local{&trial.Runner{Theirs: r, Ours: &pipe.Runner{Bin: bin, Memory: memory}, FS: place.FS}}, nil
 				}
 				return local{r}, nil
 			},
@@ -136,10 +137,10 @@ func builtin(name string) *choice {
 func asNamed(name string) (string, error) { return name, nil }
 
 // one is the reducers function of a runner that needs no more.
-func one(game.Game, int) int { return 1 }
+func one(game.Method, int) int { return 1 }
 
 // asAsked is the codec function of a runner that supports every form of directory.
-func asAsked(_ game.Game, c jobdir.Codec) jobdir.Codec { return c }
+func asAsked(_ game.Method, c jobdir.Codec) jobdir.Codec { return c }
 
 // hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there.
 func hereAlone(name string) (string, error) {
@@ -151,19 +152,19 @@ func hereAlone(name string) (string, error) {
 }
 
 // options converts the flags to options, except the runner and the number of reducers.
-func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Options, error) {
+func (ch *choice) options(c *cli.Context, kind game.Kind, m game.Method) (solve.Options, error) {
 	o, err := solveOptions(c)
 	if err != nil {
 		return o, err
 	}
-	programs, err := checkPrograms(c, g)
+	programs, err := checkPrograms(c, m)
 	if err != nil {
 		return o, err
 	}
 	if programs && !o.KeepAll {
 		o.Codec = jobdir.Text // the programs print text
 	}
-	if codec := ch.codec(g, o.Codec); codec != o.Codec {
+	if codec := ch.codec(m, o.Codec); codec != o.Codec {
 		if o.KeepAll {
 			return o, command.Usagef("--compress: with --runner %s, the directories of %s are text", c.String("runner"), kind.Name)
 		}
@@ -174,12 +175,12 @@ func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Op
 
 // ownMemory returns the part of --memory that belongs to this process, in bytes. It is an error
 // if the run needs more than the given memory.
-func (ch *choice) ownMemory(c *cli.Context, g game.Game, given int, o *solve.Options) (int, error) {
-	least, own := ch.memory(g, given, o)
+func (ch *choice) ownMemory(c *cli.Context, m game.Method, given int, o *solve.Options) (int, error) {
+	least, own := ch.memory(m, given, o)
 	if given >= least {
 		return own, nil
 	}
-	what := g.Spec()
+	what := m.Game.Spec()
 	if c.String("runner") == onPipe {
 		what += fmt.Sprintf(" with %d reducers", o.Reducers)
 	}

@@ -34,7 +34,7 @@ const clusterAbove = 500_000_000
 
 func (p *program) solveCommand() *cli.Command {
 	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags()}, p.solveGame)
-	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(g) == nil })
+	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
 	for _, g := range c.Subcommands {
 		if _, ok := small.Named(g.Name); !ok {
 			g.Category = "to play and search only"
@@ -165,7 +165,8 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := solve.Check(g); err != nil {
+	m := game.MethodOf(g)
+	if err := solve.Check(m); err != nil {
 		return command.Usagef("%w", err)
 	}
 	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
@@ -208,7 +209,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 			return err
 		}
 	}
-	o, err := chosen.options(c, kind, g)
+	o, err := chosen.options(c, kind, m)
 	if err != nil {
 		return err
 	}
@@ -218,9 +219,9 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	if o.Reducers == 0 {
-		o.Reducers = chosen.reducers(g, memory)
+		o.Reducers = chosen.reducers(m, memory)
 	}
-	own, err := chosen.ownMemory(c, g, memory, &o)
+	own, err := chosen.ownMemory(c, m, memory, &o)
 	if err != nil {
 		return err
 	}

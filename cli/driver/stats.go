@@ -19,7 +19,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -137,19 +136,12 @@ func (p *program) printStats(c *cli.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
-	if name := c.String("svg"); name == "-" {
-		return s.WriteSVG(c.App.Writer)
-	} else if c.IsSet("svg") {
-		place, err := datadir.OpenFile("svg", name, p.openers(c.Context)...)
-		if err != nil {
-			return err
-		}
-		defer place.Close()
+	if c.IsSet("svg") {
 		var picture bytes.Buffer
 		if err := s.WriteSVG(&picture); err != nil {
 			return err
 		}
-		return store.WriteFile(place.FS, place.Path, picture.Bytes())
+		return datadir.Write(c, "svg", picture.Bytes(), p.openers(c.Context)...)
 	}
 	switch {
 	case c.Bool("json"):

@@ -152,7 +152,7 @@ func (e *engine) game(args []string) (string, error) {
 	}
 	g, err := e.games.Parse(strings.Join(args, " "))
 	if err == nil {
-		err = game.CheckLength(g)
+		err = game.MethodOf(g).CheckLength()
 	}
 	if err != nil {
 		return "", err

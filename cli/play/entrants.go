@@ -206,7 +206,7 @@ func (l *lobby) limit(s entrantSpec) time.Duration {
 	case l.c.IsSet("time"):
 		return l.c.Duration("time")
 	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
-		return game.CustomsOf(l.g).Time
+		return cmp.Or(l.g.Info().MoveTime, time.Second)
 	}
 	return 0
 }

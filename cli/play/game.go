@@ -92,7 +92,7 @@ type tableTalk struct {
 // games plays games until the human wants no more; without a human, it plays one game.
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
-		if t.humans == 1 && !t.settled && !game.CustomsOf(g).NamedFirst {
+		if t.humans == 1 && !t.settled && !g.Info().NamedFirst {
 			first, err := t.ask(ctx, "Who moves first", t.entrants[0].Name, t.entrants[1].Name)
 			if err != nil {
 				return err

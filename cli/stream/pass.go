@@ -16,15 +16,16 @@ import (
 // streamPass runs one side of a pass over a game with cycles. Messages are shuffled; the states
 // of a reducer's ranges are files. So are the moves of a game that cannot compute predecessors:
 // reducers write them, and mappers of later passes read them.
-func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
+func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
+	g := m.States
 	o.Number = c.Int("number")
 	needsMoves := !work.reduces && step.NeedsMoves(g, name)
 	packed := o.Codec == jobdir.Blocks
 	if name == step.Final || !work.reduces && !needsMoves && !packed {
-		return work.do(name, g, c.App.Reader, c.App.Writer, o)
+		return work.do(name, m, c.App.Reader, c.App.Writer, o)
 	}
 	states := c.String("states")
 	if name != step.Create && states == "" {
@@ -52,7 +53,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 		o.Moves = moves.Reader()
 	}
 	if !work.reduces {
-		return work.do(name, g, c.App.Reader, c.App.Writer, o)
+		return work.do(name, m, c.App.Reader, c.App.Writer, o)
 	}
 	before, err := jobdir.OpenStates(files.FS, states, g)
 	if err != nil {
@@ -64,7 +65,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	if step.StoresEdges(g, name) {
 		o.StoreEdge = edges.SendEdge
 	}
-	n, err = work.do(name, g, c.App.Reader, c.App.Writer, o)
+	n, err = work.do(name, m, c.App.Reader, c.App.Writer, o)
 	return n, edges.Finish(err)
 }
 

@@ -31,7 +31,7 @@ import (
 // games solved by lists.
 type side struct {
 	name    string
-	do      func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	do      func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	reduces bool
 }
@@ -172,23 +172,25 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 			return n, err
 		}
 	}
-	rules = game.ByMethod(rules)
-	if known := step.NamesOf(rules); !slices.Contains(known, name) {
+	if rules.Info().Vast > 0 {
+		return n, command.Usagef("%s can be played, but not solved", kind.Name)
+	}
+	m := game.MethodOf(rules)
+	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
 	o, err := options(c)
 	if err != nil {
 		return n, err
 	}
-	switch g := rules.(type) {
-	case game.Tiered:
-		return streamBlocks(c, name, g, work, o)
-	case game.Acyclic:
-		return streamLists(c, name, g, work, o)
-	case game.Cyclic:
-		return streamPass(c, name, g, work, o)
+	switch {
+	case m.Blocks != nil:
+		return streamBlocks(c, name, m, work, o)
+	case m.States != nil:
+		return streamPass(c, name, m, work, o)
+	default:
+		return streamLists(c, name, m.Lists, work, o)
 	}
-	return n, command.Usagef("%s can be played, but not solved", kind.Name)
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to

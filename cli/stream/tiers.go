@@ -12,9 +12,9 @@ import (
 )
 
 // streamBlocks runs one side of a step of a game that is solved by blocks.
-func streamBlocks(c *cli.Context, name string, g game.Tiered, work side, o step.Options) (n step.Counters, err error) {
+func streamBlocks(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
 	if o.Codec == jobdir.Blocks {
-		if o.Tier, err = tierOf(c, g); err != nil {
+		if o.Tier, err = tierOf(c, m.Blocks); err != nil {
 			return n, err
 		}
 		o.Parents = os.Getenv(command.Environment("parents")[0])
@@ -26,7 +26,7 @@ func streamBlocks(c *cli.Context, name string, g game.Tiered, work side, o step.
 	} else if !work.reduces && name == step.Solve && o.Turn == "" {
 		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it distinguishes successors from predecessors", command.Environment("turn")[0])
 	}
-	return work.do(name, g, c.App.Reader, c.App.Writer, o)
+	return work.do(name, m, c.App.Reader, c.App.Writer, o)
 }
 
 // streamLists runs one side of a step of a game that is solved by lists. The output of a

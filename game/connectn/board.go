@@ -140,9 +140,13 @@ var Kind = game.Kind{
 	},
 }
 
-// Title returns "Connect N on W×H".
-func (r *Rules) Title() string {
-	return fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height)
+// Info omits the empty board from final, like the CMU course.
+func (r *Rules) Info() game.Info {
+	return game.Info{
+		Title:      fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height),
+		TierUnit:   "pieces on the board",
+		OmitsStart: true,
+	}
 }
 
 // Spec returns "connectn width=W height=H connect=N".
@@ -155,11 +159,6 @@ func (r *Rules) KeyBits() uint { return uint(r.width) * r.bits }
 
 // Start returns the empty board, 0.
 func (r *Rules) Start() game.Position { return 0 }
-
-// Listed omits the empty board from final, like the CMU course.
-func (r *Rules) Listed(p game.Position) bool { return p != 0 }
-
-var _ game.Lister = (*Rules)(nil)
 
 // column returns column c of p in marker form.
 func (r *Rules) column(p game.Position, c int) uint64 {
@@ -213,9 +212,6 @@ func (r *Rules) Tier(p game.Position) int {
 	}
 	return tier
 }
-
-// TierUnit describes what a tier counts.
-func (r *Rules) TierUnit() string { return "pieces on the board" }
 
 // Tiers returns width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }

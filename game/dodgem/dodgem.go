@@ -162,8 +162,10 @@ func (r *rules) set(n uint64, k int) (set uint32) {
 	return set
 }
 
-// Title returns "Dodgem on S×S".
-func (r *rules) Title() string { return fmt.Sprintf("Dodgem on %d×%d", r.size, r.size) }
+// Info describes the game.
+func (r *rules) Info() game.Info {
+	return game.Info{Title: fmt.Sprintf("Dodgem on %d×%d", r.size, r.size), Hashes: r.hashes()}
+}
 
 func (r *rules) Spec() string { return fmt.Sprintf("dodgem size=%d", r.size) }
 
@@ -172,9 +174,8 @@ func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{">", "^"}}
 }
 
-// Positions implements game.Counted.
-func (r *rules) Positions() uint64    { return 2 * r.boards }
-func (r *rules) KeyBits() uint        { return uint(bits.Len64(r.Positions() - 1)) }
+func (r *rules) hashes() uint64       { return 2 * r.boards }
+func (r *rules) KeyBits() uint        { return uint(bits.Len64(r.hashes() - 1)) }
 func (r *rules) Start() game.Position { return r.key(r.start()) }
 
 // start returns the initial board.
@@ -188,8 +189,8 @@ func (r *rules) start() (b board) {
 
 // Check requires a number below that of all positions.
 func (r *rules) Check(p game.Position) error {
-	if p >= r.Positions() {
-		return fmt.Errorf("%d is not a position of %d×%d: the largest is %d", p, r.size, r.size, r.Positions()-1)
+	if p >= r.hashes() {
+		return fmt.Errorf("%d is not a position of %d×%d: the largest is %d", p, r.size, r.size, r.hashes()-1)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func mustNew(t testing.TB, size int) *rules {
 }
 
 // cyclic returns the game in the form in which it is solved.
-func cyclic(g game.Game) game.Cyclic { return game.ByMethod(g).(game.Cyclic) }
+func cyclic(g game.Game) game.Cyclic { return game.MethodOf(g).States }
 
 func TestContract(t *testing.T) {
 	for size := minSize; size <= maxSize; size++ {
@@ -34,7 +34,7 @@ func TestContract(t *testing.T) {
 func TestEveryKey(t *testing.T) {
 	g := mustNew(t, 3)
 	texts := map[string]bool{}
-	for p := range g.Positions() {
+	for p := range g.hashes() {
 		text := string(g.AppendText(nil, p))
 		if again, err := g.Parse(text); again != p || err != nil || texts[text] {
 			t.Fatalf("%d is %q, which is %d, %v (another's: %v)", p, text, again, err, texts[text])
@@ -68,7 +68,7 @@ func againstOracle(t *testing.T, size int, start naive.Worth, positions int) {
 	if got := want[string(g.AppendText(nil, g.Start()))]; got != start || len(want) != positions {
 		t.Errorf("%s: the start is %v, of %d positions, want %v, %d", g.Spec(), got, len(want), start, positions)
 	}
-	for p := range g.Positions() {
+	for p := range g.hashes() {
 		text := string(g.AppendText(nil, p))
 		result, remoteness, ok := s.Value(p)
 		w, reached := want[text]
@@ -114,7 +114,7 @@ func TestErrors(t *testing.T) {
 		{rows, `board ">../>..": expected 3 rows with / between them, found 2`},
 		{piece, `board ">../>../.^x" has 'x' on square c3, expected >, ^ or a blank ('.', ' ', '_')`},
 		{cars, `position ">../>../^^^ >" has 3 cars ^, expected 2 at most`},
-		{g.Check(g.Positions()), fmt.Sprintf("%d is not a position of 3×3: the largest is %d", g.Positions(), g.Positions()-1)},
+		{g.Check(g.hashes()), fmt.Sprintf("%d is not a position of 3×3: the largest is %d", g.hashes(), g.hashes()-1)},
 	} {
 		if tt.err == nil || tt.err.Error() != tt.want {
 			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)

@@ -106,6 +106,9 @@ func (g *Acyclic) Positions() []game.Position {
 // Spec returns the name of the game, which contains a random number.
 func (g *Acyclic) Spec() string { return g.name }
 
+// Info returns nothing.
+func (g *Acyclic) Info() game.Info { return game.Info{} }
+
 // KeyBits returns 1 to 64.
 func (g *Acyclic) KeyBits() uint { return g.bits }
 

@@ -14,11 +14,11 @@ import (
 // sets, which may be expensive, it checks a few positions only.
 func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	c.Helper()
-	g, ok := game.ByMethod(c.g).(game.Cyclic)
-	if !ok {
+	g := c.States
+	if g == nil {
 		return
 	}
-	if plain, ok := c.g.(game.Plain); ok {
+	if plain, ok := c.Game.(game.Plain); ok {
 		for _, p := range walk {
 			c.checkParents(g, p, plain.Parents)
 		}
@@ -49,7 +49,7 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]game.Position, game.Position) []game.Position) {
 	c.Helper()
 	moves := func(from, to game.Position) (n int) {
-		for _, m := range c.g.Moves(nil, from) {
+		for _, m := range c.Game.Moves(nil, from) {
 			if m.To == to {
 				n++
 			}
@@ -71,14 +71,14 @@ func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]ga
 		if from >= g.Positions() {
 			c.failf(p, "Parents has %d, but the last hash is %d", from, g.Positions()-1)
 		}
-		if c.g.Check(from) != nil || c.g.Primitive(from) != 0 {
+		if c.Game.Check(from) != nil || c.Game.Primitive(from) != 0 {
 			continue
 		}
 		if has := moves(from, p); n != has {
-			c.failf(p, "Parents has %d (%q) %d times, but it has %d moves there", from, c.g.AppendText(nil, from), n, has)
+			c.failf(p, "Parents has %d (%q) %d times, but it has %d moves there", from, c.Game.AppendText(nil, from), n, has)
 		}
 	}
-	for _, m := range c.g.Moves(nil, p) {
+	for _, m := range c.Game.Moves(nil, p) {
 		has, n := moves(p, m.To), 0
 		for _, from := range parents(nil, m.To) {
 			if from == p {
@@ -86,7 +86,7 @@ func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]ga
 			}
 		}
 		if n != has {
-			c.failf(p, "it has %d moves to %d (%q), but is among the Parents there %d times", has, m.To, c.g.AppendText(nil, m.To), n)
+			c.failf(p, "it has %d moves to %d (%q), but is among the Parents there %d times", has, m.To, c.Game.AppendText(nil, m.To), n)
 		}
 	}
 }

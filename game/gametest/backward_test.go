@@ -108,7 +108,7 @@ func (g shifted) graph(p game.Position) game.Position {
 	return p - 1
 }
 
-func (g shifted) Positions() uint64                    { return g.Size + 1 }
+func (g shifted) Info() game.Info                      { return game.Info{Hashes: g.Size + 1} }
 func (g shifted) Start() game.Position                 { return 1 }
 func (g shifted) Primitive(p game.Position) game.Value { return g.Graph.Primitive(g.graph(p)) }
 
@@ -177,7 +177,8 @@ type wide struct {
 	bits uint
 }
 
-func (g wide) KeyBits() uint { return g.bits }
+func (g wide) KeyBits() uint   { return g.bits }
+func (g wide) Info() game.Info { return game.Info{} }
 
 // TestKeyBitsOfCycles checks that hashes of a game with cycles have at most 45 bits.
 func TestKeyBitsOfCycles(t *testing.T) {

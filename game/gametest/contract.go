@@ -30,7 +30,7 @@ const (
 // CheckSearched.
 func Contract(t testing.TB, g game.Game) {
 	t.Helper()
-	c := contract{t, g}
+	c := newContract(t, g)
 	c.checkGame()
 	r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
 	for range walks {
@@ -38,8 +38,8 @@ func Contract(t testing.TB, g game.Game) {
 		for _, p := range walk {
 			c.checkPosition(p)
 			c.checkText(r, p)
-			if g, ok := g.(game.Tiered); ok {
-				c.checkFinish(g, p)
+			if c.Blocks != nil {
+				c.checkFinish(c.Blocks, p)
 			}
 		}
 		c.checkBackward(r, walk)
@@ -74,18 +74,25 @@ func Walk(r *rand.Rand, g game.Game, most int) []game.Position {
 
 type contract struct {
 	testing.TB
-	g game.Game
+	game.Method // only Game if the game cannot be solved
+}
+
+func newContract(t testing.TB, g game.Game) contract {
+	if g.Info().Vast > 0 {
+		return contract{t, game.Method{Game: g}}
+	}
+	return contract{t, game.MethodOf(g)}
 }
 
 func (c contract) failf(p game.Position, format string, args ...any) {
 	c.Helper()
-	c.Fatalf("%s: %d (%q): %s", c.g.Spec(), p, c.g.AppendText(nil, p), fmt.Sprintf(format, args...))
+	c.Fatalf("%s: %d (%q): %s", c.Game.Spec(), p, c.Game.AppendText(nil, p), fmt.Sprintf(format, args...))
 }
 
 // checkGame checks everything that does not depend on a position.
 func (c contract) checkGame() {
 	c.Helper()
-	g := c.g
+	g := c.Game
 	if spec := g.Spec(); spec == "" || strings.Join(strings.Fields(spec), " ") != spec {
 		c.Fatalf("the spec %q is not some words with a blank between them", spec)
 	}
@@ -97,12 +104,12 @@ func (c contract) checkGame() {
 	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
 		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
 	}
-	if cyclic, ok := game.ByMethod(g).(game.Cyclic); ok {
+	if c.States != nil {
 		if !(g.Values().OfMover && g.Values().TiesSoon) {
 			c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
 		}
 		if _, own := g.(game.Cyclic); !own {
-			if err := game.CheckRanges(cyclic); err != nil {
+			if err := game.CheckRanges(c.States); err != nil {
 				c.Fatal(err)
 			}
 		}
@@ -110,10 +117,10 @@ func (c contract) checkGame() {
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)
 	}
-	if g, ok := g.(game.Acyclic); ok && g.Tier(g.Start()) != 0 {
+	if g := c.Tiers(); g != nil && g.Tier(g.Start()) != 0 {
 		c.Fatalf("%s: the start is of tier %d, want 0", g.Spec(), g.Tier(g.Start()))
 	}
-	if err := game.CheckLength(g); err != nil {
+	if err := c.CheckLength(); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -121,7 +128,7 @@ func (c contract) checkGame() {
 // checkKey checks a key that may not be a valid position.
 func (c contract) checkKey(p game.Position) {
 	c.Helper()
-	if c.g.Check(p) == nil {
+	if c.Game.Check(p) == nil {
 		c.checkPosition(p)
 	}
 }
@@ -129,7 +136,7 @@ func (c contract) checkKey(p game.Position) {
 // checkPosition checks any position that Check accepts.
 func (c contract) checkPosition(p game.Position) {
 	c.Helper()
-	g := c.g
+	g := c.Game
 	if err := g.Check(p); err != nil {
 		c.failf(p, "%v", err)
 	}
@@ -159,24 +166,22 @@ func (c contract) checkPosition(p game.Position) {
 	}
 	c.checkMoves(p, v != 0)
 	c.checkPicture(p, g.Picture(p))
-	switch g := game.ByMethod(g).(type) {
-	case game.Tiered:
-		CheckTiered(c.TB, g, p)
-	case game.Acyclic:
-		if tier := g.Tier(p); tier < 0 || tier > g.Tiers() {
-			c.failf(p, "it is of tier %d, but the last is %d", tier, g.Tiers())
+	switch {
+	case c.Blocks != nil:
+		CheckTiered(c.TB, c.Blocks, p)
+	case c.Lists != nil:
+		if tier, last := c.Lists.Tier(p), c.Lists.Tiers(); tier < 0 || tier > last {
+			c.failf(p, "it is of tier %d, but the last is %d", tier, last)
 		}
-	case game.Cyclic:
-		if p >= g.Positions() {
-			c.failf(p, "the last hash is %d", g.Positions()-1)
-		}
+	case c.States != nil && p >= c.States.Positions():
+		c.failf(p, "the last hash is %d", c.States.Positions()-1)
 	}
 }
 
 // checkMoves checks the moves of a position.
 func (c contract) checkMoves(p game.Position, finished bool) {
 	c.Helper()
-	g := c.g
+	g := c.Game
 	moves := g.Moves([]game.Move{{Name: "before"}}, p)
 	if len(moves) == 0 || moves[0].Name != "before" {
 		c.failf(p, "Moves does not append")
@@ -199,15 +204,12 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		if mover := g.ToMove(p); g.Values().OfMover && mover == g.ToMove(m.To) && mover != game.First {
 			c.failf(p, "after move %s it is the same player's turn, but values are those of the mover: turns must alternate", m.Name)
 		}
-		switch g := game.ByMethod(g).(type) {
-		case game.Acyclic:
-			if from, to := g.Tier(p), g.Tier(m.To); to <= from {
+		if tiers := c.Tiers(); tiers != nil {
+			if from, to := tiers.Tier(p), tiers.Tier(m.To); to <= from {
 				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
 			}
-		case game.Cyclic:
-			if len(moves) > block.MaxCount {
-				c.failf(p, "it has %d moves, which are too many", len(moves))
-			}
+		} else if c.States != nil && len(moves) > block.MaxCount {
+			c.failf(p, "it has %d moves, which are too many", len(moves))
 		}
 	}
 }
@@ -265,7 +267,7 @@ func (c contract) checkPicture(p game.Position, pic game.Picture) {
 // there is no error.
 func (c contract) checkText(r *rand.Rand, p game.Position) {
 	c.Helper()
-	text := c.g.AppendText(nil, p)
+	text := c.Game.AppendText(nil, p)
 	for range 4 {
 		i, j := r.IntN(len(text)), r.IntN(len(text))
 		wrong := bytes.Clone(text)
@@ -279,11 +281,11 @@ func (c contract) checkText(r *rand.Rand, p game.Position) {
 		default:
 			wrong[i] = byte(r.IntN(128))
 		}
-		q, err := c.g.Parse(string(wrong))
+		q, err := c.Game.Parse(string(wrong))
 		if err != nil {
 			continue
 		}
-		if err := c.g.Check(q); err != nil {
+		if err := c.Game.Check(q); err != nil {
 			c.failf(p, "of %q Parse makes %d, but %v", wrong, q, err)
 		}
 		c.checkKey(q)
@@ -298,14 +300,14 @@ func (c contract) checkConcurrent() {
 	for i := range played {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(2, 3))
-			for _, p := range Walk(r, c.g, walkLength) {
-				played[i] = append(played[i], fmt.Sprintf("%s %v %v", c.g.AppendText(nil, p), c.g.ToMove(p), c.g.Primitive(p)))
+			for _, p := range Walk(r, c.Game, walkLength) {
+				played[i] = append(played[i], fmt.Sprintf("%s %v %v", c.Game.AppendText(nil, p), c.Game.ToMove(p), c.Game.Primitive(p)))
 			}
 		})
 	}
 	wg.Wait()
 	if !slices.Equal(played[0], played[1]) {
-		c.Fatalf("%s: two that play the same game see different ones", c.g.Spec())
+		c.Fatalf("%s: two that play the same game see different ones", c.Game.Spec())
 	}
 }
 

@@ -17,10 +17,7 @@ type Graph struct {
 	Size uint64 // the last position plus one
 }
 
-var (
-	_ game.Plain   = Graph{}
-	_ game.Counted = Graph{}
-)
+var _ game.Plain = Graph{}
 
 // RulesOnly returns a game that has the rules of g, but none of its extensions.
 func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
@@ -49,8 +46,8 @@ func (g Graph) KeyBits() uint { return uint(max(1, bits.Len64(g.Size-1))) }
 // Start returns 0.
 func (g Graph) Start() game.Position { return 0 }
 
-// Positions returns the size.
-func (g Graph) Positions() uint64 { return g.Size }
+// Info returns the number of positions.
+func (g Graph) Info() game.Info { return game.Info{Hashes: g.Size} }
 
 // Check requires a number below the size.
 func (g Graph) Check(p game.Position) error {

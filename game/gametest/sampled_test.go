@@ -22,6 +22,7 @@ func (b badSampled) AppendText(dst []byte, p game.Position) []byte {
 	return b.Acyclic.AppendText(dst, p)
 }
 func (b badSampled) Check(p game.Position) error              { return b.Acyclic.Check(p) }
+func (b badSampled) Info() game.Info                          { return b.Acyclic.Info() }
 func (b badSampled) KeyBits() uint                            { return b.Acyclic.KeyBits() }
 func (b badSampled) Parse(text string) (game.Position, error) { return b.Acyclic.Parse(text) }
 func (b badSampled) Picture(p game.Position) game.Picture     { return b.Acyclic.Picture(p) }

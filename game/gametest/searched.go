@@ -16,7 +16,7 @@ import (
 // that no two positions with the same key have different values.
 func CheckSearched(t testing.TB, g game.Searched, most int) {
 	t.Helper()
-	c := searched{contract{t, g}, g, g.Traits()}
+	c := searched{newContract(t, g), g, g.Traits()}
 	c.checkTraits()
 	values := Search(g)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -26,7 +26,7 @@ func CheckSearched(t testing.TB, g game.Searched, most int) {
 			continue
 		}
 		want := c.worth(p, values[p])
-		if left := c.g.(game.Acyclic).Tiers() - c.g.(game.Acyclic).Tier(p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
+		if left := c.Tiers().Tiers() - c.Tiers().Tier(p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
 			c.failf(p, "it is a tie in %d, the traits say in %d", values[p].Remoteness(), left)
 		}
 		n := c.checkExact(p)
@@ -70,9 +70,9 @@ type searched struct {
 func (c searched) checkTraits() {
 	c.Helper()
 	t := c.traits
-	a, acyclic := c.g.(game.Acyclic)
+	tiers := c.Tiers()
 	if t.MaxMoves < 1 || t.MaxMoves > 1<<16 || t.KeyBits > 64 || t.Squares < 0 || t.MaxPlies < 0 || t.MaxPlies > game.MaxRemoteness ||
-		acyclic && (t.MaxPlies == 0 || t.MaxPlies > max(a.Tiers(), 1)) || !acyclic && t.TiesLast {
+		tiers != nil && (t.MaxPlies == 0 || t.MaxPlies > max(tiers.Tiers(), 1)) || tiers == nil && t.TiesLast {
 		c.Fatalf("%s: the traits are %+v", c.g.Spec(), t)
 	}
 }

@@ -1,10 +1,6 @@
 package mancala
 
-import "github.com/treereduce/treereduce/game"
-
-var _ game.Bounded = (*Rules)(nil)
-
-// Boards returns the number of positions with the potential of a tier. Play can reach only
+// tierBoards returns the number of positions with the potential of a tier. Play can reach only
 // some of them. Tier 0 contains the initial position only.
 //
 // It sums up the ways to place stones in pits by the number of stones n and by their
@@ -15,7 +11,7 @@ var _ game.Bounded = (*Rules)(nil)
 //
 // The r other stones can be divided between the goals in r+1 ways, and either row may be to
 // move. If that row must pass, the position is one tier earlier.
-func (r *Rules) Boards(tier int) float64 {
+func (r *Rules) tierBoards(tier int) float64 {
 	if tier == 0 {
 		return 1
 	}

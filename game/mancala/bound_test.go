@@ -22,7 +22,7 @@ func TestBoards(t *testing.T) {
 		}
 		sum := 0.0
 		for tier, n := range want {
-			if got := g.(game.Bounded).Boards(tier); got != n {
+			if got := g.Info().Boards(tier); got != n {
 				t.Errorf("%s: tier %d has %v boards, want %v", r.Spec(), tier, got, n)
 			}
 			sum += n

@@ -275,8 +275,9 @@ func (r *Rules) read(b *board, p game.Position) {
 
 func (r *Rules) Spec() string { return r.spec }
 
-// Title returns "Mancala, P pits of S stones", or "Mancala from" and the initial board.
-func (r *Rules) Title() string { return r.title }
+// Info describes the game. The title is "Mancala, P pits of S stones", or "Mancala from" and
+// the initial board.
+func (r *Rules) Info() game.Info { return game.Info{Title: r.title, Boards: r.tierBoards} }
 
 // Values returns values that name a row; players prefer the farthest tie.
 func (r *Rules) Values() game.Values {

@@ -84,9 +84,9 @@ func (r *rules) Values() game.Values  { return game.Values{Players: [2]string{"X
 func (r *rules) KeyBits() uint        { return uint(2 * r.squares) }
 func (r *rules) Start() game.Position { return 0 }
 
-// Title is the first part of a result.
-func (r *rules) Title() string {
-	return fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height)
+// Info describes the game: its title is the first part of a result.
+func (r *rules) Info() game.Info {
+	return game.Info{Title: fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height)}
 }
 
 // A tier is a number of stones.

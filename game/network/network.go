@@ -55,13 +55,8 @@ type Rules struct{ numbers *numbers }
 func New() *Rules { return &Rules{newNumbers()} }
 
 var (
-	_ game.Keyed      = (*Rules)(nil)
-	_ game.Evaluator  = (*Rules)(nil)
-	_ game.Drawn      = (*Rules)(nil)
-	_ game.Accustomed = (*Rules)(nil)
-	_ game.Typed      = (*Rules)(nil)
-	_ game.Vast       = (*Rules)(nil)
-	_ game.Titled     = (*Rules)(nil)
+	_ game.Keyed     = (*Rules)(nil)
+	_ game.Evaluator = (*Rules)(nil)
 )
 
 // A Board is a position as bitboards: bit 8x+y of a color is its chip in column x and row y.
@@ -79,8 +74,18 @@ func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
 // Spec returns the name of the game, which has no parameters.
 func (*Rules) Spec() string { return "network" }
 
-// Title returns "Network".
-func (*Rules) Title() string { return "Network" }
+// Info has the customs of the course: five seconds per move, and the first player named is
+// White. The course has no draw rule.
+func (r *Rules) Info() game.Info {
+	return game.Info{
+		Title:      "Network",
+		Vast:       2 * float64(r.numbers.sets) * float64(r.numbers.sets), // the number of hashes
+		MoveName:   moveName,
+		Draw:       game.DrawRule{Repetitions: 3, Plies: 120},
+		MoveTime:   5 * time.Second,
+		NamedFirst: true,
+	}
+}
 
 // KeyBits returns 63: see rank.go.
 func (*Rules) KeyBits() uint { return 63 }
@@ -93,16 +98,6 @@ var players = [2]string{"White", "Black"}
 
 // Values returns values that name a player, White or Black.
 func (*Rules) Values() game.Values { return game.Values{Players: players} }
-
-// DrawRule returns a draw at the third repetition or after 120 plies; the course has no rule.
-func (*Rules) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 3, Plies: 120} }
-
-// Customs returns those of the course: five seconds per move, and the first player named is
-// White.
-func (*Rules) Customs() game.Customs { return game.Customs{Time: 5 * time.Second, NamedFirst: true} }
-
-// Vast returns the number of hashes.
-func (r *Rules) Vast() float64 { return 2 * float64(r.numbers.sets) * float64(r.numbers.sets) }
 
 // Check requires the hash of a board on which no three chips of a color form a group.
 func (r *Rules) Check(p game.Position) error {
@@ -232,10 +227,10 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// MoveName reads the notations of the course. "34", "3 4" and "add 3 4" add a chip on square
+// moveName reads the notations of the course. "34", "3 4" and "add 3 4" add a chip on square
 // 34. "24-34", "24 34" and "step 3 4 2 4" move a chip from 24 to 34; the last form names the
 // target first, like the course's class Move.
-func (*Rules) MoveName(text string) string {
+func moveName(text string) string {
 	digits := ""
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if word != "add" && word != "step" {

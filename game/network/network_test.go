@@ -430,7 +430,7 @@ func TestForms(t *testing.T) {
 		"step 3 4 2 4": "24-34", "2 4 3 4": "24-34", "step 34": "step 34", "add 3 4 2 4": "add 3 4 2 4",
 		"38": "38", "": "", "quit": "quit", "add": "add",
 	} {
-		if got := r.MoveName(text); got != want {
+		if got := moveName(text); got != want {
 			t.Errorf("%q is the move %q, want %q", text, got, want)
 		}
 	}
@@ -472,15 +472,14 @@ func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, New(), stepPhase[0].text, addPhase[0].text, strings.Repeat(".", 64)+" B", ".WWW")
 }
 
-// FuzzMoveName checks that MoveName does not change the names that it returns.
+// FuzzMoveName checks that moveName does not change the names that it returns.
 func FuzzMoveName(f *testing.F) {
 	for _, text := range []string{"34", "add 3 4", "step 3 4 2 4", "24-34", "step", "add  7"} {
 		f.Add(text)
 	}
-	r := New()
 	f.Fuzz(func(t *testing.T, text string) {
-		name := r.MoveName(text)
-		if again := r.MoveName(name); again != name {
+		name := moveName(text)
+		if again := moveName(name); again != name {
 			t.Errorf("%q is %q, and that is %q", text, name, again)
 		}
 	})

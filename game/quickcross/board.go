@@ -99,9 +99,9 @@ var Kind = game.Kind{
 	},
 }
 
-// Title returns "Quick Cross of N on W×H".
-func (r *Rules) Title() string {
-	return fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)
+// Info describes the game.
+func (r *Rules) Info() game.Info {
+	return game.Info{Title: fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)}
 }
 
 // Spec returns "quickcross width=W height=H connect=N".

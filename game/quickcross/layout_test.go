@@ -23,7 +23,7 @@ type plain struct {
 	r *Rules
 }
 
-func (p plain) Positions() uint64 { return p.r.Positions() }
+func (p plain) Info() game.Info { return game.Info{Hashes: p.r.Positions()} }
 
 // Parents removes or rotates a piece.
 func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {

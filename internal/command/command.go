@@ -266,7 +266,7 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	}
 	g, err := kind.Make(args)
 	if err == nil {
-		err = game.CheckLength(g)
+		err = game.MethodOf(g).CheckLength()
 	}
 	if err != nil {
 		return nil, usageError{err}

@@ -20,9 +20,8 @@ const (
 // Make estimates the cost of solving a game with these counts and rates at a place. It returns
 // an error if the game cannot be solved, or if where names an unknown machine.
 func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, error) {
-	g = game.ByMethod(g)
-	if v, ok := g.(game.Vast); ok {
-		return nil, fmt.Errorf("%s is not solved: about %.0e positions", g.Spec(), v.Vast())
+	if n := g.Info().Vast; n > 0 {
+		return nil, fmt.Errorf("%s is not solved: about %.0e positions", g.Spec(), n)
 	}
 	if len(counts.Tiers) == 0 {
 		return nil, errors.New("no tier was counted")
@@ -31,7 +30,7 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 		Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where,
 		Rates: fmt.Sprintf("%s, %s", rates.Machine, rates.Measured.Format("2006-01-02")),
 	}
-	w := workOf(g, counts, rates)
+	w := workOf(game.MethodOf(g), counts, rates)
 	p.Method = w.method
 	site, err := where.site(rates)
 	if err != nil {
@@ -140,18 +139,18 @@ type job struct {
 const forwardShare = 0.47
 
 // workOf returns the work of solving a game.
-func workOf(g game.Game, counts *count.Counts, r *Rates) *work {
-	w := &work{sum: counts.Sum, key: int(g.KeyBits()+3) / 4}
+func workOf(m game.Method, counts *count.Counts, r *Rates) *work {
+	w := &work{sum: counts.Sum, key: int(m.Game.KeyBits()+3) / 4}
 	for _, t := range counts.Tiers {
 		w.tiers = append(w.tiers, tier{Tier: t})
 	}
-	switch g := g.(type) {
-	case game.Tiered:
+	switch {
+	case m.Blocks != nil:
 		w.method = blocks
-		w.ofBlocks(g, r)
-	case game.Cyclic:
+		w.ofBlocks(m.Blocks, r)
+	case m.States != nil:
 		w.method = states
-		w.ofStates(g, r)
+		w.ofStates(m.States, r)
 	default:
 		w.method = lists
 		w.ofLists(r)

@@ -78,7 +78,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 		}
 		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
 			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()),
-			LeastMemory: func(until int) float64 { return float64(inline.Least(r.g, until, false)) },
+			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
 		})
 		if err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -42,6 +43,21 @@ func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, erro
 func OpenFile(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
 	place, err := filesys.Open(name, further...)
 	return place, Misnamed(flag, err)
+}
+
+// Write writes the file that a flag names; "-" is stdout.
+func Write(c *cli.Context, flag string, content []byte, further ...filesys.Opener) error {
+	name := c.String(flag)
+	if name == "-" {
+		_, err := c.App.Writer.Write(content)
+		return err
+	}
+	place, err := OpenFile(flag, name, further...)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	return store.WriteFile(place.FS, place.Path, content)
 }
 
 // Misnamed converts an error in the name that a flag gives to a usage error.

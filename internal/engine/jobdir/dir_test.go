@@ -15,7 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -52,7 +54,7 @@ func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n
 			t.Fatal(err)
 		}
 		w := jobdir.NewWriter(out, g, tier, c)
-		if err := w.Finish(w.AppendLines(strings.NewReader(text(some, streamfmt.KeyWidth(g.KeyBits()))), "in")); err != nil {
+		if err := w.Finish(w.AppendLines(strings.NewReader(records.Text(some, streamfmt.KeyWidth(g.KeyBits()))), "in")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,8 +62,8 @@ func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n
 	return dir
 }
 
-// lines returns all records of a tier as lines.
-func lines(dir string, g game.Tiered, tier int) (string, error) {
+// linesOf returns all records of a tier as lines.
+func linesOf(dir string, g game.Tiered, tier int) (string, error) {
 	in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
 	if err != nil {
 		return "", err
@@ -77,25 +79,25 @@ func lines(dir string, g game.Tiered, tier int) (string, error) {
 func TestTier(t *testing.T) {
 	const tier = 9
 	r := rand.New(rand.NewPCG(3, 4))
-	g := newGame(t, 4, 5, 3)
-	recs := someRecords(r, g, tier, 3000)
+	g := records.NewGame(t, 4, 5, 3)
+	recs := records.Random(r, g, tier, 3000)
 	var counts streamfmt.Counts
-	records := make(map[uint64]int) // by range
+	inRange := make(map[uint64]int) // by range
 	for _, rec := range recs {
 		counts[rec.Value]++
-		records[rec.Key>>g.LowBits()]++
+		inRange[rec.Key>>g.LowBits()]++
 	}
 	border := len(recs) / 2
 	for recs[border].Key>>g.LowBits() == recs[border-1].Key>>g.LowBits() {
 		border++
 	}
-	want := text(recs, streamfmt.KeyWidth(g.KeyBits()))
+	want := records.Text(recs, streamfmt.KeyWidth(g.KeyBits()))
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
 		dir := writeTier(t, g, tier, recs, border, c)
 		if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
 			t.Errorf("%s: %v", c, err)
 		}
-		if got, err := lines(dir, g, tier); err != nil || got != want {
+		if got, err := linesOf(dir, g, tier); err != nil || got != want {
 			t.Errorf("%s: the lines change on their way: %v", c, err)
 		}
 		in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
@@ -103,8 +105,8 @@ func TestTier(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		if in.Number() != tier || in.Len() != len(records) || in.Counts() != counts || len(in.Files()) != 2 {
-			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(records), counts)
+		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts || len(in.Files()) != 2 {
+			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
 		}
 		cursor := in.Cursor(100)
 		var b block.Block
@@ -112,8 +114,8 @@ func TestTier(t *testing.T) {
 		for range 2000 {
 			rng := in.Range(r.IntN(in.Len())) + r.Uint64N(2)
 			ok, err := cursor.Load(&b, rng)
-			if err != nil || ok != (records[rng] > 0) || ok && b.Count() != records[rng] {
-				t.Fatalf("%s: range %#x: loaded %v, %v, want %d records", c, rng, ok, err, records[rng])
+			if err != nil || ok != (inRange[rng] > 0) || ok && b.Count() != inRange[rng] {
+				t.Fatalf("%s: range %#x: loaded %v, %v, want %d records", c, rng, ok, err, inRange[rng])
 			}
 			near, err := cursor.Block(in.Range(r.IntN(in.Len())), rng)
 			if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
@@ -135,8 +137,8 @@ func TestTier(t *testing.T) {
 func TestTierDamaged(t *testing.T) {
 	const tier = 5
 	r := rand.New(rand.NewPCG(5, 6))
-	g := newGame(t, 3, 3, 3)
-	recs := someRecords(r, g, tier, 300)
+	g := records.NewGame(t, 3, 3, 3)
+	recs := records.Random(r, g, tier, 300)
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
 		dir := writeTier(t, g, tier, recs, 0, c)
 		name := filepath.Join(dir, jobdir.PartName(1, c))
@@ -154,14 +156,14 @@ func TestTierDamaged(t *testing.T) {
 			if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); !jobdir.Damaged(err) {
 				t.Errorf("%s, bit %#x of byte %d: check: %v", c, bit, at, err)
 			}
-			if _, err := lines(dir, g, tier); err == nil {
+			if _, err := linesOf(dir, g, tier); err == nil {
 				t.Errorf("%s, bit %#x of byte %d: it was read", c, bit, at)
 			}
 		}
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := lines(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+		if _, err := linesOf(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
 			t.Errorf("%s: without a shard: %v", c, err)
 		}
 	}
@@ -175,9 +177,9 @@ func someState(r *rand.Rand, n int, decided bool) *block.State {
 		switch result := r.IntN(4); {
 		case r.IntN(3) == 0:
 		case result > 0:
-			jobdir.AddState(s, slot, streamfmt.Record{Kind: streamfmt.Done, Value: byte(r.IntN(60)<<2 | result)})
+			lines.AddState(s, slot, streamfmt.Record{Kind: streamfmt.Done, Value: byte(r.IntN(60)<<2 | result)})
 		case !decided:
-			jobdir.AddState(s, slot, streamfmt.Record{})
+			lines.AddState(s, slot, streamfmt.Record{})
 			s.Number.Put(slot, r.IntN(60))
 		}
 	}

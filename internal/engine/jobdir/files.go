@@ -17,8 +17,8 @@
 // same parent directory, and the index of one refers to others, so that the state of a
 // range that received no message need not be copied.
 //
-// The package does not know steps or runners. Lists of rows are the subject of package
-// lists; only their seals are handled here.
+// The package does not know steps or runners. Package lists reads directories of rows; their
+// shards are written, and their seals verified, here.
 package jobdir
 
 import (

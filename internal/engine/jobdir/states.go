@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -224,6 +225,6 @@ func (p *StateFiles) WriteLines(w io.Writer, i, j int) error {
 	width := streamfmt.KeyWidth(p.g.KeyBits())
 	return p.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
 		err := c.Read(i, &s)
-		return AppendState(dst, p.g, p.Range(i), &s, width), err
+		return lines.AppendState(dst, p.g, p.Range(i), &s, width), err
 	})
 }

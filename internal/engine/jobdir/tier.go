@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -168,6 +169,6 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
 		_, err := c.Load(b, t.Range(i))
-		return AppendBlock(dst, b, width, streamfmt.Done), err
+		return lines.AppendBlock(dst, b, width, streamfmt.Done), err
 	})
 }

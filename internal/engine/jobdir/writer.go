@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -46,7 +47,7 @@ func (c *Chunk) Add(b *block.Block) {
 		c.packed.Add(b)
 		return
 	}
-	c.text = AppendBlock(c.text, b, c.width, streamfmt.Done)
+	c.text = lines.AppendBlock(c.text, b, c.width, streamfmt.Done)
 }
 
 // AddState encodes the positions of a range of a game with cycles, and returns their number
@@ -57,7 +58,7 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 		c.packed.AddState(rng, game.RangeLen(g, rng), s)
 		c.packed.Counts.Add(&counts)
 	} else {
-		c.text = AppendState(c.text, g, rng, s, c.width)
+		c.text = lines.AppendState(c.text, g, rng, s, c.width)
 	}
 	return counts
 }
@@ -124,8 +125,8 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
 		b := new(block.Block)
-		add := func(slot int, rec streamfmt.Record) string { return AddRecord(b, slot, rec) }
-		return NewGatherer(g, b, in, source, true).Each(add, func(uint64) error {
+		add := func(slot int, rec streamfmt.Record) string { return lines.AddRecord(b, slot, rec) }
+		return lines.NewGatherer(g, b, in, source, true).Each(add, func(uint64) error {
 			if b.Tier != tier {
 				return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, tier, b.Tier)
 			}
@@ -145,8 +146,8 @@ func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	w.gather = func(in io.Reader, source string, do func() error) error {
 		var s block.State
 		begin := func(rng uint64) { s.Reset(game.RangeLen(g, rng)) }
-		add := func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) }
-		return NewRangeGatherer(g, in, source, true, begin).Each(add, func(rng uint64) error {
+		add := func(slot int, rec streamfmt.Record) string { return lines.AddState(&s, slot, rec) }
+		return lines.NewRangeGatherer(g, in, source, true, begin).Each(add, func(rng uint64) error {
 			w.chunk.AddState(g, rng, &s)
 			return do()
 		})

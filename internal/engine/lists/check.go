@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -61,12 +61,12 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		return c.parent(row)
 	case Messages:
 		if v := ValueOf(row.Word); !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return "a message with the value of a child: " + jobdir.WantOutcome
+			return "a message with the value of a child: " + lines.WantOutcome
 		}
 	case Values:
 		v := ValueOf(row.Word)
 		if !v.Valid() {
-			return jobdir.WantOutcome
+			return lines.WantOutcome
 		}
 		finished := c.g.Values().Ended(c.g.Primitive(row.Key), c.g.ToMove(row.Key))
 		if finished != 0 && v != finished {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -209,7 +210,7 @@ func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err 
 	err = eachRow(f.seal.Reader(f.in, f.name), f.name, f.width(), check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
 		switch {
 		case sorted && !first && row.Key < before.Key:
-			return jobdir.WantSorted, nil
+			return lines.WantSorted, nil
 		case sorted && !first && s.kind == Values && row.Key == before.Key:
 			return "each position once", nil
 		}

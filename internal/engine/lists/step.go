@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -171,7 +172,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if n := len(b.keys); n > 0 {
 			last := b.keys[n-1]
 			if row.Key < last {
-				return jobdir.WantSorted, nil
+				return lines.WantSorted, nil
 			}
 			if row.Key > last && n >= f.rows {
 				if err := reduce(); err != nil {
@@ -210,7 +211,7 @@ func (f *filter) located(b *batch, err error) error {
 
 // reduceFinal prints each position once.
 func (f *filter) reduceFinal(in io.Reader) error {
-	final := step.NewFinalLines(f.Writer, f.g)
+	final := step.NewFinalLines(f.Writer, game.Method{Game: f.g, Lists: f.g})
 	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
 		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 	})

@@ -10,18 +10,10 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// ByLists reports whether a game is solved by lists: it has tiers, but no blocks.
-func ByLists(g game.Game) bool {
-	_, tiers := g.(game.Acyclic)
-	_, blocks := g.(game.Tiered)
-	return tiers && !blocks
-}
-
 // ReducersHold reports whether the reducers of a game's jobs buffer the messages that they
 // send, as mappers do to merge them.
-func ReducersHold(g game.Game) bool {
-	c, cycles := game.ByMethod(g).(game.Cyclic)
-	return ByLists(g) || cycles && !game.KnowsBackward(c)
+func ReducersHold(m game.Method) bool {
+	return m.Lists != nil || m.States != nil && !game.KnowsBackward(m.States)
 }
 
 // Rows are input rows of one kind for the map of a lists job.

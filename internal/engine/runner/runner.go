@@ -20,9 +20,8 @@ type Job struct {
 	Name string   // of the output directory, e.g. data_first3
 	Step string   // a step name of package step
 	FS   store.FS // the file system of all directories
-	// Game is the game. game.ByMethod turns it into a game.Tiered, solved by blocks, a
-	// game.Cyclic, solved by states, or a game.Acyclic, solved by lists.
-	Game game.Game
+	// Method is the game and how it is solved.
+	Method game.Method
 	// Tier is the tier of the output; for the final step, the tier of the last input. For a
 	// game with cycles it is the number of the pass, from 1, which is also the remoteness of
 	// the positions that the pass decides.
@@ -88,21 +87,21 @@ type Progress struct {
 // blocks or states they are the first keys of ranges.
 func (j *Job) Borders() (borders []game.Position, err error) {
 	var border func(part int) game.Position
-	switch g := game.ByMethod(j.Game).(type) {
-	case game.Tiered:
-		tier := j.Tier
+	switch m := j.Method; {
+	case m.Blocks != nil:
+		g, tier := m.Blocks, j.Tier
 		if j.Step == step.Final {
 			tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
 		}
 		border = func(part int) game.Position {
 			return g.Border(tier, float64(part)/float64(j.Reducers)) << g.LowBits()
 		}
-	case game.Cyclic:
+	case m.States != nil:
 		border = func(part int) game.Position {
-			return step.Portion(game.Ranges(g), part, j.Reducers) * uint64(g.RangeSize())
+			return step.Portion(game.Ranges(m.States), part, j.Reducers) * uint64(m.States.RangeSize())
 		}
-	case game.Acyclic:
-		return lists.Borders(j.FS, j.Like, g, j.Reducers)
+	default:
+		return lists.Borders(j.FS, j.Like, m.Lists, j.Reducers)
 	}
 	for part := 1; part < j.Reducers; part++ {
 		borders = append(borders, border(part))
@@ -146,7 +145,7 @@ type Stats struct {
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
 	s.Messages += of("map", step.Messages)
-	if _, cycles := game.ByMethod(j.Game).(game.Cyclic); !cycles && j.Step == step.Solve {
+	if j.Method.States == nil && j.Step == step.Solve {
 		s.Finished, s.Positions = 0, 0
 	}
 }

@@ -39,7 +39,7 @@ func TestBorders(t *testing.T) {
 		{graph, step.Mark, 16},
 	} {
 		for _, reducers := range []int{1, 2, 7} {
-			borders, err := (&runner.Job{Game: test.g, Step: test.step, Tier: 12, Reducers: reducers}).Borders()
+			borders, err := (&runner.Job{Method: game.MethodOf(test.g), Step: test.step, Tier: 12, Reducers: reducers}).Borders()
 			if err != nil || len(borders) != reducers-1 || !slices.IsSorted(borders) {
 				t.Errorf("%s, %s, %d reducers: borders %x, %v", test.g.Spec(), test.step, reducers, borders, err)
 			}
@@ -82,7 +82,7 @@ func TestRows(t *testing.T) {
 			{Step: step.Solve, Tier: 2, Parents: filepath.Join(dir, "data_first2"), Inbox: []*lists.Dir{open("data_second3")}},
 			{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
 		} {
-			job.FS, job.Game = store.Local{}, g
+			job.FS, job.Method = store.Local{}, game.MethodOf(g)
 			all, err := job.Rows(g)
 			if err != nil {
 				t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCount(t *testing.T) {
 	}
 	for name, finished := range map[string]int64{step.Possible: 100, step.Solve: 0} {
 		var s runner.Stats
-		s.Count(&runner.Job{Game: g, Step: name}, of)
+		s.Count(&runner.Job{Method: game.MethodOf(g), Step: name}, of)
 		if s.Records != 100 || s.Messages != 121 || s.Finished != finished {
 			t.Errorf("%s: %+v", name, s.Counts)
 		}

@@ -208,24 +208,23 @@ func (r *run) syncKept() error {
 }
 
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
-func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) error {
+func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
 	var names []string
-	switch g := game.ByMethod(g).(type) {
-	case game.Cyclic:
-		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), g)
+	if g := m.Tiers(); g != nil {
+		for tier := range g.Tiers() + 1 {
+			names = append(names, tierDirs(g, tier)...)
+		}
+	} else {
+		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), m.States)
 		if err != nil {
 			return err
 		}
 		for _, found := range index.Passes {
 			names = append(names, found.Pass)
 		}
-	case game.Acyclic:
-		for tier := range g.Tiers() + 1 {
-			names = append(names, tierDirs(g, tier)...)
-		}
 	}
 	for _, name := range names {
-		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), g.Spec()); err != nil {
+		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	if pass.Step == step.Final {
 		return s.Runner.Run(ctx, pass)
 	}
-	g := game.ByMethod(pass.Game).(game.Cyclic)
+	g := pass.Method.States
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
 		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
@@ -57,7 +57,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		o.Moves = moves.Reader()
 	}
 	var messages, out bytes.Buffer
-	mapped, err := step.Map(pass.Step, g, in, &messages, o)
+	mapped, err := step.Map(pass.Step, pass.Method, in, &messages, o)
 	if err != nil {
 		return stats, err
 	}
@@ -74,7 +74,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdge = edges.SendEdge
 	}
-	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
+	n, err := step.Reduce(pass.Step, pass.Method, sorted, &out, o)
 	if err := edges.Finish(err); err != nil {
 		return stats, err
 	}
@@ -196,6 +196,7 @@ type odd struct {
 }
 
 func (g *odd) Values() game.Values                  { return g.values }
+func (g *odd) Info() game.Info                      { return game.Info{} }
 func (g *odd) KeyBits() uint                        { return g.bits }
 func (g *odd) ToMove(game.Position) game.Player     { return g.toMove }
 func (g *odd) Primitive(p game.Position) game.Value { return game.Value(p) } // 1: the second player has won

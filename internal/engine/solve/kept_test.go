@@ -57,7 +57,7 @@ func TestKept(t *testing.T) {
 				if len(seals) < 8 {
 					t.Fatalf("%d directories are kept", len(seals))
 				}
-				if err := solve.CheckKept(context.Background(), store.Local{}, dir, g); err != nil {
+				if err := solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)); err != nil {
 					t.Fatal(err)
 				}
 				for i, seal := range seals {
@@ -75,7 +75,7 @@ func TestKept(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := solve.CheckKept(context.Background(), store.Local{}, dir, g); err == nil && !maps.Equal(all(t, dir), want) {
+					if err := solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)); err == nil && !maps.Equal(all(t, dir), want) {
 						t.Errorf("%s is damaged, and the check finds nothing", at)
 					}
 					if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {

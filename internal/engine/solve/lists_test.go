@@ -33,8 +33,6 @@ import (
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Acyclic }
 
-func (g rulesOnly) Listed(p game.Position) bool { return game.Listed(g.Acyclic, p) }
-
 // solvedGame solves any game into a new directory.
 func solvedGame(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
 	t.Helper()
@@ -160,7 +158,7 @@ func TestListOptions(t *testing.T) {
 		{"1 worker", 1, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"8 workers", 8, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"little memory", 8, func(o *solve.Options) {
-			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(g, -1, true)}
+			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
 		}},
 		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, jobdir.Text }},
 	} {

@@ -140,7 +140,7 @@ type method interface {
 // A run executes jobs, reports their progress, and knows which directories are complete.
 type run struct {
 	Options
-	g     game.Game
+	g     game.Method
 	data  *store.Data
 	begun time.Time
 	last  int // the last tier; 0 for a game with cycles
@@ -163,7 +163,7 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
+	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
 	stop := r.journal.beat()
 	err := r.solve(ctx)
@@ -183,14 +183,14 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 }
 
 // Check returns an error if the game cannot be solved on any machine.
-func Check(g game.Game) error {
-	if v, ok := g.(game.Vast); ok {
-		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
+func Check(m game.Method) error {
+	if n := m.Game.Info().Vast; n > 0 {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", m.Game.Spec(), n)
 	}
-	if err := game.CheckLength(g); err != nil {
+	if err := m.CheckLength(); err != nil {
 		return err
 	}
-	if g, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+	if g := m.States; g != nil {
 		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
 			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
 		}
@@ -205,13 +205,13 @@ func (r *run) solve(ctx context.Context) (err error) {
 		return err
 	}
 	var m method
-	switch g := game.ByMethod(r.g).(type) {
-	case game.Tiered:
-		m = newBlocks(r, g)
-	case game.Cyclic:
-		m = newStates(r, g)
-	case game.Acyclic:
-		m = newLists(r, g)
+	switch {
+	case r.g.Blocks != nil:
+		m = newBlocks(r, r.g.Blocks)
+	case r.g.States != nil:
+		m = newStates(r, r.g.States)
+	default:
+		m = newLists(r, r.g.Lists)
 	}
 	if r.data.Resumed {
 		if r.tableComplete, err = r.checkTable(ctx); err != nil {
@@ -273,7 +273,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
+	job.Method, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
 	switch job.Step {
 	case step.Init, step.Create:
 		job.Input = []string{r.data.Dir(store.SeedFile)}
@@ -352,7 +352,7 @@ func (r *run) end(ctx context.Context, m method) error {
 	if err != nil {
 		return err
 	}
-	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Values().Text(value)
+	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Game.Values().Text(value)
 	job := &runner.Job{Name: FinalDir, Step: step.Final}
 	m.final(job)
 	wanted, err := r.wantsFinal(ctx)
@@ -367,12 +367,12 @@ func (r *run) end(ctx context.Context, m method) error {
 
 // lookUp returns the value of the initial position.
 func (r *run) lookUp() (game.Value, error) {
-	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
+	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g.Game)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Close()
-	value, ok, err := t.Lookup(r.g.Start())
+	value, ok, err := t.Lookup(r.g.Game.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the start is missing: driver solve --overwrite starts over")
 	}

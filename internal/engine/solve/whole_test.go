@@ -46,7 +46,7 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		g, _ := job.Game.(game.Tiered)
+		g := job.Method.Blocks
 		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
 		chunk := jobdir.NewChunk(g, job.Codec)
 		chunk.Add(step.Start(g))

@@ -62,8 +62,9 @@ func TestBuildOfRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range NamesOf(g) {
-			ps := Properties(g, name, 1, "states")
+		m := game.MethodOf(g)
+		for _, name := range NamesOf(m) {
+			ps := Properties(m, name, 1, "states")
 			i := slices.IndexFunc(ps, func(p Property) bool { return p.Name == BuildProperty })
 			if i < 0 {
 				t.Fatalf("%s of %s: no build among %v", name, g.Spec(), ps)

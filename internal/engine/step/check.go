@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -26,7 +26,7 @@ type inputCheck struct {
 	rules block.Block // the same block, with values computed from the rules
 }
 
-// add is jobdir.AddRecord for the record of a line, with checks of tier and kind.
+// add is lines.AddRecord for the record of a line, with checks of tier and kind.
 func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if b.Tier != c.tier {
 		if want := c.begin(b.Tier); want != "" {
@@ -40,7 +40,7 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 		c.line = make([]int64, b.Len())
 	}
 	c.line[slot] = line
-	return jobdir.AddRecord(b, slot, rec)
+	return lines.AddRecord(b, slot, rec)
 }
 
 // begin starts to read a tier, and checks that it belongs to the job.
@@ -129,7 +129,7 @@ type passCheck struct {
 	rules block.State // the same range, with values computed from the rules
 }
 
-// add is jobdir.AddState for the record of a line, with a check of the remoteness.
+// add is lines.AddState for the record of a line, with a check of the remoteness.
 func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
 	switch {
 	case c.name == Mark:
@@ -141,7 +141,7 @@ func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int
 		c.line = make([]int64, c.g.RangeSize())
 	}
 	c.line[slot] = line
-	return jobdir.AddState(s, slot, rec)
+	return lines.AddState(s, slot, rec)
 }
 
 // values checks the values of a range against the rules, in passes whose input was written

@@ -5,7 +5,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -87,7 +87,7 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 	}
 	if rec.Kind != streamfmt.Message {
 		h.line[slot] = line
-		return jobdir.AddRecord(b, slot, rec)
+		return lines.AddRecord(b, slot, rec)
 	}
 	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
 	if score == 0 {

@@ -33,8 +33,8 @@ func After(name string, number int, found bool) (next string, n int) {
 }
 
 // NamesOf lists the steps of a game in the order in which they run.
-func NamesOf(g game.Game) []string {
-	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+func NamesOf(m game.Method) []string {
+	if m.States != nil {
 		return CyclicNames()
 	}
 	return Names()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -24,9 +24,8 @@ type FinalLines struct {
 }
 
 // NewFinalLines returns a FinalLines that prints the positions of a game to w.
-func NewFinalLines(w *Writer, g game.Game) *FinalLines {
-	_, cyclic := game.ByMethod(g).(game.Cyclic)
-	return &FinalLines{w: w, g: g, cyclic: cyclic}
+func NewFinalLines(w *Writer, m game.Method) *FinalLines {
+	return &FinalLines{w: w, g: m.Game, cyclic: m.States != nil}
 }
 
 // Add prints the line of the next position. If the position is invalid, it returns a
@@ -35,7 +34,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	same := f.begun && p == f.last
 	switch {
 	case f.begun && p < f.last:
-		return jobdir.WantSorted
+		return lines.WantSorted
 	case same && (v == f.value || v == 0 && !f.cyclic):
 		return ""
 	case same && (f.value != 0 || f.cyclic):

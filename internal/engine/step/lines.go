@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -56,7 +56,7 @@ func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 	}
 	b := new(block.Block)
 	check := inputCheck{name: c.name, g: c.g, o: c.o, job: -1, tier: -1}
-	return jobdir.NewGatherer(c.g, b, c.in, c.o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
+	return lines.NewGatherer(c.g, b, c.in, c.o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
 		c.In++
 		return check.add(b, slot, rec, c.In)
 	}, func(uint64) error {
@@ -74,7 +74,7 @@ func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 // eachReceived reads sorted lines.
 func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 	add := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return jobdir.AddRecord(b, slot, rec)
+		return lines.AddRecord(b, slot, rec)
 	}
 	check := func(*block.Block, string) error { return nil }
 	above := 0 // how many tiers the successors are above the tier that is read
@@ -83,7 +83,7 @@ func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 		add, check, above = r.add, r.check, 1
 	}
 	b := new(block.Block)
-	return jobdir.NewGatherer(c.g, b, c.in, c.o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
+	return lines.NewGatherer(c.g, b, c.in, c.o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
 		if c.In++; c.In == 1 && c.name != Init {
 			if want := checkTier(c.g, c.o, b.Tier, b.Tier+above); want != "" {
 				return want
@@ -125,7 +125,7 @@ func (c *stateLines) eachInput(do func(rng uint64, from *block.State) error) err
 	check := passCheck{name: c.name, number: c.o.Number, g: c.g, source: c.o.Source}
 	var from block.State
 	begin := func(rng uint64) { from.Reset(game.RangeLen(c.g, rng)) }
-	return jobdir.NewRangeGatherer(c.g, c.in, c.o.Source, false, begin).Each(func(slot int, rec streamfmt.Record) string {
+	return lines.NewRangeGatherer(c.g, c.in, c.o.Source, false, begin).Each(func(slot int, rec streamfmt.Record) string {
 		c.In++
 		return check.add(&from, slot, rec, c.In)
 	}, func(rng uint64) error {
@@ -167,7 +167,7 @@ func (c *stateLines) send(rng uint64, h *block.Inbox) error {
 func (c *stateLines) eachReceived(do func(rng uint64, h *block.Inbox) error) error {
 	var h block.Inbox
 	begin := func(rng uint64) { h.Reset(game.RangeLen(c.g, rng)) }
-	return jobdir.NewRangeGatherer(c.g, c.in, c.o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
+	return lines.NewRangeGatherer(c.g, c.in, c.o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
 		c.In++
 		return c.receive(&h, slot, rec)
 	}, func(rng uint64) error { return do(rng, &h) })

@@ -52,10 +52,10 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	if g, ok := job.Game.(game.Cyclic); ok {
-		return r.runPass(job, g)
+	if job.Method.States != nil {
+		return r.runPass(job, job.Method.States)
 	}
-	g := job.Game.(game.Tiered)
+	g := job.Method.Blocks
 	splits, records, err := step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
@@ -87,7 +87,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 		o.Moves = moves.Reader()
 	}
 	mapped, reduced, err := r.run(pass, splits, lines, step.CyclicBorders(g, pass.Reducers), o,
-		func(name string, _ game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+		func(name string, _ game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 			return reducePass(pass, g, in, o)
 		})
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
@@ -110,7 +110,7 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdge = edges.SendEdge
 	}
-	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
+	n, err = step.Reduce(pass.Step, pass.Method, in, io.Discard, o)
 	return n, edges.Finish(err)
 }
 
@@ -137,7 +137,7 @@ func readOnce(read, records int64) error {
 
 // run runs the maps of a job, each with the given number of splits, then the reduces.
 func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders []uint64, o step.Options,
-	reduce func(string, game.Game, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
+	reduce func(string, game.Method, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
 	for mapper := range slices.Chunk(splits, lines) {
 		var in strings.Builder
@@ -145,7 +145,7 @@ func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders 
 			in.WriteString(s.String() + "\n")
 		}
 		var out bytes.Buffer
-		n, err := step.Map(job.Step, job.Game, strings.NewReader(in.String()), &out, o)
+		n, err := step.Map(job.Step, job.Method, strings.NewReader(in.String()), &out, o)
 		if err != nil {
 			return mapped, reduced, err
 		}
@@ -177,7 +177,7 @@ func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders 
 			in = streamfmt.AppendPair(in, p.rng, p.packed)
 		}
 		o.Part = i
-		n, err := reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
+		n, err := reduce(job.Step, job.Method, bytes.NewReader(in), io.Discard, o)
 		if err != nil {
 			return mapped, reduced, err
 		}
@@ -283,7 +283,7 @@ func TestErrors(t *testing.T) {
 	}
 	dir := t.TempDir()
 	job := func(name string, tier int) *runner.Job {
-		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, Output: dir}
+		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, Output: dir}
 	}
 	possible := job(step.Possible, 3)
 	borders := step.Borders(g, 3, 2)
@@ -338,7 +338,7 @@ func TestPassErrors(t *testing.T) {
 		}
 	}
 	job := func(name string, tier int, states string) *runner.Job {
-		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, States: states, Output: dir}
+		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, States: states, Output: dir}
 	}
 	create := job(step.Create, 1, "")
 	mark := func(states string) *runner.Job { return job(step.Mark, 3, filepath.Join(dir, states)) }
@@ -395,7 +395,7 @@ func oneRange(rng uint64) []byte {
 }
 
 func mapError(job *runner.Job, line string) error {
-	_, err := step.Map(job.Step, job.Game, strings.NewReader(line), io.Discard, new(shuffled).options(job))
+	_, err := step.Map(job.Step, job.Method, strings.NewReader(line), io.Discard, new(shuffled).options(job))
 	return err
 }
 
@@ -408,10 +408,10 @@ func reduceError(job *runner.Job, partition int, in []byte) error {
 func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, error) {
 	o := new(shuffled).options(job)
 	o.Part, o.Create = partition, createIn(job.FS, job.Output)
-	if g, ok := job.Game.(game.Cyclic); ok {
+	if g := job.Method.States; g != nil {
 		return reducePass(job, g, bytes.NewReader(in), o)
 	}
-	return step.Reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
+	return step.Reduce(job.Step, job.Method, bytes.NewReader(in), io.Discard, o)
 }
 
 // FuzzReducePairs checks that any input is either valid pairs or an error.
@@ -424,7 +424,7 @@ func FuzzReducePairs(f *testing.F) {
 	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
 	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		job := &runner.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1, Output: dir}
+		job := &runner.Job{Step: step.Possible, Method: game.MethodOf(g), FS: store.Local{}, Tier: 2, Reducers: 1, Output: dir}
 		if n, err := reducePairs(job, 0, in); err == nil && n.In < 0 {
 			t.Error("fewer than no records")
 		}
@@ -456,7 +456,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
+			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
 			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}

@@ -15,21 +15,20 @@ type Property struct{ Name, Value string }
 // with blocks needs the player to move, any other game with tiers the tier itself. A game
 // with cycles needs the number of the pass, given as tier, and the directory of the states
 // after the previous pass.
-func Properties(g game.Game, name string, tier int, states string) []Property {
-	words := strings.Fields(g.Spec())
-	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
+func Properties(m game.Method, name string, tier int, states string) []Property {
+	words := strings.Fields(m.Game.Spec())
+	ps := []Property{{BuildProperty, Build(m.Game)}, {"game", words[0]}}
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		ps = append(ps, Property{name, value})
 	}
-	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+	if m.States != nil {
 		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
 	}
 	if name == Init || name == Final {
 		return ps
 	}
-	blocks, ok := g.(game.Tiered)
-	if !ok {
+	if m.Lists != nil {
 		return append(ps, Property{"tier", strconv.Itoa(tier)})
 	}
 	children := tier
@@ -37,8 +36,8 @@ func Properties(g game.Game, name string, tier int, states string) []Property {
 		children++
 	}
 	return append(ps,
-		Property{"turn", Turn(blocks, children-1)},
-		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
+		Property{"turn", Turn(m.Blocks, children-1)},
+		Property{"last_round", strconv.FormatBool(children == m.Blocks.Tiers())})
 }
 
 // Turn returns the name of the player who moves from a tier.

@@ -74,11 +74,11 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 	t.Helper()
 	o.Number, o.States, o.Create = number, states, states.create
 	var messages, out bytes.Buffer
-	if _, err := step.Map(name, states.g, strings.NewReader(in), &messages, o); err != nil {
+	if _, err := step.Map(name, game.MethodOf(states.g), strings.NewReader(in), &messages, o); err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.Sorted(strings.Lines(messages.String()))
-	_, err := step.Reduce(name, states.g, strings.NewReader(strings.Join(lines, "")), &out, o)
+	_, err := step.Reduce(name, game.MethodOf(states.g), strings.NewReader(strings.Join(lines, "")), &out, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestPassStreamErrors(t *testing.T) {
 		if test.reduce {
 			stream = step.Reduce
 		}
-		_, err = stream(test.name, g, strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states, Create: states.create})
+		_, err = stream(test.name, game.MethodOf(g), strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states, Create: states.create})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
 		}
@@ -165,11 +165,11 @@ func TestPassStreamOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if _, err := step.Map(step.Mark, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true, Number: 1}); !errors.Is(err, broken) {
+	if _, err := step.Map(step.Mark, game.MethodOf(g), strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true, Number: 1}); !errors.Is(err, broken) {
 		t.Errorf("map: %v", err)
 	}
 	states := newStates(g)
-	if _, err := step.Reduce(step.Create, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states, Create: states.create}); !errors.Is(err, broken) {
+	if _, err := step.Reduce(step.Create, game.MethodOf(g), strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states, Create: states.create}); !errors.Is(err, broken) {
 		t.Errorf("reduce: %v", err)
 	}
 }

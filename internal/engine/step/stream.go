@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -66,41 +67,41 @@ const SplitMark = " from byte "
 
 // Map runs the map of a step from in to out: on blocks for a tiered game, on states for a
 // pass over a game with cycles.
-func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
+func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	if !o.Combine {
 		o.Memory = 1 // emits each message at once
 	}
-	return run(name, g, in, out, o, func(s *stream) error {
+	return run(name, m, in, out, o, func(s *stream) error {
 		switch name {
 		case Init:
-			return s.MapStart(g, in, o.Source)
+			return s.MapStart(m.Game, in, o.Source)
 		case Final:
-			return mapFinal(g, in, s.Writer, o)
+			return mapFinal(m.Game, in, s.Writer, o)
 		}
-		switch g := game.ByMethod(g).(type) {
-		case game.Tiered:
-			return s.mapBlocks(g)
-		case game.Cyclic:
-			return s.mapPass(g)
+		switch {
+		case m.Blocks != nil:
+			return s.mapBlocks(m.Blocks)
+		case m.States != nil:
+			return s.mapPass(m.States)
 		}
-		return byLists(g)
+		return byLists(m.Lists)
 	})
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out, or to a file if records
 // are packed: it writes the records of a tier, or the new positions of a pass.
-func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, g, in, out, o, func(s *stream) error {
+func Reduce(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	return run(name, m, in, out, o, func(s *stream) error {
 		if name == Final {
-			return reduceFinal(g, in, s.Writer, o)
+			return reduceFinal(m, in, s.Writer, o)
 		}
-		switch g := game.ByMethod(g).(type) {
-		case game.Tiered:
-			return s.reduceBlocks(g)
-		case game.Cyclic:
-			return s.reducePass(g)
+		switch {
+		case m.Blocks != nil:
+			return s.reduceBlocks(m.Blocks)
+		case m.States != nil:
+			return s.reducePass(m.States)
 		}
-		return byLists(g)
+		return byLists(m.Lists)
 	})
 }
 
@@ -113,9 +114,9 @@ type stream struct {
 }
 
 // run runs one side of a step, which must be a step of the game, and flushes its output.
-func run(name string, g game.Game, in io.Reader, out io.Writer, o Options, side func(*stream) error) (Counters, error) {
-	w := NewWriter(out, g)
-	if !slices.Contains(NamesOf(g), name) {
+func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, side func(*stream) error) (Counters, error) {
+	w := NewWriter(out, m.Game)
+	if !slices.Contains(NamesOf(m), name) {
 		return w.Counters, Unknown(name)
 	}
 	err := side(&stream{w, name, in, o})
@@ -123,7 +124,7 @@ func run(name string, g game.Game, in io.Reader, out io.Writer, o Options, side 
 }
 
 // byLists returns the error for a game whose steps are in package lists.
-func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
+func byLists(g game.Acyclic) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
 
 // Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
@@ -152,7 +153,7 @@ func (w *Writer) block(b *block.Block) {
 	n := b.Done.Count()
 	w.Records += int64(b.Open.Count() + n)
 	w.Finished += int64(n)
-	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
+	w.Buf = lines.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
 	w.Spill()
 }
 
@@ -272,7 +273,7 @@ func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamf
 		} else if rec.Kind == streamfmt.Message {
 			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = jobdir.WantOutcome
+			want = lines.WantOutcome
 		} else {
 			want = do(rec)
 		}
@@ -295,9 +296,9 @@ func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 }
 
 // reduceFinal prints each position once.
-func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
-	f := NewFinalLines(w, g)
-	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
+func reduceFinal(m game.Method, in io.Reader, w *Writer, o Options) error {
+	f := NewFinalLines(w, m)
+	err := eachRecord(m.Game, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
 	if err == nil && w.err == nil {
 		if want := f.End(); want != "" {
 			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)

@@ -28,7 +28,7 @@ func rules(t testing.TB, w, h, connect int) *connectn.Rules {
 func mapped(t *testing.T, name string, g game.Tiered, in string, o step.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := step.Map(name, g, strings.NewReader(in), &out, o); err != nil {
+	if _, err := step.Map(name, game.MethodOf(g), strings.NewReader(in), &out, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -43,7 +43,7 @@ func reduced(t *testing.T, name string, g game.Tiered, in string) string {
 		return strings.Compare(a[:width], b[:width])
 	})
 	var out bytes.Buffer
-	if _, err := step.Reduce(name, g, strings.NewReader(strings.Join(lines, "")), &out, step.Options{}); err != nil {
+	if _, err := step.Reduce(name, game.MethodOf(g), strings.NewReader(strings.Join(lines, "")), &out, step.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -214,7 +214,7 @@ func TestBrokenOutput(t *testing.T) {
 	g := rules(t, 4, 5, 3)
 	tiers := plies(g, 9)
 	for _, left := range []int{0, 70_000} {
-		if _, err := step.Map(step.Possible, g, strings.NewReader(tiers[9]), &brokenWriter{left}, step.Options{}); !errors.Is(err, errBroken) {
+		if _, err := step.Map(step.Possible, game.MethodOf(g), strings.NewReader(tiers[9]), &brokenWriter{left}, step.Options{}); !errors.Is(err, errBroken) {
 			t.Errorf("after %d bytes: %v", left, err)
 		}
 	}
@@ -255,14 +255,14 @@ func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *byt
 
 func FuzzMap(f *testing.F) {
 	fuzz(f, func(name string, g game.Tiered, in string, out *bytes.Buffer) error {
-		_, err := step.Map(name, g, strings.NewReader(in), out, step.Options{Turn: "X", Combine: true})
+		_, err := step.Map(name, game.MethodOf(g), strings.NewReader(in), out, step.Options{Turn: "X", Combine: true})
 		return err
 	})
 }
 
 func FuzzReduce(f *testing.F) {
 	fuzz(f, func(name string, g game.Tiered, in string, out *bytes.Buffer) error {
-		_, err := step.Reduce(name, g, strings.NewReader(in), out, step.Options{})
+		_, err := step.Reduce(name, game.MethodOf(g), strings.NewReader(in), out, step.Options{})
 		return err
 	})
 }

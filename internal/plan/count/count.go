@@ -8,7 +8,7 @@
 //   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
 //     is an unbiased estimate of the tier's number, and the mean of many has an interval;
 //   - random games: the number of different positions seen is a lower bound. The upper bound
-//     comes from the game (game.Bounded), or from the number of its keys.
+//     comes from the game (game.Info.Boards), or from the number of its keys.
 package count
 
 import (
@@ -161,10 +161,9 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	g = game.ByMethod(g)
 	drawn, isSampled := g.(game.Sampled)
 	o = o.withDefaults(isSampled)
-	c := &counter{ctx: ctx, g: g, o: o, begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o, begun: time.Now()}
 	if !isSampled && o.Draws == 0 {
 		c.until = c.begun.Add(o.Time)
 	}
@@ -192,6 +191,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 type counter struct {
 	ctx context.Context
 	g   game.Game
+	m   game.Method
 	o   Options
 
 	begun time.Time
@@ -226,8 +226,7 @@ func sum(tiers []Tier) Tier {
 
 // slots sets unknown slots and cells to their bounds, and computes their sums.
 func (c *counter) slots(all *Counts) {
-	switch g := c.g.(type) {
-	case game.Tiered:
+	if g := c.m.Blocks; g != nil {
 		all.Sum.Slots, all.Sum.Cells = 0, 0
 		for i := range all.Tiers {
 			t := &all.Tiers[i]
@@ -241,15 +240,18 @@ func (c *counter) slots(all *Counts) {
 			all.Sum.Slots += t.Slots
 			all.Sum.Cells += t.Cells
 		}
-	case game.Cyclic:
+	} else if g := c.m.States; g != nil && g.Info().Vast == 0 {
 		all.Sum.Slots, all.Sum.Cells = float64(g.Positions()), float64(game.Ranges(g))
 	}
 }
 
-// keys returns an upper bound on the positions of a game, from the number of its keys.
-func keys(g game.Game) float64 {
-	if c, ok := g.(game.Counted); ok {
-		return float64(c.Positions())
+// most returns an upper bound on the positions of the game.
+func (c *counter) most() float64 {
+	switch vast := c.g.Info().Vast; {
+	case vast > 0:
+		return vast
+	case c.m.States != nil:
+		return float64(c.m.States.Positions())
 	}
-	return math.Pow(2, float64(g.KeyBits()))
+	return math.Pow(2, float64(c.g.KeyBits()))
 }

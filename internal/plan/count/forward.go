@@ -20,7 +20,7 @@ type front struct {
 
 // forward enumerates positions until there are too many, or the time is over.
 func (c *counter) forward() (*front, error) {
-	if a, ok := c.g.(game.Acyclic); ok {
+	if a := c.m.Tiers(); a != nil {
 		return c.tiers(a)
 	}
 	return c.passes()
@@ -46,8 +46,8 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		f.tiers = append(f.tiers, exactly(tier, len(set)))
 		done += int64(len(set))
 		t := &f.tiers[tier]
-		if tiered, ok := c.g.(game.Tiered); ok {
-			t.Cells, t.Slots = ranges(tiered, tier, set)
+		if c.m.Blocks != nil {
+			t.Cells, t.Slots = ranges(c.m.Blocks, tier, set)
 		}
 		if done > c.o.Exact && tier < g.Tiers() {
 			return f, c.expand(set, func(all []game.Move) {
@@ -182,7 +182,7 @@ func (v *visited) has(p game.Position) bool {
 // that have not been reached before.
 func (c *counter) passes() (*front, error) {
 	v, most := visited{}, c.o.Exact
-	if n := keys(c.g); n <= 64*float64(most) {
+	if n := c.most(); n <= 64*float64(most) {
 		v.bits = make([]uint64, uint64(n)/64+1)
 	} else {
 		v.some = make(map[game.Position]struct{})

@@ -24,11 +24,11 @@ const mostMoves = 1 << 12
 // play continues after the enumeration: it plays random games from the initial position and
 // counts the different positions.
 func (c *counter) play(f *front) (*Counts, error) {
-	a, acyclic := c.g.(game.Acyclic)
+	a := c.m.Tiers()
 	seen := make([]map[game.Position]struct{}, len(f.tiers))
 	first := len(f.tiers) // tiers below it were enumerated
 	known := func(p game.Position) (tier int, is bool) { return first, f.has(p) }
-	if acyclic {
+	if a != nil {
 		known = func(p game.Position) (int, bool) {
 			tier := a.Tier(p)
 			return tier, tier < first
@@ -93,16 +93,12 @@ func (c *counter) play(f *front) (*Counts, error) {
 		}
 	}
 	all := &Counts{Tiers: f.tiers, How: AtLeast}
-	bound := keys(c.g)
-	if v, ok := c.g.(game.Vast); ok {
-		bound = v.Vast()
-	}
-	bounded, isBounded := c.g.(game.Bounded)
+	bound, boards := c.most(), c.g.Info().Boards
 	for tier := first; tier < len(seen); tier++ {
 		n := float64(len(f.seen[tier]) + len(seen[tier]))
 		t := Tier{Tier: tier, Positions: n, Low: n, High: bound}
-		if isBounded {
-			t.High = min(bound, bounded.Boards(tier))
+		if boards != nil {
+			t.High = min(bound, boards(tier))
 		}
 		all.Tiers = append(all.Tiers, t)
 	}

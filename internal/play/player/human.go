@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/treereduce/treereduce/game"
 )
 
 // maxLine is the number of bytes of a line that a Console keeps: no move is longer.
@@ -91,8 +89,8 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
 		name := line
-		if g, ok := h.Game().(game.Typed); ok {
-			name = g.MoveName(line)
+		if moveName := h.Game().Info().MoveName; moveName != nil {
+			name = moveName(line)
 		}
 		bad := h.Clone().Play(name)
 		if bad != nil {

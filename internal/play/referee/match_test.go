@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -249,5 +248,3 @@ func TestTournamentWithout(t *testing.T) {
 		t.Errorf("%+v, %v", c.Standings, err)
 	}
 }
-
-var _ game.Drawn = short{}

@@ -58,7 +58,7 @@ func fails(err error) player.Player {
 // short is a game whose draw rule limits the plies.
 type short struct{ game.Game }
 
-func (short) DrawRule() game.DrawRule { return game.DrawRule{Plies: 3} }
+func (short) Info() game.Info { return game.Info{Draw: game.DrawRule{Plies: 3}} }
 
 func TestPlay(t *testing.T) {
 	panics := does(func(context.Context, *player.History, time.Duration) (string, error) { panic("oh\nno") })

@@ -43,6 +43,7 @@ func (r rules) Spec() string {
 	return fmt.Sprintf("nim stones=%d last=%s", r.stones, last.Text(r.last))
 }
 
+func (r rules) Info() game.Info                    { return game.Info{} }
 func (r rules) KeyBits() uint                      { return 11 }
 func (r rules) Start() game.Position               { return game.Position(2 * r.stones) }
 func (r rules) Values() game.Values                { return game.Values{Players: [2]string{"White", "Black"}} }

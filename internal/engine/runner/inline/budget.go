@@ -229,11 +229,11 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more
 // for all tiers, and with or without the text of all positions. For a game by lists or with
 // cycles it is what is known before the first job; a job that needs more, e.g. for the index
 // of a large tier, fails when it begins.
-func Least(g game.Game, until int, final bool) int {
-	switch g := game.ByMethod(g).(type) {
-	case game.Tiered:
-		return leastBlocks(g, until, final)
-	case game.Cyclic:
+func Least(m game.Method, until int, final bool) int {
+	switch g := m.States; {
+	case m.Blocks != nil:
+		return leastBlocks(m.Blocks, until, final)
+	case g != nil:
 		n := passNeeds(g, jobdir.Blocks)
 		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
 		if step.StoresEdges(g, step.Mark) {
@@ -241,15 +241,14 @@ func Least(g game.Game, until int, final bool) int {
 		}
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
-	case game.Acyclic:
+	default:
 		each := shareRowMemory + sentRowMemory/2*3
 		if final {
-			each = max(each, finalRowMemory(g))
+			each = max(each, finalRowMemory(m.Lists))
 		}
-		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + g.Tiers()*tierMemory
+		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + m.Lists.Tiers()*tierMemory
 		return (bytes/listsTenths+1)*10 + runner.CodeMemory
 	}
-	return 0
 }
 
 func leastBlocks(t game.Tiered, until int, final bool) int {

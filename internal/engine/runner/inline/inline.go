@@ -42,15 +42,14 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	if err != nil {
 		return runner.Stats{}, err
 	}
-	switch g := game.ByMethod(job.Game).(type) {
-	case game.Tiered:
-		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
-	case game.Cyclic:
-		return r.runStates(ctx, &jobOf[game.Cyclic]{job, g, borders})
-	case game.Acyclic:
-		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
+	switch m := job.Method; {
+	case m.Blocks != nil:
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, m.Blocks, borders})
+	case m.States != nil:
+		return r.runStates(ctx, &jobOf[game.Cyclic]{job, m.States, borders})
+	default:
+		return r.runLists(ctx, &jobOf[game.Acyclic]{job, m.Lists, borders})
 	}
-	return runner.Stats{}, fmt.Errorf("%s: no job can solve it: expected a game.Tiered, game.Cyclic or game.Acyclic", job.Game.Spec())
 }
 
 // runBlocks runs a job over a tier of blocks.

@@ -17,19 +17,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
-// vast is a game with too many positions to be solved.
-type vast struct{ game.Game }
-
-func (vast) Vast() float64 { return 1e30 }
-
-// TestUnknownKind checks that a job fails if its game has no known kind.
-func TestUnknownKind(t *testing.T) {
-	_, err := new(Runner).Run(context.Background(), &runner.Job{Game: vast{gametest.TieGame()}, Reducers: 1})
-	if err == nil || !strings.HasPrefix(err.Error(), "graph size=13: ") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestNeeds compares the memory of a job with a manual computation: what workers allocate
 // counts twice.
 func TestNeeds(t *testing.T) {
@@ -140,9 +127,9 @@ func TestLeast(t *testing.T) {
 	}{
 		{rules, lists},
 		{cross, passes(cross)},
-		{gametest.RulesOnly(cross), passes(game.ByMethod(gametest.RulesOnly(cross)).(game.Cyclic))},
+		{gametest.RulesOnly(cross), passes(game.MethodOf(gametest.RulesOnly(cross)).States)},
 	} {
-		least := Least(tt.g, -1, false) - runner.CodeMemory
+		least := Least(game.MethodOf(tt.g), -1, false) - runner.CodeMemory
 		if err := tt.plan(&Runner{Memory: least}); err != nil {
 			t.Errorf("%T: %d bytes: %v", tt.g, least, err)
 		}

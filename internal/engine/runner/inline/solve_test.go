@@ -20,7 +20,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		runnertest.Check(t, &inline.Runner{}, g)
-		runnertest.Check(t, &inline.Runner{Memory: inline.Least(g, -1, true)}, g)
+		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g)
 	}
 }
 
@@ -31,7 +31,7 @@ func TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	runnertest.Check(t, &inline.Runner{}, g)
-	runnertest.Check(t, &inline.Runner{Memory: inline.Least(g, -1, true)}, g)
+	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g)
 }
 
 // TestStates solves random graphs with predecessors, and with rules only, with the inboxes in

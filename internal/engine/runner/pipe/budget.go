@@ -33,25 +33,25 @@ type Budget struct {
 // Divide divides memory (0 means 1 GiB) among the processes of a job. It plans as many mappers
 // as there are cores, or as memory allows. What remains when each process has its minimum goes
 // to the buffers.
-func Divide(g game.Game, memory, reducers int) Budget {
+func Divide(m game.Method, memory, reducers int) Budget {
 	if memory == 0 {
 		memory = defaultMemory
 	}
 	memory -= runner.CodeMemory
 	mappers := runtime.GOMAXPROCS(0)
-	for mappers > 1 && least(g, mappers, reducers) > memory {
+	for mappers > 1 && least(m, mappers, reducers) > memory {
 		mappers--
 	}
-	rest := max(0, memory-least(g, mappers, reducers)) / 10 * 9
+	rest := max(0, memory-least(m, mappers, reducers)) / 10 * 9
 	holders := mappers
-	if runner.ReducersHold(g) {
+	if runner.ReducersHold(m) {
 		holders += reducers
 	}
 	b := Budget{Mappers: mappers, Sort: leastBuffer + rest/2/reducers, Hold: leastBuffer + rest/4/holders}
-	b.Driver = driverMemory + tables(g) + mappers*feedMemory + reducers*partMemory
-	b.Reducer = processMemory + tables(g)
+	b.Driver = driverMemory + tables(m) + mappers*feedMemory + reducers*partMemory
+	b.Reducer = processMemory + tables(m)
 	b.Mapper = b.Reducer + 2*b.Hold // doubled: garbage stays in memory until it is collected
-	if runner.ReducersHold(g) {
+	if runner.ReducersHold(m) {
 		b.Reducer = b.Mapper
 	}
 	return b
@@ -59,30 +59,30 @@ func Divide(g game.Game, memory, reducers int) Budget {
 
 // Reducers is the default number of reducers: one for each core, or as many as memory allows
 // with the same number of mappers.
-func Reducers(g game.Game, memory int) int {
+func Reducers(m game.Method, memory int) int {
 	n := runtime.GOMAXPROCS(0)
-	for n > 1 && runner.CodeMemory+least(g, n, n) > memory {
+	for n > 1 && runner.CodeMemory+least(m, n, n) > memory {
 		n--
 	}
 	return n
 }
 
 // Least returns the minimum memory of a job with the given number of reducers.
-func Least(g game.Game, reducers int) int { return least(g, 1, reducers) }
+func Least(m game.Method, reducers int) int { return least(m, 1, reducers) }
 
-func least(g game.Game, mappers, reducers int) int {
-	process := processMemory + tables(g)
+func least(m game.Method, mappers, reducers int) int {
+	process := processMemory + tables(m)
 	each := mappers*(feedMemory+process+2*leastBuffer) + reducers*(partMemory+process+sortMemory+leastBuffer)
-	if runner.ReducersHold(g) {
+	if runner.ReducersHold(m) {
 		each += reducers * 2 * leastBuffer
 	}
-	return driverMemory + tables(g) + each
+	return driverMemory + tables(m) + each
 }
 
 // tables returns the memory of the game's tables, which every process has.
-func tables(g game.Game) int {
-	if t, ok := g.(game.Tiered); ok {
-		return t.Tables()
+func tables(m game.Method) int {
+	if m.Blocks != nil {
+		return m.Blocks.Tables()
 	}
 	return 0
 }

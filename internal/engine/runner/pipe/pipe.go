@@ -83,8 +83,8 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
-		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
+	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Method, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Method.Game.KeyBits()),
 		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
 	defer func() {
 		for _, in := range p.open {
@@ -94,13 +94,13 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
-	switch g := game.ByMethod(job.Game).(type) {
-	case game.Tiered:
-		err = p.ofBlocks(g)
-	case game.Cyclic:
-		err = p.ofStates(g)
-	case game.Acyclic:
-		err = p.ofLists(g)
+	switch m := job.Method; {
+	case m.Blocks != nil:
+		err = p.ofBlocks(m.Blocks)
+	case m.States != nil:
+		err = p.ofStates(m.States)
+	default:
+		err = p.ofLists(m.Lists)
 	}
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 		p.splits = append(p.splits, fileSplit(p.FS, dir))
 		return nil
 	}
-	parts, err := jobdir.Parts(p.FS, dir, p.Game.Spec())
+	parts, err := jobdir.Parts(p.FS, dir, p.Method.Game.Spec())
 	if err != nil {
 		return err
 	}

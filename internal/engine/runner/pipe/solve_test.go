@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -95,7 +96,7 @@ func TestPrograms(t *testing.T) {
 		}
 		bin := programs(t)
 		r := pipe.Runner{Bin: bin, Programs: map[string]string{"possible_map": strings.ReplaceAll(test.program, "$BIN", bin)}}
-		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Game: g,
+		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {

@@ -143,7 +143,7 @@ func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(g, codec)}
+	r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g), codec)}
 	o := solve.Options{Runner: r, Reducers: 1, Codec: codec, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil || r.jobs == 0 {
 		t.Errorf("%s: %d jobs, %v", g.Spec(), r.jobs, err)

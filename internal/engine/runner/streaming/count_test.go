@@ -86,7 +86,7 @@ func TestCodec(t *testing.T) {
 	}
 	for _, asked := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
-			if got := Codec(g, asked); got != want {
+			if got := Codec(game.MethodOf(g), asked); got != want {
 				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
 			}
 		}

@@ -60,8 +60,8 @@ func (p *plan) ofLists(g game.Acyclic) error {
 
 // Codec returns the format of the directories of a game's jobs if c was requested. In lists
 // jobs, Hadoop can only read and write lines.
-func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
-	if runner.ByLists(g) {
+func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
+	if m.Lists != nil {
 		return jobdir.Text
 	}
 	return c

@@ -64,16 +64,15 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts the records of the input, and divides it into splits for the
 // maps.
 func (p *plan) fill() error {
-	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
-	switch g := game.ByMethod(p.job.Game).(type) {
-	case game.Tiered:
-		return p.ofBlocks(g)
-	case game.Cyclic:
-		return p.ofStates(g)
-	case game.Acyclic:
-		return p.ofLists(g)
+	p.properties = step.Properties(p.job.Method, p.job.Step, p.job.Tier, p.job.States)
+	switch m := p.job.Method; {
+	case m.Blocks != nil:
+		return p.ofBlocks(m.Blocks)
+	case m.States != nil:
+		return p.ofStates(m.States)
+	default:
+		return p.ofLists(m.Lists)
 	}
-	return nil
 }
 
 // ofBlocks plans a job by blocks.
@@ -155,7 +154,7 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 			return nil, err
 		}
 		if info.IsDir() {
-			parts, err := jobdir.Parts(job.FS, name, job.Game.Spec())
+			parts, err := jobdir.Parts(job.FS, name, job.Method.Game.Spec())
 			if err != nil {
 				return nil, err
 			}
@@ -171,10 +170,10 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 // textRecords estimates the number of records in text directories: their size, divided by the
 // minimum length of a line.
 func textRecords(job *runner.Job, dirs []string) (int64, error) {
-	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
+	line := int64(streamfmt.KeyWidth(job.Method.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Method.Game.Spec())
 		if err != nil {
 			return 0, err
 		}

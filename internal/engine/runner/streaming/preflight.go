@@ -29,7 +29,7 @@ const commandTime = 2 * time.Minute
 // It checks nothing if no job can be large enough for the cluster. The name node has been
 // checked before, and permissions will be when the data directory is created.
 func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error {
-	if mostRecords(g, codec) <= float64(r.Above) {
+	if mostRecords(game.MethodOf(g), codec) <= float64(r.Above) {
 		return nil
 	}
 	if err := checkName(data); err != nil {
@@ -83,19 +83,19 @@ const rowFactor = 64
 
 // mostRecords returns an upper bound for the records that a job of a game reads: the largest
 // tier, or all positions.
-func mostRecords(g game.Game, codec jobdir.Codec) (most float64) {
-	switch g := game.ByMethod(g).(type) {
-	case game.Tiered:
-		for tier := range g.Tiers() + 1 {
-			most = max(most, g.Slots(tier))
+func mostRecords(m game.Method, codec jobdir.Codec) (most float64) {
+	switch {
+	case m.Blocks != nil:
+		for tier := range m.Blocks.Tiers() + 1 {
+			most = max(most, m.Blocks.Slots(tier))
 		}
 		if codec == jobdir.Text {
 			most *= textFactor
 		}
-	case game.Acyclic:
-		most = math.Exp2(float64(g.KeyBits())) * rowFactor
-	case game.Cyclic:
-		most = float64(g.Positions())
+	case m.Lists != nil:
+		most = math.Exp2(float64(m.Lists.KeyBits())) * rowFactor
+	default:
+		most = float64(m.States.Positions())
 	}
 	return most
 }

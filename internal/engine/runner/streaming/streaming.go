@@ -108,12 +108,15 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // counters are missing.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counted := job.Codec == jobdir.Text && stats.Records > 0
-	switch g := game.ByMethod(job.Game).(type) {
-	case game.Tiered:
-		if counted {
-			break
+	switch m := job.Method; {
+	case m.States != nil:
+		return countStates(job, m.States, counted, stats)
+	case m.Lists != nil && stats.Records == 0:
+		if err := countLists(job, m.Lists, &stats); err != nil {
+			return stats, err
 		}
-		t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
+	case m.Blocks != nil && !counted:
+		t, err := jobdir.OpenTier(job.FS, job.Output, m.Blocks, job.Tier)
 		if err != nil {
 			return stats, err
 		}
@@ -122,14 +125,6 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 		stats.Records = int64(counts.Total())
 		if job.Step == step.Possible {
 			stats.Finished = int64(counts.Total() - counts[0])
-		}
-	case game.Cyclic:
-		return countStates(job, g, counted, stats)
-	case game.Acyclic:
-		if stats.Records == 0 {
-			if err := countLists(job, g, &stats); err != nil {
-				return stats, err
-			}
 		}
 	}
 	return stats, nil

@@ -1,4 +1,6 @@
-package jobdir
+// Package lines converts between blocks or states and their records as lines of text, which
+// describe single positions. It does not know files or jobs.
+package lines
 
 import (
 	"fmt"

@@ -11,7 +11,7 @@ import (
 // own is a game with its own draw rule.
 type own struct{ game.Game }
 
-func (own) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 2} }
+func (own) Info() game.Info { return game.Info{Draw: game.DrawRule{Repetitions: 2}} }
 
 func TestDrawRuleOf(t *testing.T) {
 	columns, err := connectn.New(3, 3, 3)

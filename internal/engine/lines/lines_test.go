@@ -1,4 +1,4 @@
-package jobdir_test
+package lines_test
 
 import (
 	"errors"
@@ -12,72 +12,16 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lines"
+	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-func newGame(t *testing.T, width, height, connect int) game.Tiered {
-	t.Helper()
-	g, err := connectn.New(width, height, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// someRecords returns records of positions of one tier that occur in random games, sorted,
-// each position once. About half of them have a value.
-func someRecords(r *rand.Rand, g game.Tiered, tier, games int) []streamfmt.Record {
-	seen := map[game.Position]bool{}
-	for range games {
-		p := g.Start()
-		for range tier {
-			moves := g.Moves(nil, p)
-			if len(moves) == 0 {
-				break
-			}
-			p = moves[r.IntN(len(moves))].To
-		}
-		if g.Tier(p) == tier {
-			seen[p] = true
-		}
-	}
-	var recs []streamfmt.Record
-	for p := range seen {
-		rec := streamfmt.Record{Key: p}
-		if r.IntN(2) == 0 {
-			rec.Kind, rec.Value = streamfmt.Done, byte(r.IntN(60)<<2|1+r.IntN(3))
-		}
-		recs = append(recs, rec)
-	}
-	slices.SortFunc(recs, func(a, b streamfmt.Record) int { return compare(a.Key, b.Key) })
-	return recs
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func text(recs []streamfmt.Record, width int) string {
-	var out []byte
-	for _, rec := range recs {
-		out = streamfmt.AppendRecord(out, rec, width)
-	}
-	return string(out)
-}
 
 // gather reads all blocks and calls use for each.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
 	b := new(block.Block)
-	return jobdir.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
+	return lines.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
 		use(b)
 		return nil
 	})
@@ -85,7 +29,7 @@ func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) er
 
 // adder returns a function that adds records to a block.
 func adder(b *block.Block) func(int, streamfmt.Record) string {
-	return func(slot int, rec streamfmt.Record) string { return jobdir.AddRecord(b, slot, rec) }
+	return func(slot int, rec streamfmt.Record) string { return lines.AddRecord(b, slot, rec) }
 }
 
 var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
@@ -95,11 +39,11 @@ var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range games {
-		g := newGame(t, size.width, size.height, size.connect)
+		g := records.NewGame(t, size.width, size.height, size.connect)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		for _, tier := range []int{0, 1, 2, 5, 8} {
-			recs := someRecords(r, g, tier, 200)
-			want := text(recs, width)
+			recs := records.Random(r, g, tier, 200)
+			want := records.Text(recs, width)
 			var got []byte
 			var ranges []uint64
 			records := 0
@@ -109,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				ranges = append(ranges, b.Range)
 				records += b.Count()
-				got = jobdir.AppendBlock(got, b, width, streamfmt.Done)
+				got = lines.AppendBlock(got, b, width, streamfmt.Done)
 			})
 			if err != nil || string(got) != want {
 				t.Errorf("%s, tier %d: the lines change on their way: %v", g.Spec(), tier, err)
@@ -129,11 +73,11 @@ func TestRoundTrip(t *testing.T) {
 func TestUnsorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range games {
-		g := newGame(t, size.width, size.height, size.connect)
+		g := records.NewGame(t, size.width, size.height, size.connect)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		var recs []streamfmt.Record
 		for tier := range 6 {
-			recs = append(recs, someRecords(r, g, tier, 50)...)
+			recs = append(recs, records.Random(r, g, tier, 50)...)
 		}
 		want := map[uint64]streamfmt.Record{}
 		for _, rec := range recs {
@@ -142,7 +86,7 @@ func TestUnsorted(t *testing.T) {
 		recs = append(recs, recs[:len(recs)/2]...)
 		r.Shuffle(len(recs), func(i, j int) { recs[i], recs[j] = recs[j], recs[i] })
 		got := map[uint64]streamfmt.Record{}
-		err := gather(g, strings.NewReader(text(recs, width)), false, func(b *block.Block) {
+		err := gather(g, strings.NewReader(records.Text(recs, width)), false, func(b *block.Block) {
 			for i := range b.Len() {
 				key := b.Key(i)
 				if b.Open.Has(i) {
@@ -165,10 +109,10 @@ func TestUnsorted(t *testing.T) {
 // TestTiersComeApart checks that records of one range and two tiers give two blocks. On
 // 2×2, keys have two digits: 00 is empty, 02 and 10 have an X, 11 an X and an O.
 func TestTiersComeApart(t *testing.T) {
-	g := newGame(t, 2, 2, 2)
+	g := records.NewGame(t, 2, 2, 2)
 	var got []string
 	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
-		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, jobdir.AppendBlock(nil, b, 2, streamfmt.Done)))
+		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.AppendBlock(nil, b, 2, streamfmt.Done)))
 	})
 	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
 	if err == nil || err.Error() != want {
@@ -182,7 +126,7 @@ func TestTiersComeApart(t *testing.T) {
 // TestLineErrors checks that an invalid line is reported with its number, after the blocks
 // before it, and that its own block is not returned.
 func TestLineErrors(t *testing.T) {
-	g := newGame(t, 2, 2, 2)
+	g := records.NewGame(t, 2, 2, 2)
 	for _, tt := range []struct {
 		name, in string
 		want     string
@@ -201,7 +145,7 @@ func TestLineErrors(t *testing.T) {
 	} {
 		var before []byte
 		err := gather(g, strings.NewReader(tt.in), true, func(b *block.Block) {
-			before = jobdir.AppendBlock(before, b, 2, streamfmt.Done)
+			before = lines.AppendBlock(before, b, 2, streamfmt.Done)
 		})
 		var bad *streamfmt.LineError
 		if !errors.As(err, &bad) || err.Error() != tt.want {
@@ -216,7 +160,7 @@ func TestLineErrors(t *testing.T) {
 // TestUnsortedRanges checks that keys must also ascend from range to range, not only within
 // one.
 func TestUnsortedRanges(t *testing.T) {
-	g := newGame(t, 8, 7, 4) // 16 digits; the two low columns take 16 bits
+	g := records.NewGame(t, 8, 7, 4) // 16 digits; the two low columns take 16 bits
 	in := "0000000002000000\n0000000000020000\n"
 	err := gather(g, strings.NewReader(in), true, func(*block.Block) {})
 	want := `in:2: expected keys in ascending order (LC_ALL=C sort), found "0000000000020000"`
@@ -237,7 +181,7 @@ func TestUnsortedRanges(t *testing.T) {
 // TestTwice checks that a key may occur several times. If it occurs both open and with a
 // value, it has the value, in either order.
 func TestTwice(t *testing.T) {
-	g := newGame(t, 2, 2, 2)
+	g := records.NewGame(t, 2, 2, 2)
 	for in, want := range map[string]string{
 		"02\n02\n":                "02\n",
 		"02\t6\n02\t6\n":          "02\t6\n",
@@ -248,7 +192,7 @@ func TestTwice(t *testing.T) {
 	} {
 		var got []byte
 		err := gather(g, strings.NewReader(in), true, func(b *block.Block) {
-			got = jobdir.AppendBlock(got, b, 2, streamfmt.Done)
+			got = lines.AppendBlock(got, b, 2, streamfmt.Done)
 		})
 		if err != nil || string(got) != want {
 			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
@@ -257,9 +201,9 @@ func TestTwice(t *testing.T) {
 }
 
 func TestAppendMessages(t *testing.T) {
-	g := newGame(t, 2, 2, 2)
+	g := records.NewGame(t, 2, 2, 2)
 	err := gather(g, strings.NewReader("02\t6\n10\n"), true, func(b *block.Block) {
-		if got, want := string(jobdir.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
+		if got, want := string(lines.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
 			t.Errorf("Append gives %q, want %q", got, want)
 		}
 	})
@@ -270,7 +214,7 @@ func TestAppendMessages(t *testing.T) {
 
 func TestNoLines(t *testing.T) {
 	b := new(block.Block)
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
+	gatherer := lines.NewGatherer(records.NewGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); err != io.EOF {
 			t.Errorf("error %v, want io.EOF", err)
@@ -284,7 +228,7 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
 	b := new(block.Block)
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, in, "in", true)
+	gatherer := lines.NewGatherer(records.NewGame(t, 2, 2, 2), b, in, "in", true)
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
@@ -302,7 +246,7 @@ func TestPastTheLastPosition(t *testing.T) {
 	g := game.PlainRanges(rules, 128)
 	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
 		var slots []int
-		gatherer := jobdir.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
+		gatherer := lines.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
 		err := gatherer.Each(func(slot int, _ streamfmt.Record) string {
 			slots = append(slots, slot)
 			return ""

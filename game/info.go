@@ -1,0 +1,69 @@
+package game
+
+import "time"
+
+// Info describes a game. Fields that do not apply to the game keep their zero values.
+type Info struct {
+	// Title is the name of the game and its parameters for people: "Connect 3 on 4×5".
+	// Without it, people read the Spec.
+	Title string
+	// TierUnit is what the tiers of an Acyclic game count: "pieces on the board".
+	TierUnit string
+
+	// Hashes is an upper bound of the hashes: all are below it. 0: 1<<KeyBits().
+	Hashes uint64
+	// Boards returns an upper bound on the positions of a tier of an Acyclic game. Without it,
+	// the bound is the number of hashes.
+	Boards func(tier int) float64
+	// Vast is the approximate number of positions of a game with too many to enumerate: it
+	// can be played and searched, but not solved. 0: the game can be solved.
+	Vast float64
+	// OmitsStart means that final, the text of all positions, has no line for the initial
+	// position.
+	OmitsStart bool
+
+	// MoveName returns the name of the move that text stands for, or text itself if the game
+	// does not know this notation. The move need not be legal. It is for games whose moves
+	// people write in more than one way.
+	MoveName func(text string) string
+	// Draw is the game's own DrawRule.
+	Draw DrawRule
+	// MoveTime is the default time limit per move of a machine or a program; 0: one second.
+	MoveTime time.Duration
+	// NamedFirst means that the player who is named first on the command line plays first;
+	// otherwise, a human is asked.
+	NamedFirst bool
+}
+
+// TitleOf returns the title of a game, or its Spec if it has no title.
+func TitleOf(g Game) string {
+	if title := g.Info().Title; title != "" {
+		return title
+	}
+	return g.Spec()
+}
+
+// Listed reports whether a position of a game has a line in final.
+func Listed(g Game, p Position) bool { return p != g.Start() || !g.Info().OmitsStart }
+
+// A DrawRule defines when a game between players that has not ended is declared a draw. It
+// does not affect the values of positions.
+type DrawRule struct {
+	// Repetitions is the number of times a position may occur, with the same player to move,
+	// before the game is a draw; 0: no limit.
+	Repetitions int
+	// Plies is the number of plies after which the game is a draw; 0: no limit.
+	Plies int
+}
+
+// DrawRuleOf returns the draw rule of a game: its own; none for an Acyclic game, which
+// always ends; for any other game, a draw at the third repetition or after 1,000 plies.
+func DrawRuleOf(g Game) DrawRule {
+	if rule := g.Info().Draw; rule != (DrawRule{}) {
+		return rule
+	}
+	if _, ok := g.(Acyclic); ok {
+		return DrawRule{}
+	}
+	return DrawRule{Repetitions: 3, Plies: 1000}
+}

@@ -1,0 +1,50 @@
+package game
+
+import "fmt"
+
+// A Method is a game and how it is solved: exactly one of Blocks, States and Lists is not nil.
+type Method struct {
+	Game   Game
+	Blocks Tiered
+	States Cyclic
+	Lists  Acyclic
+}
+
+// MethodOf returns the method of a game. A game that is Tiered, Cyclic or Acyclic (checked in
+// this order) is solved as it is. Any other game is adapted to Cyclic, see PlainRanges.
+func MethodOf(g Game) Method {
+	m := Method{Game: g}
+	switch g := g.(type) {
+	case Tiered:
+		m.Blocks = g
+	case Cyclic:
+		m.States = g
+	case Acyclic:
+		m.Lists = g
+	default:
+		m.States = PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
+	}
+	return m
+}
+
+// Tiers returns the game if it has tiers, which are solved by blocks or by lists; otherwise nil.
+func (m Method) Tiers() Acyclic {
+	if m.Blocks != nil {
+		return m.Blocks
+	}
+	return m.Lists
+}
+
+// CheckLength returns an error if a game can last longer than its values can express: the
+// values of its first positions would be wrong. The length of a game solved by states is known
+// only when it is solved; step.Pass fails when it exceeds the limit.
+func (m Method) CheckLength() error {
+	most := MaxRemoteness
+	if m.Blocks != nil {
+		most = MaxByteRemoteness
+	}
+	if g := m.Tiers(); g != nil && g.Tiers() > most {
+		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), g.Tiers(), most)
+	}
+	return nil
+}

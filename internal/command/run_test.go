@@ -1,0 +1,156 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/network"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// runIt runs a command line of an application that has the command read with a subcommand for
+// each solvable game, and fail.
+func runIt(line, stdin string) (status int, stdout, stderr string) {
+	kinds := command.Which(game.Kinds{connectn.Kind, network.Kind, quickcross.Kind}, func(g game.Game) bool { return g.KeyBits() < 60 })
+	read := &cli.Command{Name: "read", Usage: "print positions", ArgsUsage: "[POSITION]",
+		Description: "Prints positions, one line each. " + strings.Repeat("A long line is wrapped. ", 10) + "\n\n  $ x read connectn",
+		Flags:       command.Group("input", []cli.Flag{command.StartFlag(), command.FromFlag()})}
+	app := &cli.App{Name: "x", Usage: "try commands", Commands: []*cli.Command{
+		command.OfGame(kinds, read, func(c *cli.Context, kind game.Kind) error {
+			g, err := command.GameOf(c, kind)
+			if err != nil {
+				return err
+			}
+			form, err := command.FormOf(c)
+			if err != nil {
+				return err
+			}
+			return command.Positions{Game: g, From: form}.Each(context.Background(), c, func(out io.Writer, a command.Asked) error {
+				if v := g.Primitive(a.Position); v != 0 {
+					which, how := command.WorthOf(g, a.Position, g.Values().Ended(v, g.ToMove(a.Position))).Ended(g, a.Position)
+					fmt.Fprintln(out, which+how)
+					return nil
+				}
+				fmt.Fprintf(out, "%q\n", g.AppendText(nil, a.Position))
+				return nil
+			})
+		}),
+		{Name: "fail", Usage: "fail", Flags: []cli.Flag{&cli.StringFlag{Name: "how"}, &cli.BoolFlag{Name: "yes"}}, Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c, ": --how says it"); err != nil {
+				return err
+			}
+			ctx, stop := command.Interruptible(c.Context)
+			defer stop()
+			switch c.String("how") {
+			case "twice":
+				return errors.Join(errors.New("first\x1b"), errors.New("second"))
+			case "told":
+				return command.ErrTold
+			case "confirm":
+				return command.Confirm(ctx, c, "it takes an hour")
+			case "signal":
+				if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return command.ErrInterrupted
+			}
+			return nil
+		}},
+	}}
+	var out, errs strings.Builder
+	status = command.Run(app, append([]string{"x"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// TestRun checks exit codes and output of an application's commands.
+func TestRun(t *testing.T) {
+	const board = "read connectn --width 2 --height 2 --connect 2 "
+	for _, test := range []struct {
+		line, stdin    string
+		status         int
+		stdout, stderr string
+	}{
+		{"fail", "", 0, "", ""},
+		{"fail --how twice", "", 1, "", "x: first\\x1b\nx: second\n"},
+		{"fail --how told", "", 1, "", ""},
+		{"fail now", "", 2, "", "x: unexpected argument \"now\": --how says it\nx: see x fail --help\n"},
+		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes starts\n"},
+		{"fail --how confirm --yes", "", 0, "", "x: it takes an hour\n"},
+		{"fail --how signal", "", 143, "", "x: stopped\n"},
+		{board + "--start", "", 0, "\"    \"\n", ""},
+		{board + "0 1", "", 0, "\"X O \"\n", ""},
+		{board + "0 1 0", "", 0, "\"XXO \" is finished: X wins\n", ""},
+		{board + "--from hash #0", "", 0, "\"    \"\n", ""},
+		{board + "--from sky 0", "", 2, "", "x: --from"},
+		{board, "0\n9\n0 1\n", 1, "\"X   \"\n\"X O \"\n", "x: stdin:2: expected a position (neither a board nor moves: "},
+		{"read connectn --width 0", "", 2, "", "x: connectn: width"},
+		{"read network --start", "", 2, "", "x: unknown game \"network\""},
+		{"read quickcross --width 2 --height 2 --connect 2 a1- a2-", "", 0, "hash 10: you have lost\n", ""},
+		{"--version", "", 0, "x version ", ""},
+	} {
+		status, stdout, stderr := runIt(test.line, test.stdin)
+		if status != test.status || !strings.Contains(stdout, test.stdout) || !strings.HasPrefix(stderr, test.stderr) ||
+			test.stdout == "" && stdout != "" || test.stderr == "" && stderr != "" {
+			t.Errorf("%s: exit status %d, %q, %q; want %d, %q, %q", test.line, status, stdout, stderr, test.status, test.stdout, test.stderr)
+		}
+	}
+}
+
+// TestHelp checks that the help has every section, and no line with more than 80 columns.
+func TestHelp(t *testing.T) {
+	for line, want := range map[string][]string{
+		"--help":               {"NAME:\n   x - try commands\n", "COMMANDS:\n", "   read  print positions\n", "x COMMAND --help describes a command"},
+		"read --help":          {"x read GAME [flags]", "   connectn "},
+		"read connectn --help": {"DESCRIPTION:\n   Prints positions", "\n     $ x read connectn\n", "\nboard:\n", "--width", "\ninput:\n", "--start", "[POSITION]"},
+	} {
+		status, help, stderr := runIt(line, "")
+		if status != 0 || stderr != "" {
+			t.Errorf("%s: exit status %d, %s", line, status, stderr)
+		}
+		for _, w := range want {
+			if !strings.Contains(help, w) {
+				t.Errorf("%s: no %q in\n%s", line, w, help)
+			}
+		}
+		for text := range strings.Lines(help) {
+			if len([]rune(strings.TrimSuffix(text, "\n"))) > 80 {
+				t.Errorf("%s: a line of more than 80 columns: %q", line, text)
+			}
+		}
+	}
+}
+
+// TestWorth checks how values are written for people and programs.
+func TestWorth(t *testing.T) {
+	for w, want := range map[command.Worth]string{
+		{Result: game.Wins, Remoteness: 7}:  "you win in 7, win 7",
+		{Result: game.Loses, Remoteness: 0}: "you lose in 0, lose 0",
+		{Result: game.Ties, Remoteness: 2}:  "you tie in 2, tie 2",
+		{Result: game.Draws}:                "draw: play never ends, draw ",
+	} {
+		if got := fmt.Sprintf("%s, %s %s", w, w.Word(), w.Number()); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if j := w.JSON(); j.Value != w.Word() || (j.Remoteness == nil) != (w.Result == game.Draws) {
+			t.Errorf("%s: %+v", w, j)
+		}
+	}
+	values := game.Values{Players: [2]string{"X", "O"}}
+	if got := command.Summary(values, game.NewValue(game.FirstWins, 1)); got != "X wins in 1 move" {
+		t.Errorf("%q", got)
+	}
+	if got := command.Summary(game.Values{OfMover: true}, 0); got != "a draw, play never ends" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,51 @@
+package disk
+
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+)
+
+// TestBound checks that the bound of the disk usage is at least what was measured on solved
+// boards, and less than ten times that.
+func TestBound(t *testing.T) {
+	for _, test := range []struct {
+		spec string
+		o    solve.Options
+		took float64
+	}{
+		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: -1}, 42_654_511},
+		{"connectn width=6 height=6 connect=4", solve.Options{UntilTier: -1}, 45.7e9},
+		{"quickcross width=4 height=3 connect=3", solve.Options{UntilTier: -1}, 244_018},
+		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: 3}, 0},
+		{"mnk width=4 height=4 connect=3", solve.Options{UntilTier: -1}, 0},
+	} {
+		g, err := all.Kinds().Parse(test.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := Bound(g, &test.o); n < test.took || n > 10*test.took {
+			t.Errorf("%s, until %d: %.3g bytes, it took %.3g", test.spec, test.o.UntilTier, n, test.took)
+		}
+	}
+}
+
+// TestPlanned checks that the plan gives a closer estimate than the bound, with a margin:
+// for 7×6 connect 4, at least the 0.65 bytes a position that 6×6 took.
+func TestPlanned(t *testing.T) {
+	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := solve.Options{UntilTier: -1}
+	bound := Bound(g, &o)
+	const least = 0.65 * 4_531_985_219_092
+	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n < least || n > 0.8*bound {
+		t.Errorf("%.3g bytes, %v; it cannot be less than %.3g, and %.3g are the bound", n, err, least, bound)
+	}
+	o.KeepAll = true
+	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n != bound {
+		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
+	}
+}

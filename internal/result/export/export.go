@@ -1,0 +1,355 @@
+// Package export writes positions of a table as lines: tab-separated, CSV or JSON.
+package export
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A Form is an output format: the text before the board, between the board and the hash,
+// and after the hash (value, remoteness and outcome).
+type Form struct {
+	Header         string
+	before, middle string
+	board          func(dst []byte, from int) []byte // edits dst[from:], the text of the board, in place
+	after          func(value, remoteness, outcome string) string
+}
+
+// Forms contains the formats by name.
+var Forms = map[string]Form{
+	"tsv": {
+		Header: "position\thash\tvalue\tremoteness\toutcome\n", middle: "\t",
+		after: func(value, remoteness, outcome string) string {
+			return "\t" + value + "\t" + remoteness + "\t" + outcome + "\n"
+		},
+	},
+	"csv": {
+		Header: "position,hash,value,remoteness,outcome\n", middle: ",", board: quoteCSV,
+		after: func(value, remoteness, outcome string) string {
+			return "," + value + "," + remoteness + "," + string(quoteCSV([]byte(outcome), 0)) + "\n"
+		},
+	},
+	"jsonl": {
+		before: `{"position":`, middle: `,"hash":`, board: quoteJSON,
+		after: func(value, remoteness, outcome string) string {
+			if remoteness != "" {
+				remoteness = `,"remoteness":` + remoteness
+			}
+			return `,"value":"` + value + `"` + remoteness + `,"outcome":` + string(quoteJSON([]byte(outcome), 0)) + "}\n"
+		},
+	},
+}
+
+// Dotted replaces the spaces of a text with dots.
+func Dotted(text []byte) []byte {
+	for i, c := range text {
+		if c == ' ' {
+			text[i] = '.'
+		}
+	}
+	return text
+}
+
+// quoteCSV quotes a field if necessary.
+func quoteCSV(dst []byte, from int) []byte {
+	field := dst[from:]
+	if bytes.IndexByte(field, ',') < 0 && bytes.IndexByte(field, '"') < 0 {
+		return dst
+	}
+	quoted := `"` + strings.ReplaceAll(string(field), `"`, `""`) + `"`
+	return append(dst[:from], quoted...)
+}
+
+// quoteJSON makes dst[from:] a JSON string. A board is one line of text without quotation
+// marks, so that only backslashes need escaping.
+func quoteJSON(dst []byte, from int) []byte {
+	if bytes.IndexByte(dst[from:], '\\') >= 0 {
+		dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{'\\'}, []byte(`\\`))...)
+	}
+	dst = append(dst, '"', '"')
+	copy(dst[from+1:], dst[from:len(dst)-2])
+	dst[from] = '"'
+	return dst
+}
+
+// An Exporter writes the positions of a table.
+type Exporter struct {
+	Game   game.Game
+	Form   Form
+	Wanted func(game.Value) bool // selects positions by value
+	Scan   *table.Scan           // selects them by tier
+	Out    io.Writer
+	Dots   bool // write the spaces of a position as dots
+}
+
+// A liner formats positions as lines. Each worker has its own.
+type liner struct {
+	*Exporter
+	ends map[valueOf]string
+	last valueOf // the value that end belongs to
+	end  string
+}
+
+// A valueOf is a value and the player to move of its position.
+type valueOf struct {
+	value  game.Value
+	toMove game.Player
+}
+
+func (x *Exporter) liner() *liner {
+	return &liner{Exporter: x, ends: make(map[valueOf]string)}
+}
+
+// append appends the line of a position.
+func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
+	dst = append(dst, l.Form.before...)
+	from := len(dst)
+	dst = l.Game.AppendText(dst, p)
+	if l.Dots {
+		Dotted(dst[from:])
+	}
+	if l.Form.board != nil {
+		dst = l.Form.board(dst, from)
+	}
+	dst = strconv.AppendUint(append(dst, l.Form.middle...), p, 10)
+	if of := (valueOf{v, l.Game.ToMove(p)}); of != l.last || l.end == "" {
+		l.last, l.end = of, l.endOf(of, p)
+	}
+	return append(dst, l.end...)
+}
+
+// endOf returns the part of a line after the hash, for a position with this value.
+func (l *liner) endOf(of valueOf, p game.Position) string {
+	end, ok := l.ends[of]
+	if !ok {
+		worth := command.WorthOf(l.Game, p, of.value)
+		end = l.Form.after(worth.Word(), worth.Number(), l.Game.Values().Word(of.value.Outcome()))
+		l.ends[of] = end
+	}
+	return end
+}
+
+const (
+	// shareBatches is the number of batches in a share, the unit of work of a worker.
+	shareBatches = 8
+	// pieceBytes is the number of bytes that are passed on and written at a time.
+	pieceBytes = 256 << 10
+	// piecesAhead is how many of those pieces of a share may wait for their turn to be written.
+	piecesAhead = 16
+)
+
+// All writes every wanted position, in the order of the table. The scan is divided into shares;
+// each has a channel for its lines, and the channels are emptied one after the other.
+func (x *Exporter) All(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	free := sync.Pool{New: func() any { return new([]byte) }}
+	shares := make(chan chan *[]byte, 2*runtime.GOMAXPROCS(0)) // in the order of the table
+	var claim sync.Mutex
+	next := 0
+	// take returns the next share: the number of its first batch, and the channel for its
+	// lines.
+	take := func() (first int, lines chan *[]byte, ok bool) {
+		claim.Lock()
+		defer claim.Unlock()
+		if next >= x.Scan.Len() {
+			return 0, nil, false
+		}
+		first, lines = next, make(chan *[]byte, piecesAhead)
+		select {
+		case shares <- lines:
+			next += shareBatches
+			return first, lines, true
+		case <-ctx.Done():
+			return 0, nil, false
+		}
+	}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
+			for {
+				first, lines, ok := take()
+				if !ok {
+					return
+				}
+				err := x.share(ctx, r, l, b, first, lines, &free)
+				close(lines)
+				if err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(shares)
+	}()
+	for lines := range shares {
+		for piece := range lines {
+			if context.Cause(ctx) == nil {
+				if _, err := x.Out.Write(*piece); err != nil {
+					cancel(err)
+				}
+			}
+			free.Put(piece)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// share writes the batches of a share to its channel.
+func (x *Exporter) share(ctx context.Context, r *table.ScanReader, l *liner, b *table.Batch, first int, lines chan<- *[]byte, free *sync.Pool) error {
+	piece := free.Get().(*[]byte)
+	*piece = (*piece)[:0]
+	send := func() error {
+		select {
+		case lines <- piece:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for i := first; i < min(first+shareBatches, x.Scan.Len()); i++ {
+		if err := r.Read(i, b); err != nil {
+			return err
+		}
+		for j, p := range b.Positions {
+			if !x.Wanted(b.Values[j]) {
+				continue
+			}
+			*piece = l.append(*piece, p, b.Values[j])
+			if len(*piece) >= pieceBytes {
+				if err := send(); err != nil {
+					return err
+				}
+				piece = free.Get().(*[]byte)
+				*piece = (*piece)[:0]
+			}
+		}
+	}
+	return send()
+}
+
+// A picked position is a position of a sample.
+type picked struct {
+	order    uint64 // the sample consists of the positions with the lowest
+	tier     int
+	position game.Position
+	value    game.Value
+}
+
+// picks is a heap with the highest order on top.
+type picks []picked
+
+func (h picks) Len() int           { return len(h) }
+func (h picks) Less(i, j int) bool { return h[i].order > h[j].order }
+func (h picks) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *picks) Push(x any)        { *h = append(*h, x.(picked)) }
+func (h *picks) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// add adds a position if it is among the n lowest in order.
+func (h *picks) add(n int, p picked) {
+	switch {
+	case len(*h) < n:
+		heap.Push(h, p)
+	case p.order < (*h)[0].order:
+		(*h)[0] = p
+		heap.Fix(h, 0)
+	}
+}
+
+// shuffled returns a pseudorandom number for a position and a seed. Different positions have
+// different numbers: it is the finisher of SplitMix64, which is a bijection.
+func shuffled(p game.Position, seed uint64) uint64 {
+	z := p + seed*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Sample writes n random positions of those that are wanted, or all if there are fewer.
+func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
+	batches, ok, err := x.Scan.Sample(ctx, uint64(n), seed, x.Wanted)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return x.sampleAll(ctx, n, seed)
+	}
+	var lines []byte
+	l := x.liner()
+	for _, b := range batches {
+		for i, p := range b.Positions {
+			lines = l.append(lines, p, b.Values[i])
+		}
+		if _, err := x.Out.Write(lines); err != nil {
+			return err
+		}
+		lines = lines[:0]
+	}
+	return nil
+}
+
+// sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
+// the lowest numbers.
+func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
+	var mu sync.Mutex // protects each, the picks of all workers
+	var each []*picks
+	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), 1, func() func(int) error {
+		r, b, own := x.Scan.Reader(), new(table.Batch), new(picks)
+		mu.Lock()
+		each = append(each, own)
+		mu.Unlock()
+		return func(i int) error {
+			if err := r.Read(i, b); err != nil {
+				return err
+			}
+			for j, p := range b.Positions {
+				if v := b.Values[j]; x.Wanted(v) {
+					own.add(n, picked{shuffled(p, seed), b.Tier, p, v})
+				}
+			}
+			return nil
+		}
+	}); err != nil {
+		return err
+	}
+	var all picks
+	for _, own := range each {
+		for _, p := range *own {
+			all.add(n, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
+	var lines []byte
+	l := x.liner()
+	for _, p := range all {
+		if lines = l.append(lines, p.position, p.value); len(lines) >= pieceBytes {
+			if _, err := x.Out.Write(lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+	}
+	_, err := x.Out.Write(lines)
+	return err
+}

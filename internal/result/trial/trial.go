@@ -1,0 +1,339 @@
+// Package trial compares the programs of a user, which replace the map or the reduce of a step,
+// with ours, and finds the first line that they get wrong.
+package trial
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A Runner runs jobs with the programs of a user, and compares their output with the output of our
+// own programs.
+type Runner struct {
+	Theirs *pipe.Runner
+	Ours   *pipe.Runner // the same runner without these programs
+	FS     store.FS
+}
+
+// A WrongLine is the error that describes the first wrong line.
+type WrongLine struct {
+	Program  string   // the one that printed the line or omitted it, such as possible_map
+	Input    []string // the lines of its input that should produce the expected line
+	Expected string   // "" if no line was expected
+	Found    string   // "" if no line was found
+	Why      error    // the error of the job, if the job failed
+}
+
+func (w *WrongLine) Error() string {
+	text := fmt.Sprintf("%s is wrong: expected %s, found %s", w.Program, quoted(w.Expected), quoted(w.Found))
+	if w.Why != nil {
+		text += fmt.Sprintf(" (%v)", w.Why)
+	}
+	return text
+}
+
+// quoted returns a line as it appears in an error.
+func quoted(line string) string {
+	if line == "" {
+		return "no line"
+	}
+	return strconv.Quote(line)
+}
+
+// Run runs a job; if programs of the command line take part in it, Run runs it a second time
+// with ours and compares. The error is a *WrongLine if the outputs differ.
+func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	stats, failed := c.Theirs.Run(ctx, job)
+	_, maps := c.Theirs.Programs[job.Step+"_map"]
+	_, reduces := c.Theirs.Programs[job.Step+"_reduce"]
+	if !maps && !reduces || ctx.Err() != nil {
+		return stats, failed
+	}
+	t := &trial{Runner: c, Job: job, all: func(string) bool { return true }}
+	if failed != nil { // perhaps because the mapper is wrong
+		var w *WrongLine
+		if maps {
+			w, err = t.wrongMap(ctx, t.all)
+		}
+		if err != nil || w == nil {
+			return stats, failed
+		}
+		w.Why = failed
+		return stats, w
+	}
+	ours, err := t.make(ctx, c.Ours, ".ours")
+	defer func() { err = errors.Join(err, c.FS.RemoveAll(ours)) }()
+	if err != nil {
+		return stats, err
+	}
+	expected, found, err := c.differ(ours, job.Output)
+	if err != nil || expected == found {
+		return stats, err
+	}
+	if maps && reduces {
+		if maps, err = t.mapsWrong(ctx, ours); err != nil {
+			return stats, err
+		}
+	}
+	w, err := t.blame(ctx, maps, expected, found)
+	if err != nil {
+		return stats, err
+	}
+	return stats, w
+}
+
+// A trial is a job that failed, or whose output differs from ours.
+type trial struct {
+	*Runner
+	*runner.Job
+	all func(line string) bool // always returns true
+}
+
+// make runs the job with its output in a directory next to its own, whose name has the suffix.
+func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir string, err error) {
+	job := *t.Job
+	job.Output, job.FS, job.Progress = t.Output+suffix, t.Runner.FS, nil
+	if err := t.Runner.FS.MkdirAll(job.Output); err != nil {
+		return job.Output, err
+	}
+	_, err = by.Run(ctx, &job)
+	return job.Output, err
+}
+
+// mapsWrong reports whether their mapper with our reducer gives a different output than ours,
+// i.e. whether the mapper is at fault.
+func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err error) {
+	half := *t.Ours
+	half.Programs = map[string]string{t.Step + "_map": t.Theirs.Programs[t.Step+"_map"]}
+	dir, failed := t.make(ctx, &half, ".half")
+	defer func() { err = errors.Join(err, t.Runner.FS.RemoveAll(dir)) }()
+	if failed != nil {
+		return true, ctx.Err()
+	}
+	expected, found, err := t.differ(ours, dir)
+	return expected != found, err
+}
+
+// blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
+func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*WrongLine, error) {
+	w := &WrongLine{Program: t.Step + "_reduce", Expected: expected, Found: found}
+	of := sameKey(t.Method.Game, cmp.Or(expected, found))
+	if !maps {
+		all, err := t.lines(ctx)
+		if err != nil {
+			return nil, err
+		}
+		messages, err := t.Theirs.Map(ctx, t.Job, joined(all))
+		w.Input = slices.Sorted(filtered(messages, of))
+		return w, err
+	}
+	for _, of := range []func(string) bool{of, t.all} {
+		if byLine, err := t.wrongMap(ctx, of); err != nil || byLine != nil {
+			return byLine, err
+		}
+	}
+	w.Program = t.Step + "_map"
+	return w, nil
+}
+
+// lines returns the lines that the mappers of the job read.
+func (t *trial) lines(ctx context.Context) ([]string, error) {
+	var input bytes.Buffer
+	err := t.Ours.MapInput(ctx, t.Job, &input)
+	return slices.Collect(filtered(input.Bytes(), t.all)), err
+}
+
+// wrongMap finds an input line for which their mapper prints something else than ours,
+// comparing only the wanted lines; nil if there is none.
+func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*WrongLine, error) {
+	all, err := t.lines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	printed := func(by *pipe.Runner, of []string) (map[string]bool, error) {
+		out, err := by.Map(ctx, t.Job, joined(of))
+		set := make(map[string]bool)
+		for line := range filtered(out, wanted) {
+			set[line] = true
+		}
+		return set, err
+	}
+	var sets [2]map[string]bool
+	by := [2]*pipe.Runner{t.Ours, t.Theirs}
+	for i, r := range by {
+		if sets[i], err = printed(r, all); err != nil {
+			return nil, err
+		}
+	}
+	for i, r := range by {
+		line := without(sets[i], sets[1-i])
+		if line == "" {
+			continue
+		}
+		// Bisect the input: keep the half that produces the line.
+		input := all
+		for len(input) > 1 {
+			half := input[:len(input)/2]
+			set, err := printed(r, half)
+			if err != nil {
+				return nil, err
+			}
+			if input = input[len(half):]; set[line] {
+				input = half
+			}
+		}
+		var of [2]map[string]bool
+		for i, r := range by {
+			if of[i], err = printed(r, input); err != nil {
+				return nil, err
+			}
+		}
+		w := &WrongLine{Program: t.Step + "_map", Input: input, Expected: without(of[0], of[1]), Found: without(of[1], of[0])}
+		if w.Expected != w.Found {
+			return w, nil
+		}
+	}
+	return nil, nil
+}
+
+// without returns the first line, in sorted order, that is not in others; "" if there is none.
+func without(lines, others map[string]bool) (first string) {
+	for line := range lines {
+		if !others[line] && (first == "" || line < first) {
+			first = line
+		}
+	}
+	return first
+}
+
+// joined returns the lines as one text.
+func joined(lines []string) (text []byte) {
+	for _, line := range lines {
+		text = append(append(text, line...), '\n')
+	}
+	return text
+}
+
+// filtered yields the wanted lines of a text. It removes a tab without a value after it at the
+// end of a line, as every reader of these lines does.
+func filtered(text []byte, wanted func(line string) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range bytes.Lines(text) {
+			if l := trimmed(line); wanted(l) && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+func trimmed(line []byte) string {
+	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\t'}))
+}
+
+// sameKey returns a function that reports whether another line has the same key as line, or is
+// for the same position.
+func sameKey(g game.Game, line string) func(other string) bool {
+	p, err := command.ParseAsked(g, line, command.FromFinal)
+	key, _, _ := strings.Cut(line, "\t")
+	return func(other string) bool {
+		field, _, _ := strings.Cut(other, "\t")
+		q, notOne := strconv.ParseUint(field, 16, 64)
+		return field == key || err == nil && notOne == nil && q == p.Position
+	}
+}
+
+// differ finds the first line in which the text files of two directories differ. found is "" if
+// the expected line is missing, and expected is "" if there is an additional line. They are
+// equal if nothing differs.
+func (c *Runner) differ(ours, theirs string) (expected, found string, err error) {
+	entries, err := c.FS.ReadDir(ours)
+	if err != nil {
+		return "", "", err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "_") || !jobdir.IsText(e.Name()) {
+			continue
+		}
+		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {
+			return expected, found, err
+		}
+	}
+	return "", "", nil
+}
+
+// differIn is differ for one file.
+func (c *Runner) differIn(ours, theirs string) (expected, found string, err error) {
+	var readers [2]*bufio.Reader
+	for i, name := range []string{ours, theirs} {
+		f, err := c.FS.Open(name)
+		if errors.Is(err, fs.ErrNotExist) && i == 1 {
+			readers[i] = bufio.NewReader(strings.NewReader(""))
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		defer f.Close()
+		readers[i] = bufio.NewReader(f)
+	}
+	for {
+		var lines [2]string
+		ended := 0
+		for i, r := range readers {
+			line, err := r.ReadBytes('\n')
+			if err != nil && err != io.EOF {
+				return "", "", err
+			}
+			if len(line) == 0 {
+				ended++
+			}
+			lines[i] = trimmed(line)
+		}
+		if lines[0] != lines[1] || ended == 2 {
+			return c.alone(lines, readers)
+		}
+	}
+}
+
+// alone decides which of two differing lines to report. If one of them comes later in the other
+// file, only the other line is wrong, and that one is returned.
+func (c *Runner) alone(lines [2]string, readers [2]*bufio.Reader) (expected, found string, err error) {
+	if lines[0] == lines[1] {
+		return "", "", nil
+	}
+	var later [2]bool // whether this file contains the other file's line further on
+	for i, r := range readers {
+		for !later[i] && lines[1-i] != "" {
+			line, err := r.ReadBytes('\n')
+			if len(line) == 0 || err != nil && err != io.EOF {
+				break
+			}
+			later[i] = trimmed(line) == lines[1-i]
+		}
+	}
+	switch {
+	case later[0] && !later[1]: // the found line is expected later, so the expected one is missing
+		return lines[0], "", nil
+	case later[1] && !later[0]:
+		return "", lines[1], nil
+	}
+	return lines[0], lines[1], nil
+}

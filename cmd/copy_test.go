@@ -51,7 +51,7 @@ func TestInterruptedCopy(t *testing.T) {
 		run.Wait()
 		fake.Set(nil)
 		// If interrupted late, the driver may have nothing left to do except copy.
-		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver-aws: stopped; (the copy is not whole, )?--resume goes on\n$`).MatchString(stderr.String()) {
+		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver-aws: stopped; (the copy is not whole, )?--resume continues\n$`).MatchString(stderr.String()) {
 			t.Errorf("%s: status %d, %s", name, status, stderr.String())
 		}
 		if fake.Get("bucket", name+"/_owner") != nil || fake.Uploads() > 0 {

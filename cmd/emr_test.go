@@ -190,7 +190,7 @@ func (c *cloud) written(t *testing.T) []string {
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud))
-	if status != 1 || !strings.Contains(errs, "--yes begins") || !strings.Contains(errs, "the cluster ends itself after") || len(c.emr.Clusters()) != 0 {
+	if status != 1 || !strings.Contains(errs, "--yes starts") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
 		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
 	}
 	status, out, errs = ran(c.driver(onCloud + " --yes"))
@@ -198,7 +198,7 @@ func TestEMRSolve(t *testing.T) {
 	if status != 0 || out != want {
 		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
 	}
-	if !regexp.MustCompile(`driver-aws: cluster (j-\w+) is being made; driver-aws emr down --cluster-id j-\w+ ends it\n`).MatchString(errs) {
+	if !regexp.MustCompile(`driver-aws: creating cluster (j-\w+); driver-aws emr down --cluster-id j-\w+ terminates it\n`).MatchString(errs) {
 		t.Error(errs)
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
@@ -212,18 +212,18 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
-	if status != 1 || !strings.Contains(errs, "is of connectn width=3 height=3 connect=3, not of connectn width=4") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "contains connectn width=3 height=3 connect=3, not connectn width=4") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("another game: exit %d, %s", status, errs)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes --resume --data other"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: there is no run to resume") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: no run to resume") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("nothing to resume: exit %d, %s", status, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, in which nothing else is\nremoved 0 objects, 0 B, and the bucket\n" {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
@@ -293,15 +293,15 @@ func TestEMRRemove(t *testing.T) {
 		}
 	}
 	status, out, errs := ran(c.driver(rm))
-	if status != 1 || !strings.Contains(errs, "--yes removes them") {
-		t.Errorf("nobody to ask: exit %d, %s%s", status, out, errs)
+	if status != 1 || !strings.Contains(errs, "--yes deletes them") {
+		t.Errorf("without a terminal: exit %d, %s%s", status, out, errs)
 	}
 	for _, line := range []string{
 		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+ \S*B +connectn width=3 height=3 connect=3$`,
 		`(?m)^s3://bucket/games/bin +4 objects +\S+ \S*B +programs$`,
 		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+ \S*B +logs of clusters$`,
 		`(?m)^s3://bucket/games/steps +1 object +1 B +files of steps$`,
-		`(?m)^11 other objects stay, such as s3://bucket/games/all_data/notes.txt$`,
+		`(?m)^11 other objects are kept, such as s3://bucket/games/all_data/notes.txt$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out) {
 			t.Errorf("%s\nexpected %s", out, line)
@@ -325,7 +325,7 @@ func TestEMRRemove(t *testing.T) {
 		return nil
 	})
 	status, out, errs = ran(c.driver(rm + " --yes"))
-	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "has changed since it was listed; list it again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
+	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "have changed since they were listed; list them again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
 		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
 	}
 	c.s3.Set(nil)
@@ -362,7 +362,7 @@ func TestEMRPlace(t *testing.T) {
 	}
 	c.s3.Put("bucket", "games/all_data/notes.txt", []byte("mine"))
 	for _, flags := range []string{"", " --overwrite"} {
-		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: --data names another place")
+		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: name another place with --data")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
 	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
@@ -407,7 +407,7 @@ func TestEMRBucket(t *testing.T) {
 		return nil
 	})
 	for _, line := range []string{onCloud, "emr up --bucket s3://bucket/games"} {
-		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 for each GB between them, and slower (--region eu-north-1 puts the cluster there)") {
+		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 per GB between them, and slower (--region eu-north-1 starts the cluster there)") {
 			t.Errorf("%s: %s", line, errs)
 		}
 	}
@@ -450,7 +450,7 @@ func TestEMRLeave(t *testing.T) {
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step goes on: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
+	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
 		t.Fatalf("exit %d, %s", status, errs.String())
 	}
 	if len(c.written(t)) != 1 {
@@ -466,7 +466,7 @@ func TestEMRLeave(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, text)
 	}
 	status, _, text = ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(text, "cluster "+id+" is at work on s3://bucket/games/all_data: --resume follows it") {
+	if status != 1 || !strings.Contains(text, "cluster "+id+" is already solving s3://bucket/games/all_data: --resume follows it") {
 		t.Errorf("a second driver: exit %d, %s", status, text)
 	}
 	status, _, text = ran(c.driver("emr rm --bucket s3://bucket/games --yes"))
@@ -536,7 +536,7 @@ func TestEMRExpired(t *testing.T) {
 	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was made from here, and may go on until ") || len(c.written(t)) != 2 {
+	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
 		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
 	}
 	if err := os.Remove(other); err != nil {
@@ -588,15 +588,15 @@ func TestEMRLimit(t *testing.T) {
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
 	term := inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("no\r")
-	term.shows("nothing was begun")
+	term.shows("nothing was started")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("\x03")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
@@ -604,14 +604,14 @@ func TestEMRAsk(t *testing.T) {
 	}
 	defer c.holding()()
 	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Begin, yes or no\?`)
+	term.shows(`Start, yes or no\?`)
 	term.types("yes\r")
 	c.begun(t, 1)
 	term.types("\x03")
-	term.shows(`leave the run to go on, or cancel it\? \[leave\]`)
+	term.shows(`Leave the run, or cancel it\? \[leave\]`)
 	term.types("cancel\r")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 130 || !term.wrote("ends") {
+	if status := exitStatus(term.cmd); status != 130 || !term.wrote("terminates") {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	select {
@@ -658,11 +658,11 @@ func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
 	id := strings.TrimSpace(out)
-	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "ends itself when it has been idle for 15m0s; it ends after") {
+	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "terminates when idle for 15m0s; it terminates after") {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
 	status, out, errs = ran(c.driver(onCloud + " --yes --cluster-id " + id))
-	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" goes on") {
+	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" keeps running") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
@@ -678,7 +678,7 @@ func TestEMRUp(t *testing.T) {
 	}
 	c.begun(t, 2)
 	status, _, errs = ran(c.driver(onCloud + " --yes --data busy"))
-	if status != 1 || !strings.Contains(errs, "cluster "+id+" is at work on s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("a second driver: exit %d, %s", status, errs)
 	}
 	first.Process.Kill()
@@ -693,7 +693,7 @@ func TestEMRUp(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	letGo()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" goes on") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
 		t.Errorf("exit %d, %s", status, more.String())
 	}
 	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {

@@ -357,7 +357,7 @@ func TestMisnamed(t *testing.T) {
 	for _, game := range []string{"connectn", "quickcross --resume", "connectn --overwrite"} {
 		for _, name := range []string{"hdfs://127.0.0.1:1/y", "hdfs:///y"} {
 			refused("driver solve "+game+" --runner pipe --data "+name,
-				"--runner pipe writes on this machine alone: of --data "+name+" take --runner hadoop or inline")
+				"--runner pipe writes only on this machine: for --data "+name+" use --runner hadoop or inline")
 		}
 	}
 	for _, dir := range []string{dir, made} {
@@ -532,7 +532,7 @@ func TestStatus(t *testing.T) {
 	}
 	status("three", "solved", "solved")
 	status("cross", "solved", "solved")
-	status("part", "stopped", "stopped after data_first3; --resume goes on")
+	status("part", "stopped", "stopped after data_first3; --resume continues")
 	ran(command(dir, "driver solve connectn --data bad --resume --keep all"))
 	status("bad", "failed", "failed")
 
@@ -540,7 +540,7 @@ func TestStatus(t *testing.T) {
 	status("killed", "running", "running")
 	killed.Process.Kill()
 	killed.Wait()
-	status("killed", "died", `died (in|after) data_\w+; --resume goes on`)
+	status("killed", "died", `died (in|after) data_\w+; --resume continues`)
 
 	for data, end := range map[string]struct {
 		signal os.Signal
@@ -552,12 +552,12 @@ func TestStatus(t *testing.T) {
 		if code := exitStatus(cmd); code != end.status {
 			t.Errorf("%s: exit status %d, want %d", data, code, end.status)
 		}
-		status(data, "stopped", `stopped (in|after) data_\w+; --resume goes on`)
+		status(data, "stopped", `stopped (in|after) data_\w+; --resume continues`)
 	}
 
 	// status creates no files.
 	os.Remove(filepath.Join(dir, "killed", "_lock"))
-	status("killed", "died", "died .*; --resume goes on")
+	status("killed", "died", "died .*; --resume continues")
 	if _, err := os.Stat(filepath.Join(dir, "killed", "_lock")); err == nil {
 		t.Error("status makes a lock")
 	}

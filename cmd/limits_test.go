@@ -83,7 +83,7 @@ func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\x03": 130} {
 		dir := t.TempDir()
 		term := inTerminal(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
-		term.shows(`TB of disk space, and .*B are free in disk\. Begin, yes or no\?`)
+		term.shows(`TB of disk space, and .*B are free in disk\. Start, yes or no\?`)
 		term.types(answer)
 		term.ends(want)
 		if _, err := os.Stat(filepath.Join(dir, "disk")); err == nil {

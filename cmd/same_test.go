@@ -279,7 +279,7 @@ func TestInterrupted(t *testing.T) {
 		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // a terminal sends it to the process group
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
+		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume continues") {
 			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
 		}
 	}

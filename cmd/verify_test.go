@@ -539,12 +539,12 @@ func TestVerifySample(t *testing.T) {
 // TestVerifyUsage checks that a usage error is one line and a hint, with status 2.
 func TestVerifyUsage(t *testing.T) {
 	for words, want := range map[string]string{
-		"--rules=0":           `--rules: expected how many positions, found "0"`,
-		"--rules -- -5":       `--rules: expected how many positions, found "-5"`,
-		"--rules many":        `--rules: expected how many positions, found "many"`,
+		"--rules=0":           `--rules: expected a number of positions, found "0"`,
+		"--rules -- -5":       `--rules: expected a number of positions, found "-5"`,
+		"--rules many":        `--rules: expected a number of positions, found "many"`,
 		"all_data":            `unexpected argument "all_data": --data names the directory, and --rules takes one number`,
-		"--seed 5 --rules":    "--seed is that of the positions of --rules N, which is missing",
-		"--seed 5":            "--seed is that of the positions of --rules N, which is missing",
+		"--seed 5 --rules":    "--seed requires --rules N",
+		"--seed 5":            "--seed requires --rules N",
 		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
 	} {
 		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)

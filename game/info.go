@@ -33,6 +33,8 @@ type Info struct {
 	// NamedFirst means that the player who is named first on the command line plays first;
 	// otherwise, a human is asked.
 	NamedFirst bool
+	// Look says how a page draws the game.
+	Look Look
 }
 
 // TitleOf returns the title of a game, or its Spec if it has no title.

@@ -127,3 +127,11 @@ func (pic Picture) WithLines(n int) Picture {
 	}
 	return pic
 }
+
+// A Look says how a Picture is drawn where there is more than text. The zero Look draws pieces as
+// their text.
+type Look struct {
+	Square string            `json:"square"`          // the shape of a square: cell (or ""), hole or pit
+	Pieces map[string]string `json:"pieces"`          // the shape of each Square.Text: disc, cross, ring, across, upright or number; "*" stands for any other
+	Sight  string            `json:"sight,omitempty"` // pieces of these texts see one another along lines, which are drawn
+}

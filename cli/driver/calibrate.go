@@ -26,17 +26,17 @@ import (
 func calibrateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "calibrate",
-		Usage: "measure this machine, or a cluster, for driver plan",
-		Description: "It solves small games, in about two minutes, on a machine that should have nothing else to do, and keeps\n" +
-			"the rates in a file. With --runner hadoop it runs jobs on the cluster of this machine's Hadoop, and keeps\n" +
-			"their rates beside those of the machine, which are measured first if there are none. On a busy machine it\n" +
-			"measures nothing: such rates would be wrong.",
+		Usage: "measure this machine or a cluster for driver plan",
+		Description: "It solves small games for about two minutes, on a machine that should be idle, and writes\n" +
+			"the rates to a file. With --runner hadoop it runs jobs on the cluster of this machine's Hadoop, and adds\n" +
+			"their rates to those of the machine, which are measured first if missing. On a busy machine it\n" +
+			"fails, because the rates would be wrong.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: onInline},
-			&cli.StringFlag{Name: "to", Usage: "the `FILE` of rates", DefaultText: "treereduce/rates.json where the user's settings are"},
-			&cli.DurationFlag{Name: "time", Usage: "about how long it may take: below 20s the games are tiny, and the rates rough", Value: 2 * time.Minute},
-			&cli.StringFlag{Name: "data", Usage: "a `DIRECTORY` to be made, measured in, and removed: of inline on the disk of later runs, of hadoop in HDFS", DefaultText: "a new one in the directory of temporary files; calibrate in HDFS"},
-			&cli.BoolFlag{Name: "busy", Usage: "measure even if other programs keep this machine busy"},
+			&cli.StringFlag{Name: "to", Usage: "`FILE` of rates", DefaultText: "treereduce/rates.json in the user's configuration directory"},
+			&cli.DurationFlag{Name: "time", Usage: "approximate duration; below 20s the games are tiny and the rates rough", Value: 2 * time.Minute},
+			&cli.StringFlag{Name: "data", Usage: "temporary `DIRECTORY` for the measurement: for inline on the disk of later runs, for hadoop in HDFS", DefaultText: "a new temporary directory; calibrate in HDFS"},
+			&cli.BoolFlag{Name: "busy", Usage: "measure even if the machine is busy"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ""); err != nil {
@@ -49,7 +49,7 @@ func calibrateCommand() *cli.Command {
 			if name == "" {
 				var err error
 				if name, err = plan.RatesFile(); err != nil {
-					return fmt.Errorf("%w: --to names a file", err)
+					return fmt.Errorf("%w: name a file with --to", err)
 				}
 			}
 			runner := c.String("runner")
@@ -170,9 +170,9 @@ func calibrateCluster(ctx context.Context, c *cli.Context, bar *progress.Line, r
 func freeFor(fsys store.FS, dir string) error {
 	switch _, err := fsys.Stat(dir); {
 	case err == nil:
-		return fmt.Errorf("%s is there: --data names a directory to be made", dir)
+		return fmt.Errorf("%s exists already: --data must name a new directory", dir)
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("whether %s is there is not known: %w", dir, err)
+		return fmt.Errorf("%s: cannot check whether it exists: %w", dir, err)
 	}
 	return nil
 }
@@ -181,12 +181,12 @@ func freeFor(fsys store.FS, dir string) error {
 func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
 	out := c.App.Writer
 	b, l := &r.Blocks, &r.Lists
-	fmt.Fprintf(out, "blocks: %.1f ns of CPU a position for each bit of its value, %.2f a slot, %.1f µs a range, %.1f ms a tier\n", b.Value, b.Slot, b.Range/1e3, 1e3*b.Tier)
-	fmt.Fprintf(out, "lists: %.0f ns a position, %.0f a move into the next tier and %.0f beyond; states: %.0f ns a position, by rules only %.0f ns a move\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)
-	fmt.Fprintf(out, "on one core alone: %.1f %% of the CPU, of %d cores\n", 100*r.Serial, r.Cores)
-	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms a sync; a process starts in %.0f ms\n", numfmt.Bytes(r.Disk.Write), numfmt.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
+	fmt.Fprintf(out, "blocks: CPU %.1f ns per position and bit of its value, %.2f per slot, %.1f µs per range, %.1f ms per tier\n", b.Value, b.Slot, b.Range/1e3, 1e3*b.Tier)
+	fmt.Fprintf(out, "lists: %.0f ns per position, %.0f per move into the next tier and %.0f beyond; states: %.0f ns per position, or %.0f ns per move without bitmap operations\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)
+	fmt.Fprintf(out, "serial: %.1f%% of the CPU, on %d cores\n", 100*r.Serial, r.Cores)
+	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms per sync; starting a process: %.0f ms\n", numfmt.Bytes(r.Disk.Write), numfmt.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
 	if runner == onHadoop {
-		fmt.Fprintf(out, "cluster %s: a job takes %.1f s before it works, %.1f in its application master, %.1f s of its client's CPU and %.1f of each task's Java; programs %.1f times the CPU\n",
+		fmt.Fprintf(out, "cluster %s: %.1f s to start a job, %.1f in its application master, CPU %.1f s of its client and %.1f of each task's Java; programs take %.1f times the CPU\n",
 			r.Cluster.Name, r.Cluster.Job, r.Cluster.Uber, r.Cluster.Client, r.Cluster.Task, r.Cluster.Program)
 	}
 	fmt.Fprintf(out, "rates: %s\n", name)

@@ -28,8 +28,8 @@ func TestCalibrateFree(t *testing.T) {
 		want string
 	}{
 		{store.Local{}, filepath.Join(dir, "new"), ""},
-		{store.Local{}, dir, dir + " is there: --data names a directory to be made"},
-		{refusing{err: fs.ErrPermission}, dir, "is not known: permission denied"},
+		{store.Local{}, dir, dir + " exists already: --data must name a new directory"},
+		{refusing{err: fs.ErrPermission}, dir, "cannot check whether it exists: permission denied"},
 		{refusing{err: errors.New("connection refused")}, dir, "connection refused"},
 	} {
 		err := freeFor(test.fs, test.name)

@@ -34,13 +34,13 @@ func (p *program) compareCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "whether two results are the same; if not, the first position in which they differ",
+		Usage:     "compare two results, and show the first difference",
 		UsageText: "driver compare [--game SPEC] A B",
 		Description: "A and B are solved data directories, their tables, directories or files of text as in DIR/final (- is\n" +
-			"stdin), or of a tier's records. Lines of text may come in any order; they are held in memory. The exit status\n" +
+			"stdin) or of a tier's records. Text may be in any order; it is read into memory. The exit status\n" +
 			"is 1 if they differ.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it" + spec},
+			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it" + spec},
 		},
 		Action: func(c *cli.Context) error { return p.compare(c) },
 	}
@@ -75,7 +75,7 @@ func (p *program) compare(c *cli.Context) error {
 		}
 	}
 	if g == nil {
-		return command.Usagef("nothing tells of which game these texts are: --game says it")
+		return command.Usagef("the game of these texts is unknown: name it with --game")
 	}
 	d := compare.Difference{Game: g}
 	var results [2]compare.Side
@@ -173,11 +173,11 @@ func (s *side) openText(games game.Kinds, dir string) error {
 		return err
 	}
 	if len(s.files) == 0 {
-		return fmt.Errorf("%s: neither a table nor parts of text are in it", s.name)
+		return fmt.Errorf("%s: it contains neither a table nor text", s.name)
 	}
 	for _, name := range s.files {
 		if !jobdir.IsText(name) {
-			return fmt.Errorf("%s: it is packed, and only text and tables can be compared", name)
+			return fmt.Errorf("%s: it is packed; only text and tables can be compared", name)
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func (s *side) lines(g game.Game) (all []compare.Valued, err error) {
 	}
 	for i := range all[:max(0, len(all)-1)] {
 		if p := all[i].Position; p == all[i+1].Position {
-			return nil, fmt.Errorf("%s: '%s' is there twice", s.name, g.AppendText(nil, p))
+			return nil, fmt.Errorf("%s: '%s' occurs twice", s.name, g.AppendText(nil, p))
 		}
 	}
 	return all, nil
@@ -236,13 +236,13 @@ func printDifference(out io.Writer, d *compare.Difference, names [2]string) erro
 	}
 	var boards [2]string
 	for i, name := range names {
-		fmt.Fprintf(out, "%s: %s, %d of them nowhere else\n", name, numfmt.Count(d.All[i], "position"), d.Alone[i])
-		boards[i] = name + "\nnot there\n"
+		fmt.Fprintf(out, "%s: %s, %d only there\n", name, numfmt.Count(d.All[i], "position"), d.Alone[i])
+		boards[i] = name + "\nmissing\n"
 		if v := d.First.Values[i]; d.First.There[i] {
 			boards[i] = fmt.Sprintf("%s\n%s%s (%d)\n", name, d.Game.Picture(d.First.Position), d.Game.Values().Text(v), v)
 		}
 	}
-	fmt.Fprintf(out, "other values: %d\n\nthe first that differs, %s:\n\n%s", d.Unequal, command.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
+	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.Unequal, command.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
 	return command.ErrTold
 }
 

@@ -24,7 +24,7 @@ func (p *program) copyFlag() []cli.Flag {
 	if p.OpenCopy == nil {
 		return nil
 	}
-	return []cli.Flag{&cli.StringFlag{Name: "copy", Usage: "keep a copy of the data directory in S3, `s3://bucket/path`, as it is made; --resume with an empty data directory fetches it"}}
+	return []cli.Flag{&cli.StringFlag{Name: "copy", Usage: "keep a copy of the data directory in S3, `s3://bucket/path`, during the run; --resume with an empty data directory fetches it"}}
 }
 
 // A copying is the copy of a run; it is nil if the run has none.
@@ -46,7 +46,7 @@ func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mo
 	failed := func(err error) (*copying, error) {
 		defer stop()
 		if ctx.Err() != nil {
-			err = fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+			err = fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 		}
 		return nil, err
 	}
@@ -86,17 +86,17 @@ func (k *copying) finish() (name string, err error) {
 	select {
 	case err = <-whole:
 	case <-time.After(finishQuiet):
-		k.tell(fmt.Sprintf("%s still to be copied to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
+		k.tell(fmt.Sprintf("copying %s to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
 		err = <-whole
 	}
 	if errors.Is(err, context.Canceled) {
-		return "", fmt.Errorf("%w; the copy is not whole, --resume goes on", command.ErrInterrupted)
+		return "", fmt.Errorf("%w; the copy is incomplete: --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
 		return "", err
 	}
 	if err := k.close(); err != nil {
-		k.tell(fmt.Sprintf("--copy: %v: until it ends by itself, the claim to the copy holds", err))
+		k.tell(fmt.Sprintf("--copy: %v: the copy stays locked until its claim expires", err))
 	}
 	return k.Name(), nil
 }

@@ -52,7 +52,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 	commands = append(commands, command.CompletionCommand(name))
 	return command.Run(&cli.App{
 		Name:        name,
-		Usage:       "solve games exactly, and look at the result",
+		Usage:       "solve games exactly, and query the result",
 		Description: firstSteps(games),
 		Commands:    commands,
 		Action:      command.Unknown("command", command.Names(commands)),
@@ -72,7 +72,7 @@ func firstSteps(games game.Kinds) string {
 			moves, p = moves+" "+next[0].Name, next[0].To
 		}
 	}
-	return "Solve a game, look at the result, and play against it:\n\n" +
+	return "Solve a game, query the result, and play against it:\n\n" +
 		"   driver solve " + flags + "\n" +
 		"   driver lookup" + moves + "\n" +
 		"   driver stats\n" +

@@ -15,14 +15,14 @@ import (
 func explainCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "what a value of the steps and of final means",
+		Usage:     "explain a value byte of the steps or of final",
 		UsageText: "driver explain [--game NAME] [--mover] VALUE …",
-		Description: "The two low bits of a VALUE (66, 0x42 or 0b1000010) are the outcome: 1 the second player wins, 2 the first\n" +
-			"player, 3 a tie. The others are the remoteness: the number of moves to the end under best play. In a game\n" +
-			"whose values are those of the player to move the outcome is 0 draw, 1 lose, 2 win, 3 tie.",
+		Description: "The two low bits of a VALUE (66, 0x42 or 0b1000010) are the outcome: 1 second player wins, 2 first\n" +
+			"player wins, 3 tie. The other bits are the remoteness: the number of moves to the end under best play. In a game\n" +
+			"whose values are from the view of the player to move, the outcome is 0 draw, 1 lose, 2 win, 3 tie.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game, which names the players: " + strings.Join(games.Names(), ", "), Value: games[0].Name},
-			&cli.BoolFlag{Name: "mover", Usage: "the value is that of the player to move, whatever the game"},
+			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game: " + strings.Join(games.Names(), ", "), Value: games[0].Name},
+			&cli.BoolFlag{Name: "mover", Usage: "read the value from the view of the player to move"},
 		},
 		Action: func(c *cli.Context) error { return explain(c, games) },
 	}
@@ -64,7 +64,7 @@ func meaning(values game.Values, v game.Value) string {
 	case !v.Valid() && !values.OfMover:
 		return "not known yet"
 	case !v.Valid():
-		return "DRAW: play need never end"
+		return "DRAW: play never ends"
 	case v.Remoteness() == 0:
 		return values.Word(v.Outcome()) + ", and play has ended"
 	}

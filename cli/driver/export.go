@@ -21,24 +21,24 @@ import (
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "the positions of a table, all or some, a line each",
+		Usage:     "export positions of a table, one per line",
 		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
-		Description: "Each line is a position, with the fields of lookup --json: position, hash, value (win, lose, tie or draw, of\n" +
-			"the player to move) and remoteness (moves to the end; a draw has none), then outcome (the value in the game's\n" +
-			"words), in the order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n" +
-			"Spreadsheets drop leading blanks: --dots writes points for them, which all commands read.\n\n" +
+		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
+			"the player to move) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
+			"words), in the order of tiers and hashes, after a header. N may be a range: 3-5.\n" +
+			"Spreadsheets drop leading blanks: --dots writes points instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
 			p.dataFlag(),
-			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
-			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
-			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
-			&cli.StringFlag{Name: "remoteness", Usage: "of positions that are `N` moves from the end alone"},
-			&cli.BoolFlag{Name: "dots", Usage: "write the blanks of a position as points"},
-			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, each as likely"},
-			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "a different one each time"},
-			&cli.BoolFlag{Name: "header", Usage: "begin with the names of the fields (--header=false: do not)", Value: true},
+			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines, without a header)", Value: "tsv"},
+			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
+			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
+			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
+			&cli.BoolFlag{Name: "dots", Usage: "write blanks as points"},
+			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
+			&cli.BoolFlag{Name: "header", Usage: "write a header line with the names of the fields", Value: true},
 		},
 		Action: func(c *cli.Context) error { return p.export(c) },
 	}
@@ -56,7 +56,7 @@ func (p *program) export(c *cli.Context) error {
 		return command.Usagef("--sample %d: expected 1 to %d positions", n, mostSample)
 	}
 	if c.IsSet("seed") && !c.IsSet("sample") {
-		return command.Usagef("--seed is that of the positions of --sample N, which is missing")
+		return command.Usagef("--seed requires --sample N")
 	}
 	form, ok := export.Forms[c.String("format")]
 	if !ok {
@@ -118,7 +118,7 @@ func spanOf(c *cli.Context, name string, all span) (span, error) {
 	a, err := strconv.Atoi(first)
 	b, err2 := strconv.Atoi(last)
 	if err != nil || err2 != nil || a > b || a < all.first || b > all.last {
-		return span{}, command.Usagef("--%s %q: expected a number from %d to %d, or two with - between them", name, c.String(name), all.first, all.last)
+		return span{}, command.Usagef("--%s %q: expected a number from %d to %d, or a range such as 3-5", name, c.String(name), all.first, all.last)
 	}
 	return span{a, b}, nil
 }

@@ -149,7 +149,7 @@ func (p *program) needsAmazon(words []string) error {
 		}
 		runner := words[0] == "solve" && (word == "--runner="+emr || word == emr && words[i-1] == "--runner")
 		if strings.HasPrefix(value, scheme) || runner || i == 0 && word == emr {
-			return command.Usagef("this driver has no S3 and no Amazon EMR: make aws builds bin/driver-aws, which has both")
+			return command.Usagef("this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws")
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func TestExtension(t *testing.T) {
 		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
 		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
-		{"solve" + board + "--data x://d", 2, "driver: --data x://d: a run cannot work there, "},
+		{"solve" + board + "--data x://d", 2, "driver: --data x://d: not possible as the data directory of a run: "},
 		{"solve" + board + "--runner elsewhere --place p", 0, "mnk width=2 height=2 connect=2 at p"},
 		{"solve" + board + "--runner elsewhere --replace", 2, "driver: --replace is not for --runner elsewhere: "},
 		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, elsewhere` + "\n"},
@@ -84,7 +84,7 @@ func TestExtension(t *testing.T) {
 // TestNeedsAmazon checks that a driver without S3 and Amazon EMR names the program that has
 // them.
 func TestNeedsAmazon(t *testing.T) {
-	const want = "this driver has no S3 and no Amazon EMR: make aws builds bin/driver-aws, which has both"
+	const want = "this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws"
 	refused(t, map[string]string{
 		"emr status": want,
 		"solve connectn --runner emr --bucket s3://b/c": want,

@@ -16,22 +16,22 @@ import (
 func (p *program) lookupCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "lookup",
-		Usage:     "the value of a position, and of each of its moves",
+		Usage:     "look up the value of a position and of each of its moves",
 		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]",
-		Description: "POSITION is what the commands print: the moves that lead to it from the start (3 3 2, 332, or a1- 'b2|'),\n" +
+		Description: "POSITION is in any form that the commands print: the moves from the start (3 3 2, 332, or a1- 'b2|'),\n" +
 			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
-			"(#68), or a line of DIR/final. --from says which, where it could be several. A board may also be\n" +
-			"as it is drawn, in one word of several lines (\"$(cat board)\"), with the line below it where the squares do\n" +
-			"not tell whose turn it is. Without a POSITION, each line of stdin is one; or several lines are, that begin\n" +
-			"with a blank or a bracket and draw a board together: to the line below it, or an empty one. What the commands\n" +
-			"print below a board is passed over there.\n\n" +
-			"Moves are told best first, with what they are worth to the player who asks: it is that player's turn.\n\n" +
-			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, of the player\n" +
+			"(#68), or a line of DIR/final. If several forms fit, --from selects one. A board may also be\n" +
+			"a picture, as one argument of several lines (\"$(cat board)\"), with the line below it if the squares do\n" +
+			"not show whose turn it is. Without a POSITION, each line of stdin is one; lines that begin\n" +
+			"with a blank or a bracket form a picture, up to the line below it or an empty line. Other lines that the commands\n" +
+			"print below a board are skipped.\n\n" +
+			"Moves are listed best first, with their value for the player to move.\n\n" +
+			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, for the player\n" +
 			"to move), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
-			"of the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
-			"remoteness of the player to move there. What is no position has input and error. --tsv writes input,\n" +
+			"for the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
+			"remoteness for the player to move there. An invalid position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
-			"there are such; a tab within the input is \\t.\n\n" +
+			"present; a tab within the input is \\t.\n\n" +
 			"   driver lookup 1 1 2 --line\n" +
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
@@ -39,10 +39,10 @@ func (p *program) lookupCommand() *cli.Command {
 			p.dataFlag(),
 			command.StartFlag(),
 			command.FromFlag(),
-			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
-			&cli.BoolFlag{Name: "parents", Usage: "the positions from which a move leads there"},
+			&cli.BoolFlag{Name: "line", Usage: "print best play to the end"},
+			&cli.BoolFlag{Name: "parents", Usage: "print the predecessors"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
-			&cli.BoolFlag{Name: "tsv", Usage: "a line for each position, its fields between tabs"},
+			&cli.BoolFlag{Name: "tsv", Usage: "print a line for each position, with tabs between its fields"},
 		},
 		Action: func(c *cli.Context) error { return p.lookup(c) },
 	}

@@ -34,38 +34,38 @@ import (
 func planCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "plan",
-		Usage: "what solving a game would take: positions, bytes, hours, dollars",
-		Description: "Nothing is solved: small games are counted by going through them, others by drawing boards at random.\n" +
-			"The rates are those of driver calibrate, or built in.\n\n" +
-			"Of a tier it prints its positions and by how much they may be off; the records that maps tell to\n" +
-			"reducers; the bytes that stay in the table, those on the disk while it is solved, and the memory of the\n" +
-			"driver at least; hours of CPU and of the clock.",
+		Usage: "estimate positions, disk space, time and cost of solving a game",
+		Description: "Nothing is solved: small games are enumerated, large ones sampled.\n" +
+			"The rates come from driver calibrate, or are built in.\n\n" +
+			"For each tier it prints the number of positions and its error; the records that maps send to\n" +
+			"reducers; the size of the table, the peak disk space, and the minimum memory of the\n" +
+			"driver; CPU time and wall time.",
 		Flags: planFlags(),
 	}, planGame)
 }
 
 func planFlags() []cli.Flag {
 	return slices.Concat(command.Group("plan", []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: "what is to run the jobs: inline, pipe, hadoop or emr", Value: onInline},
-		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through; of a game that cannot be drawn, how long positions are gone through and games played", Value: 2 * time.Minute},
-		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
-		&cli.Int64Flag{Name: "draws", Usage: "draw `N` boards, or play N games, instead of for a time: with the same --seed the counts are the same on any machine"},
-		&cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "that of driver calibrate, if there is one"},
-		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
-		&cli.StringFlag{Name: "svg", Usage: "the tiers as a picture, into `FILE`; - is stdout, and nothing else is printed"},
+		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: inline, pipe, hadoop or emr", Value: onInline},
+		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", Value: 2 * time.Minute},
+		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
+		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards, or play N games, instead of --time: counts are the same on any machine with the same --seed"},
+		&cli.StringFlag{Name: "rates", Usage: "`FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "the file of driver calibrate, if it exists"},
+		&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+		&cli.StringFlag{Name: "svg", Usage: "write a picture of the tiers to `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
-		&cli.StringFlag{Name: "instance", Usage: "a machine for rent of this `TYPE`: of inline and pipe that machine, else each node", DefaultText: "this machine; of emr m6g.xlarge"},
-		&cli.IntFlag{Name: "nodes", Usage: "machines that run tasks (hadoop, emr)", DefaultText: "hadoop 1, emr 2"},
-		&cli.IntFlag{Name: "spot-nodes", Usage: "further ones from the spot market (emr)"},
-		&cli.StringFlag{Name: "master-instance", Usage: "the `TYPE` of the machine that runs the driver (emr)", DefaultText: "as the nodes"},
-		&cli.Float64Flag{Name: "ebs-gb", Usage: "disk over the network that is rented for each machine, in GB"},
-		&cli.Float64Flag{Name: "price", Usage: "`DOLLARS` an hour for a machine", DefaultText: "of --instance the list price"},
-		&cli.IntFlag{Name: "cores", Usage: "of a machine", DefaultText: "of this one"},
-		&cli.StringFlag{Name: "memory", Usage: "of a machine, `SIZE` as 64G", DefaultText: "of this one"},
-		&cli.StringFlag{Name: "disk", Usage: "that is free on a machine, `SIZE` as 500G", DefaultText: "of this one, where --data is to be"},
-		&cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY` that a run on this machine would have", Value: "all_data"},
-		&cli.Int64Flag{Name: "cluster-above", Usage: "a job goes to the cluster if it reads more than `N` records", DefaultText: "as solve has it; on several nodes 16777216"},
-		&cli.IntFlag{Name: "replication", Usage: "how many copies of a file HDFS keeps", DefaultText: "3, one on a node; of emr 1 below 4 nodes, 2 below 10"},
+		&cli.StringFlag{Name: "instance", Usage: "instance `TYPE` of the machine (inline, pipe) or of each node (hadoop, emr)", DefaultText: "this machine; for emr m6g.xlarge"},
+		&cli.IntFlag{Name: "nodes", Usage: "number of machines that run tasks (hadoop, emr)", DefaultText: "hadoop 1, emr 2"},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "number of additional spot machines (emr)"},
+		&cli.StringFlag{Name: "master-instance", Usage: "instance `TYPE` of the machine that runs the driver (emr)", DefaultText: "the type of the nodes"},
+		&cli.Float64Flag{Name: "ebs-gb", Usage: "size of the network disk of each machine, in GB"},
+		&cli.Float64Flag{Name: "price", Usage: "price of a machine in `DOLLARS` per hour", DefaultText: "the list price of --instance"},
+		&cli.IntFlag{Name: "cores", Usage: "number of cores of a machine", DefaultText: "of this machine"},
+		&cli.StringFlag{Name: "memory", Usage: "memory of a machine, as `SIZE` 64G", DefaultText: "of this machine"},
+		&cli.StringFlag{Name: "disk", Usage: "free disk space of a machine, as `SIZE` 500G", DefaultText: "of this machine, at --data"},
+		&cli.StringFlag{Name: "data", Usage: "data `DIRECTORY` of a run on this machine", Value: "all_data"},
+		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records", DefaultText: "as for solve; on several nodes 16777216"},
+		&cli.IntFlag{Name: "replication", Usage: "number of copies of a file in HDFS", DefaultText: "3, or the number of nodes; for emr 1 below 4 nodes, 2 below 10"},
 	}))
 }
 
@@ -155,7 +155,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 		}
 	}
 	if c.String("data") == "" {
-		return w, command.Usagef("--data: the name of a directory is missing")
+		return w, command.Usagef("--data: it needs the name of a directory")
 	}
 	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR
 	for _, name := range []string{"nodes", "spot-nodes", "master-instance", "cluster-above", "replication"} {
@@ -164,7 +164,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 		}
 	}
 	if c.IsSet("ebs-gb") && !c.IsSet("instance") && w.Runner != plan.EMR {
-		return w, command.Usagef("--ebs-gb is of a machine for rent: --instance is missing")
+		return w, command.Usagef("--ebs-gb requires --instance")
 	}
 	w.LeastMemory = func(until int) float64 { return float64(inline.Least(game.MethodOf(g), until, false)) }
 	instance := c.String("instance")
@@ -187,7 +187,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	case w.Runner == plan.EMR || instance != "" && cluster:
 		for _, name := range []string{"cores", "memory", "disk"} {
 			if c.IsSet(name) {
-				return w, command.Usagef("--%s is not for a cluster for rent: --instance and --ebs-gb say it", name)
+				return w, command.Usagef("--%s is not for a rented cluster: use --instance and --ebs-gb", name)
 			}
 		}
 		w.Cluster = &plan.Cluster{
@@ -311,13 +311,13 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	if !known {
-		fmt.Fprintln(out, "disk, memory and time: not estimated, as only a lower bound of the positions is known (a longer --time may count them all)")
+		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")
 		return
 	}
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
 	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes), numfmt.Bytes(p.Total.MemoryBytes))
 	if p.FinalBytes > 0 {
-		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", numfmt.Bytes(p.FinalBytes))
+		fmt.Fprintf(out, "final, the text of all positions: another %s (none with --final no)\n", numfmt.Bytes(p.FinalBytes))
 	}
 	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, numfmt.Seconds(3600*p.Total.WallHours))
 	if costs {
@@ -325,7 +325,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*p.Total.CPUHours))
 	if f := p.Fastest; f != nil {
-		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, numfmt.Seconds(3600*f.WallHours))
+		fmt.Fprintf(out, "  at the rates of %s: %s", f.Machine, numfmt.Seconds(3600*f.WallHours))
 		if costs {
 			fmt.Fprintf(out, ", %s", dollars(f.Dollars))
 		}
@@ -345,7 +345,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	if o := p.Cheapest; o != nil {
 		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, numfmt.Seconds(3600*o.Hours), dollars(o.Dollars))
 	} else if len(p.Problems) > 0 {
-		fmt.Fprintln(out, "none of the machines of the table fits")
+		fmt.Fprintln(out, "no known instance type fits")
 	}
 	for _, assumed := range p.Assumed {
 		fmt.Fprintf(out, "assumed: %s\n", assumed)
@@ -402,10 +402,10 @@ func planPicture(g game.Game, p *plan.Plan) table.Bars {
 	}
 	of("Positions in the tier (log scale)", "positions", func(t *plan.Tier) float64 { return t.Positions })
 	if p.How == count.AtLeast {
-		b.Subtitle = "at least: what they take is not estimated"
+		b.Subtitle = "at least: no estimate of disk space and time"
 		return b
 	}
-	of("Bytes on disk while it is solved (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
+	of("Peak bytes on disk (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
 	of("Seconds of CPU (log scale)", "seconds", func(t *plan.Tier) float64 { return t.CPUHours * 3600 })
 	return b
 }

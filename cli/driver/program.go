@@ -51,9 +51,9 @@ func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 	case err != nil:
 		return false, err
 	case len(programs) == 0 && c.Bool("compare"):
-		return false, command.Usagef("--compare: there is nothing to compare without --program")
+		return false, command.Usagef("--compare requires --program")
 	case len(programs) > 0 && c.String("runner") != onPipe:
-		return false, command.Usagef("--program: only --runner %s runs programs of your own, found --runner %s", onPipe, c.String("runner"))
+		return false, command.Usagef("--program: requires --runner %s, found --runner %s", onPipe, c.String("runner"))
 	}
 	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string
@@ -68,12 +68,12 @@ func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 			continue
 		}
 		if of, reduces := strings.CutSuffix(name, reduceEnd); reduces && cyclic && slices.Contains(steps, of) {
-			return false, command.Usagef("--program %s: this reducer keeps the states of a game with cycles, packed: expected one of %s", name, strings.Join(known, ", "))
+			return false, command.Usagef("--program %s: this reducer writes packed states: expected one of %s", name, strings.Join(known, ", "))
 		}
 		if like := command.Like(name, known); like != "" {
-			return false, command.Usagef("--program %s: there is no such step: did you mean %s?", name, like)
+			return false, command.Usagef("--program %s: no such step: did you mean %s?", name, like)
 		}
-		return false, command.Usagef("--program %s: there is no such step: expected one of %s", name, strings.Join(known, ", "))
+		return false, command.Usagef("--program %s: no such step: expected one of %s", name, strings.Join(known, ", "))
 	}
 	return len(programs) > 0, nil
 }
@@ -103,7 +103,7 @@ func tellWrong(c *cli.Context, g game.Game, err error) error {
 		fmt.Fprintln(out, strconv.Quote(line))
 	}
 	if len(w.Input) == 0 {
-		fmt.Fprintln(out, "  no line that has to do with it")
+		fmt.Fprintln(out, "  no line related to it")
 	}
 	fmt.Fprintf(out, "\n%s", beside(boardOf(g, w.Expected, "expected"), boardOf(g, w.Found, "found")))
 	return err

@@ -13,8 +13,8 @@ import (
 func rangesCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "ranges",
-		Usage: "write the file of ranges that a job by hand needs to have several reducers",
-		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
+		Usage: "write the file of ranges for a job with several reducers",
+		Description: "It makes the output files of a job ordered, as later jobs and DIR/final require:\n" +
 			"-D mapreduce.totalorderpartitioner.path=FILE -D mapreduce.totalorderpartitioner.naturalorder=false\n" +
 			"-partitioner org.apache.hadoop.mapred.lib.TotalOrderPartitioner",
 		Flags: rangesFlags(),
@@ -23,9 +23,9 @@ func rangesCommand(games game.Kinds) *cli.Command {
 
 func rangesFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
-		&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
-		&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions that the job writes"},
+		&cli.IntFlag{Name: "reducers", Usage: "number of reducers of the job"},
+		&cli.StringFlag{Name: "out", Usage: "`FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
 	}
 }
 

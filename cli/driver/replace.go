@@ -37,7 +37,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 	if err != nil || r.Status != solve.Solved {
 		resume := ""
 		if same {
-			resume = "--resume (make: RESUME=1) goes on, "
+			resume = "--resume (make: RESUME=1) continues it, "
 		}
 		return 0, "", refuse("is not finished", resume)
 	}

@@ -26,7 +26,7 @@ func TestReplace(t *testing.T) {
 		says              string // the note, or the error
 	}{
 		{"the same, finished", g.Spec(), solve.Solved, 1000, store.Resume, ""},
-		{"the same, stopped", g.Spec(), solve.Stopped, 1, -1, "is not finished: --resume (make: RESUME=1) goes on, --data DIR"},
+		{"the same, stopped", g.Spec(), solve.Stopped, 1, -1, "is not finished: --resume (make: RESUME=1) continues it, --data DIR"},
 		{"another, quick", other, solve.Solved, 29, store.Overwrite, other + ", solved in 58 s, is replaced"},
 		{"another, long", other, solve.Solved, 30, -1, "took 60 s to solve: --data DIR (make: DATA=DIR) names another directory, --overwrite (make: OVERWRITE=1) replaces it"},
 		{"another, stopped", other, solve.Stopped, 1, -1, "is not finished: --data DIR"},

@@ -41,7 +41,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	return command.Confirm(ctx, c, fmt.Sprintf("%s may take %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
+	return command.Confirm(ctx, c, fmt.Sprintf("%s may need %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and
@@ -53,7 +53,7 @@ func enoughFiles(o *solve.Options) error {
 	}
 	most := max(fewParts, (int64(min(limit.Cur, 1<<31))-filesBeside)/2)
 	if int64(o.Reducers) > most {
-		return command.Usagef("--reducers %d: at most %d, for a process may have %d files open here (ulimit -n)", o.Reducers, most, limit.Cur)
+		return command.Usagef("--reducers %d: at most %d, because a process can open %d files here (ulimit -n)", o.Reducers, most, limit.Cur)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func asAsked(_ game.Method, c jobdir.Codec) jobdir.Codec { return c }
 func hereAlone(name string) (string, error) {
 	there, err := hadoop.InHDFS(name)
 	if err == nil && there {
-		err = command.Usagef("--runner %s writes on this machine alone: of --data %s take --runner %s or %s", onPipe, name, onHadoop, onInline)
+		err = command.Usagef("--runner %s writes only on this machine: for --data %s use --runner %s or %s", onPipe, name, onHadoop, onInline)
 	}
 	return name, err
 }
@@ -166,7 +166,7 @@ func (ch *choice) options(c *cli.Context, kind game.Kind, m game.Method) (solve.
 	}
 	if codec := ch.codec(m, o.Codec); codec != o.Codec {
 		if o.KeepAll {
-			return o, command.Usagef("--compress: with --runner %s the directories of %s are text", c.String("runner"), kind.Name)
+			return o, command.Usagef("--compress: with --runner %s, the directories of %s are text", c.String("runner"), kind.Name)
 		}
 		o.Codec = codec
 	}

@@ -45,7 +45,7 @@ func (p *program) solveCommand() *cli.Command {
 }
 
 func (p *program) solveFlags() []cli.Flag {
-	runners := "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster)"
+	runners := "runner of the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster)"
 	var further []cli.Flag
 	for _, r := range p.Runners {
 		runners += fmt.Sprintf(", %s (%s)", r.Name, r.Usage)
@@ -53,29 +53,29 @@ func (p *program) solveFlags() []cli.Flag {
 	}
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: runners, Value: onInline},
-		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
-		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
-		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
-		&cli.BoolFlag{Name: "replace", Usage: "overwrite a finished run of another game that took less than a minute; if this game is finished, print its result again"},
-		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
-		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
-		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the text of all positions, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
-		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves; of a game with cycles, passes forward", Value: -1, DefaultText: "to the end"},
-		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
-		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
-		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
-		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
-	})), command.Group("steps of your own (--runner pipe)", []cli.Flag{
+		&cli.IntFlag{Name: "reducers", Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
+		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --final and --reducers by default"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "start over, and delete treereduce's files in the directory"},
+		&cli.BoolFlag{Name: "replace", Usage: "replace a finished run of another game that took less than a minute; if this game is solved, print its result"},
+		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
+		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
+		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
+		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
+		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},
+		&cli.StringFlag{Name: "memory", Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},
+		&cli.BoolFlag{Name: "yes", Usage: "don't ask about disk space"},
+		&cli.BoolFlag{Name: "json", Usage: "print progress and result as lines of JSON"},
+	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
-		&cli.BoolFlag{Name: "compare", Usage: "hold what each job makes by a --program against what ours make, and stop at the first line that is wrong"},
+		&cli.BoolFlag{Name: "compare", Usage: "compare the output of each --program with ours, and stop at the first difference"},
 	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
-		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
+		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
-		&cli.StringFlag{Name: "queue", Usage: "the `QUEUE` of the jobs"},
+		&cli.StringFlag{Name: "queue", Usage: "`QUEUE` of the jobs"},
 		command.ListFlag("files", "a further `FILE` for the tasks"),
-		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
-		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
-		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "that of driver; where driver does not run on Linux, linux in it"},
+		&cli.StringFlag{Name: "hadoop", Usage: "hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
+		&cli.StringFlag{Name: "streaming-jar", Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
 	}), further)
 }
 
@@ -171,7 +171,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	}
 	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
 		if c.Bool("replace") {
-			return command.Usagef("--replace is not for --runner %s: --resume or --overwrite says what becomes of a run that is there", r.Name)
+			return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
 		}
 		return r.Solve(&Solve{c, kind, g, mode})
 	}
@@ -180,7 +180,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	if name := c.String("data"); p.extends(name) {
-		return command.Usagef("--data %s: a run cannot work there, where nothing can be renamed: --copy %s keeps a copy there of what it makes here", name, name)
+		return command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {
@@ -257,7 +257,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	result, err := solve.Run(ctx, data, g, o)
 	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
 		return tellWrong(c, g, err)

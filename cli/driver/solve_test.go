@@ -48,7 +48,7 @@ func TestSolveRefuses(t *testing.T) {
 		"solve connectn --cluster-above -1" + data:         "--cluster-above -1: expected 0 or more",
 		"solve connectn --memory 1M" + data:                "--memory 1M: at least 64M are needed",
 		"solve connectn --memory much" + data:              `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
-		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes on this machine alone: of --data hdfs://h:1/d take --runner hadoop or inline",
+		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
 		"solve connectn --data s3a://h/d":                  `--data "s3a://h/d": expected a path, or hdfs://host:port/path, or hdfs:///path`,
 		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})

@@ -26,14 +26,14 @@ import (
 func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
-		Usage: "how many positions a tier has, by value",
-		Description: "Of a run that has not come so far as the table, as with solve --until-tier: how many positions its tiers\n" +
-			"have, or its passes have found, and how many of them are finished.",
+		Usage: "count the positions of each tier by value",
+		Description: "For an unfinished run, as with solve --until-tier, it prints how many positions its tiers\n" +
+			"have, or its passes have found, and how many of them are terminal.",
 		Flags: []cli.Flag{
 			p.dataFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
-			&cli.BoolFlag{Name: "csv", Usage: "as CSV, a line for each tier, outcome and remoteness"},
-			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine, in HDFS or in S3; - is stdout"},
+			&cli.BoolFlag{Name: "json", Usage: "print JSON, with every remoteness"},
+			&cli.BoolFlag{Name: "csv", Usage: "print CSV, a line for each tier, outcome and remoteness"},
+			&cli.StringFlag{Name: "svg", Usage: "write a picture to `FILE`, on this machine, in HDFS or in S3; - is stdout"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
@@ -101,7 +101,7 @@ func found(j *solve.Journal) (counts []tierCount) {
 // printUnsolved prints the known counts of a run without a table.
 func printUnsolved(c *cli.Context, j *solve.Journal) error {
 	if c.IsSet("svg") {
-		return fmt.Errorf("%s: %s is not solved yet, and a picture is of values", c.String("data"), j.Game)
+		return fmt.Errorf("%s: %s is not solved yet: a picture needs values", c.String("data"), j.Game)
 	}
 	counts := found(j)
 	switch {

@@ -28,12 +28,12 @@ func (p *program) statusCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "status",
-		Usage:     "how far a run is, or came, and what its jobs did",
+		Usage:     "show the progress of a run and its jobs",
 		UsageText: usage,
 		Flags: []cli.Flag{
 			p.dataFlag(),
-			&cli.BoolFlag{Name: "all", Usage: "a line for each job, not for each step"},
-			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
+			&cli.BoolFlag{Name: "all", Usage: "print a line for each job, not for each step"},
+			&cli.BoolFlag{Name: "json", Usage: "print the journal as JSON, with the status of the run"},
 		},
 		Action: p.status,
 	}
@@ -63,7 +63,7 @@ func (p *program) status(c *cli.Context) error {
 		if absent := datadir.Absent(place, c.String("data")); absent != nil {
 			return absent
 		}
-		return fmt.Errorf("%s: no run has left a %s here", c.String("data"), store.JournalFile)
+		return fmt.Errorf("%s: no run has written a %s here", c.String("data"), store.JournalFile)
 	}
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *report) place() string {
 func (r *report) print(out io.Writer, all bool) error {
 	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
 	if r.Status == solve.Died || r.Status == solve.Stopped {
-		fmt.Fprintf(out, "%s; --resume goes on", r.place())
+		fmt.Fprintf(out, "%s; --resume continues", r.place())
 	}
 	fmt.Fprintln(out)
 	if r.Error != "" {

@@ -22,8 +22,8 @@ func TestStatusInHDFS(t *testing.T) {
 	for age, want := range map[time.Duration][]string{
 		0:                {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17 s left\n"},
 		solve.Silent / 2: {"g: running\n", "; 17 s left\n"},
-		2 * solve.Silent: {"g: died in data_first3; --resume goes on\n", "no update for 2 min: it was killed, or its machine failed\n", "tier 3 of 9\n"},
-		time.Minute:      {"g: died in data_first3; --resume goes on\n", "tier 3 of 9\n"},
+		2 * solve.Silent: {"g: died in data_first3; --resume continues\n", "no update for 2 min: it was killed, or its machine failed\n", "tier 3 of 9\n"},
+		time.Minute:      {"g: died in data_first3; --resume continues\n", "tier 3 of 9\n"},
 	} {
 		j := solve.Journal{Game: "g", State: solve.Running, Updated: time.Now().Add(-age),
 			Now: &solve.Event{Job: "data_first3", Step: "possible", Tier: 3, Tiers: 9, Left: 17}}

@@ -42,11 +42,11 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 	}
 	if text != "" && text != alone {
 		if sample, err = strconv.ParseUint(text, 10, 64); err != nil || sample == 0 {
-			return false, 0, command.Usagef("--rules: expected how many positions, found %q", text)
+			return false, 0, command.Usagef("--rules: expected a number of positions, found %q", text)
 		}
 	}
 	if sample == 0 && c.IsSet("seed") {
-		return false, 0, command.Usagef("--seed is that of the positions of --rules N, which is missing")
+		return false, 0, command.Usagef("--seed requires --rules N")
 	}
 	return text != "", sample, nil
 }
@@ -54,12 +54,12 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
+		Usage:     "verify a table: every value, no missing or unreachable position; and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
 			p.dataFlag(),
-			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
-			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "a different one each time"},
+			&cli.GenericFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or `N` at random", Value: new(optional)},
+			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
 		},
 		Action: func(c *cli.Context) error {
 			rules, sample, err := sampleOf(c)

@@ -21,8 +21,8 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	refused(t, map[string]string{
-		"verify --seed 7":     "--seed is that of the positions of --rules N, which is missing",
-		"verify --rules many": `--rules: expected how many positions, found "many"`,
+		"verify --seed 7":     "--seed requires --rules N",
+		"verify --rules many": `--rules: expected a number of positions, found "many"`,
 		"verify here":         `unexpected argument "here": --data names the directory, and --rules takes one number`,
 	})
 }

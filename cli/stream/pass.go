@@ -60,7 +60,7 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 		return n, err
 	}
 	defer before.Close()
-	o.States = before.Cursor()
+	o.LoadState = before.Cursor().Load
 	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
 		o.StoreEdge = edges.SendEdge

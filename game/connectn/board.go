@@ -146,6 +146,7 @@ func (r *Rules) Info() game.Info {
 		Title:      fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height),
 		TierUnit:   "pieces on the board",
 		OmitsStart: true,
+		Look:       game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"}},
 	}
 }
 
@@ -367,8 +368,3 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 
 // Values returns values that name a player; players prefer the farthest tie.
 func (r *Rules) Values() game.Values { return game.Values{Players: [2]string{"X", "O"}} }
-
-// Look returns discs in a frame with holes.
-func (r *Rules) Look() game.Look {
-	return game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"}}
-}

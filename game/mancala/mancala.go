@@ -277,7 +277,9 @@ func (r *Rules) Spec() string { return r.spec }
 
 // Info describes the game. The title is "Mancala, P pits of S stones", or "Mancala from" and
 // the initial board.
-func (r *Rules) Info() game.Info { return game.Info{Title: r.title, Boards: r.tierBoards} }
+func (r *Rules) Info() game.Info {
+	return game.Info{Title: r.title, Boards: r.tierBoards, Look: game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}}}
+}
 
 // Values returns values that name a row; players prefer the farthest tie.
 func (r *Rules) Values() game.Values {
@@ -487,9 +489,4 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 		Above: append(above, ""),
 		Below: append(below, ""),
 	}
-}
-
-// Look returns pits with the number of stones.
-func (r *Rules) Look() game.Look {
-	return game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}}
 }

@@ -86,7 +86,10 @@ func (r *rules) Start() game.Position { return 0 }
 
 // Info describes the game: its title is the first part of a result.
 func (r *rules) Info() game.Info {
-	return game.Info{Title: fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height)}
+	return game.Info{
+		Title: fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height),
+		Look:  game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}},
+	}
 }
 
 // A tier is a number of stones.
@@ -153,9 +156,4 @@ func (r *rules) Parse(text string) (p game.Position, err error) {
 		err = r.Check(p)
 	}
 	return p, err
-}
-
-// Look returns crosses and rings.
-func (r *rules) Look() game.Look {
-	return game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}}
 }

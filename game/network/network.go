@@ -84,6 +84,7 @@ func (r *Rules) Info() game.Info {
 		Draw:       game.DrawRule{Repetitions: 3, Plies: 120},
 		MoveTime:   5 * time.Second,
 		NamedFirst: true,
+		Look:       game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: "WB"},
 	}
 }
 
@@ -343,9 +344,4 @@ func (b *Board) square(at int) game.Square {
 		}
 	}
 	return s
-}
-
-// Look returns chips, with the lines along which they see one another.
-func (r *Rules) Look() game.Look {
-	return game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: "WB"}
 }

@@ -101,7 +101,10 @@ var Kind = game.Kind{
 
 // Info describes the game.
 func (r *Rules) Info() game.Info {
-	return game.Info{Title: fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)}
+	return game.Info{
+		Title: fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height),
+		Look:  game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}},
+	}
 }
 
 // Spec returns "quickcross width=W height=H connect=N".
@@ -200,8 +203,3 @@ func (r *Rules) on(p game.Position) func(x, y int) int {
 
 // Values returns values from the view of the player to move; players prefer the nearest tie.
 func (r *Rules) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
-
-// Look returns bars across and upright.
-func (r *Rules) Look() game.Look {
-	return game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}}
-}

@@ -16,14 +16,14 @@ func Confirm(ctx context.Context, c *cli.Context, what string) error {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, what)
 		return nil
 	}
-	answer, asked := Ask(ctx, c, what+". Begin, yes or no?")
+	answer, asked := Ask(ctx, c, what+". Start, yes or no?")
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	case !asked:
-		return fmt.Errorf("%s: --yes begins", what)
+		return fmt.Errorf("%s: --yes starts", what)
 	case !strings.HasPrefix(answer, "y"):
-		return errors.New("nothing was begun")
+		return errors.New("nothing was started")
 	}
 	return nil
 }

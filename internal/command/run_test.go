@@ -85,7 +85,7 @@ func TestRun(t *testing.T) {
 		{"fail --how twice", "", 1, "", "x: first\\x1b\nx: second\n"},
 		{"fail --how told", "", 1, "", ""},
 		{"fail now", "", 2, "", "x: unexpected argument \"now\": --how says it\nx: see x fail --help\n"},
-		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes begins\n"},
+		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes starts\n"},
 		{"fail --how confirm --yes", "", 0, "", "x: it takes an hour\n"},
 		{"fail --how signal", "", 143, "", "x: stopped\n"},
 		{board + "--start", "", 0, "\"    \"\n", ""},

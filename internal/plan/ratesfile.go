@@ -64,7 +64,7 @@ func ReadRates(name string) (*Rates, error) {
 	}
 	r := new(Rates)
 	if err := store.UnmarshalSummed(name, text, r); err != nil {
-		return nil, fmt.Errorf("%w: driver calibrate makes it anew", err)
+		return nil, fmt.Errorf("%w: run driver calibrate to rebuild it", err)
 	}
 	if err := r.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

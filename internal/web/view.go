@@ -156,7 +156,7 @@ func (s *Server) viewOf(g *served, h *player.History) (*viewJSON, error) {
 	v := &viewJSON{
 		Spec: g.g.Spec(), Title: g.title(), Table: g.source != nil, Text: string(g.g.AppendText(nil, p)), Turn: int(h.Turn()),
 		Players: [2]string{player.Who(g.g, game.First), player.Who(g.g, game.Second)},
-		Look:    game.LookOf(g.g), Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: []plyJSON{},
+		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: []plyJSON{},
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
 	if first := h.At(0); first != g.g.Start() {

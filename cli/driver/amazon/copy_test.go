@@ -268,7 +268,7 @@ func TestCopyLate(t *testing.T) {
 	})
 	line := "solve mnk " + boards["mnk"] + " --data " + dir + " --copy s3://bucket/d"
 	status := Extension().Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, stderr)
-	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: [1-9] changes? still to be copied to s3://bucket/d\n$`).MatchString(got) {
+	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: copying [1-9] changes? to s3://bucket/d\n$`).MatchString(got) {
 		t.Errorf("status %d, %q", status, got)
 	}
 	isCopy(t, fake, "d", dir)

@@ -19,7 +19,7 @@ func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := told(some(), line, "")
 	// If S3 is slow, a run reports what it is waiting for.
-	if status != 0 || stderr != "" && !strings.Contains(stderr, " still to be copied to ") {
+	if status != 0 || stderr != "" && !strings.Contains(stderr, "copying ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
 	}
 	return stdout

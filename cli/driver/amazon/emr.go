@@ -34,38 +34,38 @@ const forgetAfter = 24 * time.Hour
 // emrManage returns driver-aws emr: commands for clusters and buckets without a run.
 func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
-	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
-	asJSON := &cli.BoolFlag{Name: "json", Usage: "each as a line of JSON"}
-	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"}
+	yes := &cli.BoolFlag{Name: "yes", Usage: "don't ask"}
+	asJSON := &cli.BoolFlag{Name: "json", Usage: "print each as a line of JSON"}
+	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and send nothing"}
 	account := accountFlags()
 	commands := []*cli.Command{
 		{
 			Name:   "up",
-			Usage:  "make the bucket, if it is not there, and a cluster that waits for runs (solve --cluster-id)",
-			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "make no cluster"}, yes, asJSON, dry}),
+			Usage:  "create the bucket if missing, and a cluster that waits for runs (solve --cluster-id)",
+			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "create the bucket only"}, yes, asJSON, dry}),
 			Action: emrUp,
 		},
 		{
 			Name:   "status",
-			Usage:  "the clusters that cost something, or one with its steps",
+			Usage:  "list running clusters, or one with its steps",
 			Flags:  slices.Concat(account, []cli.Flag{id, asJSON}),
 			Action: emrStatus,
 		},
 		{
 			Name:   "down",
-			Usage:  "end a cluster, or all that were made from here; what is in S3 stays",
-			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver-aws solve or driver-aws emr up made from this machine"}, asJSON, dry}),
+			Usage:  "terminate a cluster, or all that this machine created; data in S3 stay",
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "terminate every cluster that driver-aws solve or driver-aws emr up created from this machine"}, asJSON, dry}),
 			Action: emrDown,
 		},
 		{
 			Name:   "rm",
-			Usage:  "remove what treereduce made below --bucket: data directories, programs, logs; it lists them and asks",
+			Usage:  "delete treereduce's data directories, programs and logs below --bucket, after listing them and asking",
 			Flags:  slices.Concat(account, []cli.Flag{yes}),
 			Action: emrRemove,
 		},
 		{
 			Name:  "policies",
-			Usage: "write the least policies and roles that a run needs, and the calls that make them",
+			Usage: "write the minimal policies and roles for a run, and a script that creates them",
 			Flags: []cli.Flag{
 				account[0], account[1],
 				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
@@ -77,7 +77,7 @@ func emrManage() *cli.Command {
 	}
 	return &cli.Command{
 		Name:        "emr",
-		Usage:       "clusters of Amazon EMR, and the bucket",
+		Usage:       "manage clusters of Amazon EMR and the bucket",
 		ArgsUsage:   "COMMAND [flags]",
 		Subcommands: commands,
 		Action:      command.Unknown("command", command.Names(commands)),
@@ -126,9 +126,9 @@ func emrUp(c *cli.Context) error {
 		return err
 	}
 	if !e.dry {
-		text := fmt.Sprintf("a cluster in %s that ends itself when it has been idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("ends"))
+		text := fmt.Sprintf("a cluster in %s that terminates when idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("terminates"))
 		if estimate.perHour > 0 {
-			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
+			text = fmt.Sprintf("$%.2f per hour for %s", estimate.perHour, text)
 		}
 		if err := command.Confirm(ctx, c, text); err != nil {
 			return err
@@ -148,14 +148,14 @@ func emrUp(c *cli.Context) error {
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
+		return fmt.Errorf("%w; the cluster keeps running: driver-aws emr down --cluster-id %s terminates it", command.ErrInterrupted, cluster.ID)
 	}
 	if errors.Is(err, emr.ErrEnded) {
 		forget(cluster.ID)
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster keeps running: driver-aws emr down --cluster-id %s terminates it", err, cluster.ID)
 	}
 	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
 	return err
@@ -170,7 +170,7 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
 		return err
 	}
-	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
+	e.tell(fmt.Sprintf("created bucket s3://%s: abandoned uploads expire after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
 }
 
@@ -195,7 +195,7 @@ func emrStatus(c *cli.Context) error {
 	ends := make(map[string]time.Time)
 	for _, m := range kept {
 		if m.Region != e.conf.Region {
-			e.tell(fmt.Sprintf("cluster %s was made in %s (--region %s)", m.ID, m.Region, m.Region))
+			e.tell(fmt.Sprintf("cluster %s was created in %s (--region %s)", m.ID, m.Region, m.Region))
 			continue
 		}
 		ends[m.ID] = m.Ends
@@ -210,7 +210,7 @@ func emrStatus(c *cli.Context) error {
 		case err == nil && state.Over(), err != nil && time.Since(m.Ends) > forgetAfter:
 			forget(m.ID)
 		case err != nil:
-			e.tell(fmt.Sprintf("cluster %s was made from here, and may go on until %s: %v", m.ID, clock(m.Ends), err))
+			e.tell(fmt.Sprintf("cluster %s was created from this machine, and may run until %s: %v", m.ID, clock(m.Ends), err))
 		}
 	}
 	if c.Bool("json") {
@@ -295,11 +295,11 @@ func emrDown(c *cli.Context) error {
 			if m.Region == e.conf.Region {
 				ids = append(ids, m.ID)
 			} else {
-				e.tell(fmt.Sprintf("cluster %s was made in %s: --region %s ends it", m.ID, m.Region, m.Region))
+				e.tell(fmt.Sprintf("cluster %s was created in %s: --region %s terminates it", m.ID, m.Region, m.Region))
 			}
 		}
 		if len(ids) == 0 {
-			e.tell("no cluster was made from here that is not known to have ended")
+			e.tell("no cluster created from this machine is still running")
 		}
 	}
 	var failed []error

@@ -102,7 +102,7 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 	if e.c.IsSet("max-hours") {
 		limit = hoursTime(e.c.Float64("max-hours"))
 	} else if of.why != nil {
-		return 0, command.Usagef("there is no estimate (%w): --max-hours must say how long the cluster may live", of.why)
+		return 0, command.Usagef("no estimate (%w): set the cluster's limit with --max-hours", of.why)
 	}
 	if e.c.IsSet("max-dollars") {
 		if of.most <= 0 {
@@ -111,7 +111,7 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.most)-unlimited)
 	}
 	if limit < leastLimit {
-		return 0, command.Usagef("the cluster would have to end after %s: it needs %s at least (--max-hours, --max-dollars)", max(0, limit), leastLimit)
+		return 0, command.Usagef("the limit of the cluster is %s, but it needs at least %s (--max-hours, --max-dollars)", max(0, limit), leastLimit)
 	}
 	return limit, nil
 }
@@ -129,13 +129,13 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	text := fmt.Sprintf("%s on %s: ", game.TitleOf(r.g), on)
 	switch {
 	case e.plan == nil:
-		text += fmt.Sprintf("there is no estimate (%v)", e.why)
+		text += fmt.Sprintf("no estimate (%v)", e.why)
 	default:
 		time := fmt.Sprintf("about %s and $%.2f", numfmt.Seconds(3600*e.plan.Total.WallHours), e.plan.Total.Dollars)
 		if e.plan.How == count.AtLeast {
-			time = "there is no estimate (only a lower bound of the positions is known)"
+			time = "no estimate (only a lower bound of the positions is known)"
 		}
-		text += fmt.Sprintf("%s, at $%.2f an hour", time, e.perHour)
+		text += fmt.Sprintf("%s, at $%.2f per hour", time, e.perHour)
 		if !r.c.IsSet("price") {
 			text += " (" + plan.PricesOf + ")"
 		}
@@ -143,10 +143,10 @@ func (e *emrEstimate) text(r *emrSolve) string {
 			text += "; " + p.Text
 		}
 		if hoursTime(e.plan.Total.WallHours) > e.stepLimit() {
-			text += fmt.Sprintf("; that is more than the limit of %s, after which --resume goes on", e.limit)
+			text += fmt.Sprintf("; that exceeds the limit of %s, after which --resume continues", e.limit)
 		}
 	}
-	what := "the cluster ends itself"
+	what := "the cluster terminates"
 	if r.c.IsSet("cluster-id") {
 		what = "the step ends"
 	}
@@ -155,7 +155,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 
 // latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
-	text := fmt.Sprintf("%s after %s at the latest", what, numfmt.Duration(e.limit))
+	text := fmt.Sprintf("%s after at most %s", what, numfmt.Duration(e.limit))
 	if e.most > 0 {
 		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
 	}
@@ -181,9 +181,9 @@ func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, er
 	if err != nil || e.dry {
 		return cluster, err
 	}
-	e.tell(fmt.Sprintf("cluster %s is being made; driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+	e.tell(fmt.Sprintf("creating cluster %s; driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {
-		e.tell(fmt.Sprintf("cluster %s was not written down: %v", cluster.ID, err))
+		e.tell(fmt.Sprintf("cluster %s was not recorded: %v", cluster.ID, err))
 	}
 	return cluster, nil
 }
@@ -251,7 +251,7 @@ func rememberedClusters() (all []made, err error) {
 		}
 		var m made
 		if err := json.Unmarshal(text, &m); err != nil || !clusterID.MatchString(m.ID) {
-			return nil, fmt.Errorf("%s: expected a cluster that was made from here, found %.60q", name, text)
+			return nil, fmt.Errorf("%s: expected a cluster created from this machine, found %.60q", name, text)
 		}
 		all = append(all, m)
 	}

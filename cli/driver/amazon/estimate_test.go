@@ -68,7 +68,7 @@ func TestEstimateOfBound(t *testing.T) {
 		e.plan, e.limit = new(plan.Plan), usualLimit
 		for how, want := range map[count.How]string{
 			count.Sampled: ": about 2 h and $3.00, at $",
-			count.AtLeast: ": there is no estimate (only a lower bound of the positions is known), at $",
+			count.AtLeast: ": no estimate (only a lower bound of the positions is known), at $",
 		} {
 			e.plan.How, e.plan.Total.WallHours, e.plan.Total.Dollars = how, 2, 3
 			if text := e.text(r); !strings.Contains(text, want) {

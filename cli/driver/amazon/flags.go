@@ -27,20 +27,20 @@ const defaultNodes = 2
 // emrFlags returns the flags of solve that only --runner emr uses.
 func emrFlags() []cli.Flag {
 	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
-		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
-		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver-aws, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver-aws, where make build-emr puts them"},
-		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"},
+		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…) instead of a new one"},
+		&cli.StringFlag{Name: "binaries", Usage: "`DIRECTORY` of driver-aws, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
+		&cli.BoolFlag{Name: "keep-cluster", Usage: "keep the cluster after the run; it terminates when idle for --idle, and at its limit"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and send nothing"},
 	)...))
 }
 
 // accountFlags returns the flags for the AWS account: bucket, region, profile.
 func accountFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "bucket", Usage: "where in S3 programs, logs and data go: `s3://BUCKET/PREFIX`; the data below it in the name that --data gives"},
-		&cli.StringFlag{Name: "region", Usage: "the `REGION`", DefaultText: "AWS_REGION, or the profile's"},
+		&cli.StringFlag{Name: "bucket", Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
+		&cli.StringFlag{Name: "region", Usage: "the `REGION`", DefaultText: "AWS_REGION, or that of the profile"},
 		&cli.StringFlag{Name: "profile", Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
-		&cli.DurationFlag{Name: "poll", Usage: "how often the service is asked how it goes", Value: 15 * time.Second},
+		&cli.DurationFlag{Name: "poll", Usage: "polling interval", Value: 15 * time.Second},
 	}
 }
 
@@ -48,21 +48,21 @@ func accountFlags() []cli.Flag {
 func clusterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "release", Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
-		&cli.StringFlag{Name: "instance", Usage: "the `TYPE` of the nodes that work", Value: emr.DefaultInstance},
-		&cli.StringFlag{Name: "master-instance", Usage: "the `TYPE` of the master, where the driver runs", DefaultText: "as --instance"},
-		&cli.IntFlag{Name: "nodes", Usage: "`N` nodes that work and hold the data, on demand", Value: defaultNodes},
-		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` further nodes on spot, which hold no data and may be taken away"},
-		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, besides what its type has"},
-		&cli.Float64Flag{Name: "price", Usage: "`DOLLARS` an hour for a node, Amazon EMR's part with it", DefaultText: "the list price"},
-		&cli.StringFlag{Name: "log-uri", Usage: "where logs go: `s3://…`", DefaultText: "logs/ below --bucket"},
+		&cli.StringFlag{Name: "instance", Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
+		&cli.StringFlag{Name: "master-instance", Usage: "instance `TYPE` of the master, which runs the driver", DefaultText: "as --instance"},
+		&cli.IntFlag{Name: "nodes", Usage: "`N` on-demand workers, which store the data", Value: defaultNodes},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` additional spot workers, which store no data and may be reclaimed"},
+		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, in addition to its own"},
+		&cli.Float64Flag{Name: "price", Usage: "price of a node in `DOLLARS` per hour, with Amazon EMR's fee", DefaultText: "the list price"},
+		&cli.StringFlag{Name: "log-uri", Usage: "S3 location of logs: `s3://…`", DefaultText: "logs/ below --bucket"},
 		&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
 		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
-		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "one of the default VPC"},
+		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
 		&cli.StringFlag{Name: "key-pair", Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
 		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
-		&cli.DurationFlag{Name: "idle", Usage: "how long a cluster that is kept may be idle before it ends itself", Value: emr.DefaultIdle},
-		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster ends itself in any case", DefaultText: "three times the estimate, 2 at least"},
-		&cli.Float64Flag{Name: "max-dollars", Usage: "`DOLLARS` that the cluster may cost: an earlier limit, if they do not last so long"},
+		&cli.DurationFlag{Name: "idle", Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
+		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
+		&cli.Float64Flag{Name: "max-dollars", Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier"},
 	}
 }
 
@@ -88,7 +88,7 @@ func isKey(name string) bool {
 func bucketOf(c *cli.Context) (b bucketPlace, err error) {
 	uri := c.String("bucket")
 	if uri == "" {
-		return b, command.Usagef("--bucket is missing: s3://BUCKET or s3://BUCKET/PREFIX, where programs, logs and data go")
+		return b, command.Usagef("--bucket is missing: name a place for programs, logs and data, s3://BUCKET or s3://BUCKET/PREFIX")
 	}
 	rest, ok := strings.CutPrefix(uri, "s3://")
 	b.bucket, b.prefix, _ = strings.Cut(rest, "/")
@@ -170,7 +170,7 @@ func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
 	}
 	b, err := emr.ReadBundle(dir, clusterPrograms...)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", driver.ClusterOS, arch, err)
+		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: build them with make build-emr, or name another directory with --binaries", driver.ClusterOS, arch, err)
 	}
 	return b, err
 }

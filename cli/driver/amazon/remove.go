@@ -74,7 +74,7 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 		fmt.Fprintf(w, "s3://%s/%s\t%s\t%s\t%s\n", place.bucket, command.Printable(dir), numfmt.Count(int64(len(g.keys)), "object"), numfmt.Bytes(float64(g.size)), command.Printable(g.what))
 	}
 	if r.bucketToo(place) {
-		fmt.Fprintf(w, "s3://%s\t0 objects\t0 B\tthe bucket, in which nothing else is\n", place.bucket)
+		fmt.Fprintf(w, "s3://%s\t0 objects\t0 B\tthe bucket, which is otherwise empty\n", place.bucket)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -90,9 +90,9 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 // stay describes the number of objects that are not ours.
 func stay(n int) string {
 	if n == 1 {
-		return "1 other object stays"
+		return "1 other object is kept"
 	}
-	return fmt.Sprintf("%d other objects stay", n)
+	return fmt.Sprintf("%d other objects are kept", n)
 }
 
 // A remover finds and deletes the objects of driver-aws emr rm.
@@ -226,7 +226,7 @@ func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	}
 	for _, s := range alive {
 		if works[s.ID] || madeFor(s.Name, r.place) {
-			return fmt.Errorf("cluster %s may still write there: driver-aws emr down --cluster-id %s ends it", s.ID, s.ID)
+			return fmt.Errorf("cluster %s may still write there: driver-aws emr down --cluster-id %s terminates it", s.ID, s.ID)
 		}
 	}
 	return nil
@@ -263,19 +263,19 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") {
-		answer, asked := command.Ask(ctx, c, "remove these, yes or no?")
+		answer, asked := command.Ask(ctx, c, "Delete these, yes or no?")
 		switch {
 		case !asked:
-			return errors.New("nothing was removed: --yes removes them")
+			return errors.New("nothing was deleted: --yes deletes them")
 		case !strings.HasPrefix(answer, "y"):
-			return errors.New("nothing was removed")
+			return errors.New("nothing was deleted")
 		}
 	}
 	if err := r.remove(ctx, found); err != nil {
 		return err
 	}
 	n, size := found.objects()
-	text := fmt.Sprintf("removed %s, %s", numfmt.Count(int64(n), "object"), numfmt.Bytes(float64(size)))
+	text := fmt.Sprintf("deleted %s, %s", numfmt.Count(int64(n), "object"), numfmt.Bytes(float64(size)))
 	if found.bucketToo(place) {
 		if err := e.fs.RemoveBucket(ctx); err != nil {
 			return err
@@ -301,7 +301,7 @@ func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 		}
 		claim, _, err := r.fs.Claim(ctx, path.Join(dir, mirror.OwnerFile), whoami()+" (emr rm)", removeHold)
 		if err != nil {
-			return fmt.Errorf("nothing was removed: %w", err)
+			return fmt.Errorf("nothing was deleted: %w", err)
 		}
 		claims = append(claims, claim)
 	}
@@ -318,7 +318,7 @@ func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 		return err
 	}
 	if !reflect.DeepEqual(now, found) {
-		return fmt.Errorf("nothing was removed: what is below %s has changed since it was listed; list it again", r.place)
+		return fmt.Errorf("nothing was deleted: the objects below %s have changed since they were listed; list them again", r.place)
 	}
 	for _, g := range found.groups {
 		// Delete the seals first: a directory without one is incomplete. Delete the manifest

@@ -62,7 +62,7 @@ func misnamed(flag string, err error) error {
 func whoami() string {
 	host, err := os.Hostname()
 	if err != nil {
-		host = "a machine without a name"
+		host = "an unnamed machine"
 	}
 	return fmt.Sprintf("driver %d on %s", os.Getpid(), host)
 }

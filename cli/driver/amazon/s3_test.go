@@ -88,7 +88,7 @@ func TestWrongInS3(t *testing.T) {
 		{"lookup --data s3://bucket --start", 2, `--data "s3://bucket": expected s3://bucket/path`},
 		{"status s3://bucket/d/twoo", 1, "s3://bucket/d/twoo: no such directory: did you mean s3://bucket/d/two?"},
 		{"status s3://bucket/d/two more", 2, `unexpected argument "s3://bucket/d/two": --data names the directory`},
-		{"solve mnk --data s3://bucket/d/three", 2, "--data s3://bucket/d/three: a run cannot work there, where nothing can be renamed: --copy s3://bucket/d/three keeps a copy there of what it makes here"},
+		{"solve mnk --data s3://bucket/d/three", 2, "--data s3://bucket/d/three: not possible as the data directory of a run: --copy s3://bucket/d/three keeps a copy there"},
 	} {
 		if status, _, stderr := told(some(), test.line, ""); status != test.status || !strings.HasPrefix(stderr, "driver: "+test.want+"\n") {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)

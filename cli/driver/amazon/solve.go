@@ -81,7 +81,7 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	}
 	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
 	if errors.Is(err, s3.ErrNoBucket) {
-		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s makes it)", err, e.place)
+		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s creates it)", err, e.place)
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 // regions.
 func (e *emrCommand) sayRegions() {
 	if e.fs != nil && e.fs.Region() != e.conf.Region {
-		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 for each GB between them, and slower (--region %s puts the cluster there)",
+		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 per GB between them, and slower (--region %s starts the cluster there)",
 			e.place.bucket, e.fs.Region(), e.conf.Region, e.fs.Region()))
 	}
 }
@@ -204,14 +204,14 @@ func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
 	name := c.String("data")
 	first, _, _ := strings.Cut(name, "/")
 	if !isKey(name) || slices.Contains([]string{"bin", "logs", stepsDir}, first) {
-		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, plan.EMR)
+		return nil, command.Usagef("--data %q: with --runner %s, expected a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, plan.EMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
 	if err := checkEMRFlags(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("copy") {
-		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", plan.EMR)
+		return nil, command.Usagef("--copy: not for --runner %s, whose data are in S3, below --bucket", plan.EMR)
 	}
 	if r.spec, err = specOf(c, r.place); err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (r *emrSolve) checkOptions() error {
 		r.memory = r.c.String("memory")
 	}
 	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
-		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
+		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: name a larger type with --master-instance",
 			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
 	return nil
@@ -261,12 +261,12 @@ func checkEMRFlags(c *cli.Context) error {
 		}
 	}
 	if queue := c.String("queue"); queue != "" && queue != "default" && !c.IsSet("cluster-id") {
-		return command.Usagef("--queue %s: a cluster that is made has the queue default alone; --cluster-id names one that runs", queue)
+		return command.Usagef("--queue %s: a new cluster has only the queue default; name a running cluster with --cluster-id", queue)
 	}
 	if c.IsSet("cluster-id") {
 		for _, flag := range clusterFlags() {
 			if name := flag.Names()[0]; c.IsSet(name) && !slices.Contains(ofAnyCluster, name) {
-				return command.Usagef("--%s is for a cluster that is made: --cluster-id names one that runs", name)
+				return command.Usagef("--%s is for a new cluster, not for a running one (--cluster-id)", name)
 			}
 		}
 	}
@@ -286,20 +286,20 @@ func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 			return err
 		}
 		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), "_") }) {
-			return fmt.Errorf("%s is not empty, and not treereduce's: --data names another place", r.uri())
+			return fmt.Errorf("%s is not empty, and not treereduce's: name another place with --data", r.uri())
 		}
 	}
 	switch {
 	case mode == store.Overwrite:
 		return nil
 	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume && !atWork:
-		return fmt.Errorf("%s: there is no run to resume: without --resume it begins", r.uri())
+		return fmt.Errorf("%s: no run to resume: start it without --resume", r.uri())
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
 	case m.Game != r.g.Spec():
-		return fmt.Errorf("%s is of %s, not of %s: --data names another", r.uri(), m.Game, r.g.Spec())
+		return fmt.Errorf("%s contains %s, not %s: name another place with --data", r.uri(), m.Game, r.g.Spec())
 	case mode == store.Fresh:
 		return fmt.Errorf("%s has a run: --resume continues it, --overwrite starts over", r.uri())
 	}
@@ -366,10 +366,10 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 			}
 			if mode == store.Resume {
 				r.keep = r.keep || state.ID == asked || !own
-				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
+				r.tell(fmt.Sprintf("cluster %s is already solving %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
-			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver-aws emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
+			return nil, "", fmt.Errorf("cluster %s is already solving %s: --resume follows it, driver-aws emr down --cluster-id %s terminates it", state.ID, r.uri(), state.ID)
 		}
 	}
 	return nil, "", nil
@@ -485,7 +485,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 		err = errors.New("it has no step")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver-aws emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
+		return nil, "", fmt.Errorf("cluster %s was created, and will terminate (driver-aws emr down --cluster-id %s terminates it now): %w", cluster.ID, cluster.ID, err)
 	}
 	return cluster, steps[len(steps)-1].ID, nil
 }
@@ -493,7 +493,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 // interrupted adds to the error of a canceled request that nothing was started.
 func (r *emrSolve) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w before anything was begun", command.ErrInterrupted)
+		return fmt.Errorf("%w before anything was started", command.ErrInterrupted)
 	}
 	return err
 }
@@ -522,7 +522,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	after := context.WithoutCancel(ctx)
 	failed, isStep := emr.IsStep(err)
 	if err != nil && !isStep {
-		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster keeps running, and will terminate: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s terminates it", err, cluster.ID)
 	}
 	ended := r.seeToCluster(after, cluster)
 	if !isStep {
@@ -534,13 +534,13 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
 	if r.keep || r.c.IsSet("cluster-id") {
-		r.tell(fmt.Sprintf("cluster %s goes on: driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+		r.tell(fmt.Sprintf("cluster %s keeps running: driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 		return nil
 	}
 	if err := cluster.End(ctx); err != nil {
 		return err
 	}
-	r.tell(fmt.Sprintf("cluster %s ends", cluster.ID))
+	r.tell(fmt.Sprintf("cluster %s terminates", cluster.ID))
 	forget(cluster.ID)
 	return nil
 }
@@ -548,7 +548,7 @@ func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error
 // why returns the error of a failed step with its probable cause: the error in the journal of
 // the driver on the cluster, or else what the logs contain.
 func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
-	goOn := "driver-aws solve … --resume goes on"
+	goOn := "driver-aws solve … --resume continues"
 	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
 		goOn = "nothing was copied to " + r.uri() + " yet"
 	}
@@ -558,7 +558,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	case told && j.State == solve.Failed && j.Error != "":
 		return fmt.Errorf("%s; %w; %s", j.Error, err, goOn)
 	case told && j.State == solve.Stopped:
-		return fmt.Errorf("the driver on the cluster was stopped, by its limit or by cancelling: %w; %s", err, goOn)
+		return fmt.Errorf("the driver on the cluster was stopped by its limit or cancelled: %w; %s", err, goOn)
 	case errors.Is(err, emr.ErrEnded):
 		return fmt.Errorf("%w; %s", err, goOn)
 	}
@@ -580,9 +580,9 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
 // cancel the step; otherwise the step goes on.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
-	left := fmt.Errorf("%w following; the step goes on: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s ends it",
+	left := fmt.Errorf("%w following; the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s terminates it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
-	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "Leave the run, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)
@@ -599,14 +599,14 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	if err := errors.Join(err, r.seeToCluster(context.WithoutCancel(r.c.Context), cluster)); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+	return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 }
 
 // result prints the result of a run, from its table in S3.
 func (r *emrSolve) result() error {
 	out := r.c.App.Writer
 	if r.c.Int("until-tier") >= 0 {
-		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+		_, err := fmt.Fprintf(out, "%s: reached tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
 		return err
 	}
 	t, err := table.OpenOf(r.fs, r.data, r.g)
@@ -619,7 +619,7 @@ func (r *emrSolve) result() error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s: the table has no start", r.uri())
+		return fmt.Errorf("%s: the table has no initial position", r.uri())
 	}
 	n, err := t.Positions()
 	if err != nil {

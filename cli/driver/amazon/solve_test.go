@@ -111,10 +111,10 @@ func TestEMRRefuses(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least " + need + " on the cluster",
-		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
-		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: --master-instance names a larger type",
-		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
-		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
+		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: name a larger type with --master-instance",
+		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: name a larger type with --master-instance",
+		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr, the directories of mnk are text",
+		emrLine + " --queue q": "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
 	} {
 		if status, stdout, stderr := told(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)

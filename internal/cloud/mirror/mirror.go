@@ -239,7 +239,7 @@ func (c *Copy) work() {
 		c.mu.Unlock()
 		// A failed change stays in the queue, so that it does not count as made.
 		if err := c.persist(ch); err != nil {
-			c.fail(fmt.Errorf("--copy: %w; --resume goes on", err))
+			c.fail(fmt.Errorf("--copy: %w; --resume continues", err))
 			return
 		}
 		c.mu.Lock()

@@ -68,7 +68,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	defer states.Close()
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(messages.String())), ""))
-	o.States = states.Cursor()
+	o.LoadState = states.Cursor().Load
 	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
 	edges := lists.NewEdgeOutbox(o.Create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {

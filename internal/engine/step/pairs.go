@@ -103,7 +103,7 @@ type blockPairs struct {
 	pairs
 	g       game.Tiered
 	parents *jobdir.Tier // the existing positions of the tier that is written, in Solve
-	counts  [256]uint64  // not used
+	counts  [256]uint64  // required by AppendBlock
 }
 
 func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {

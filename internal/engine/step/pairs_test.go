@@ -105,7 +105,7 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 		return n, err
 	}
 	defer states.Close()
-	o.States = states.Cursor()
+	o.LoadState = states.Cursor().Load
 	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdge = edges.SendEdge

@@ -9,12 +9,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
-// States are the states of the ranges of a game with cycles, see jobdir.StateCursor.
-type States interface {
-	// Load reads the state of a range. Each is read at most once, in ascending order of range.
-	Load(rng uint64, s *block.State) error
-}
-
 // stateCells is the encoding of the positions that the map of a pass reads, and of the
 // messages between map and reduce.
 type stateCells interface {
@@ -70,7 +64,7 @@ func (s *stream) reducePass(g game.Cyclic) error {
 	out := shard[*jobdir.StateChunk]{chunk, files, func() { s.AddNew(chunk.New) }}
 	var state, fresh block.State
 	return out.finish(s.stateCells(g, p).eachReceived(func(rng uint64, h *block.Inbox) error {
-		if err := s.o.States.Load(rng, &state); err != nil {
+		if err := s.o.LoadState(rng, &state); err != nil {
 			return err
 		}
 		changed, err := p.Reduce(rng, &state, h, &fresh)

@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// memoryStates implements step.States in memory.
+// memoryStates are the states of a game in memory.
 type memoryStates struct {
 	g      game.Cyclic
 	states []block.State
@@ -72,7 +72,7 @@ func copyState(to, from *block.State, n int) {
 // passed runs a pass over lines as a shell pipe would, and returns the new positions.
 func passed(t *testing.T, name string, number int, states *memoryStates, in string, o step.Options) string {
 	t.Helper()
-	o.Number, o.States, o.Create = number, states, states.create
+	o.Number, o.LoadState, o.Create = number, states.Load, states.create
 	var messages, out bytes.Buffer
 	if _, err := step.Map(name, game.MethodOf(states.g), strings.NewReader(in), &messages, o); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestPassStreamErrors(t *testing.T) {
 		if test.reduce {
 			stream = step.Reduce
 		}
-		_, err = stream(test.name, game.MethodOf(g), strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states, Create: states.create})
+		_, err = stream(test.name, game.MethodOf(g), strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, LoadState: states.Load, Create: states.create})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
 		}
@@ -169,7 +169,7 @@ func TestPassStreamOutput(t *testing.T) {
 		t.Errorf("map: %v", err)
 	}
 	states := newStates(g)
-	if _, err := step.Reduce(step.Create, game.MethodOf(g), strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states, Create: states.create}); !errors.Is(err, broken) {
+	if _, err := step.Reduce(step.Create, game.MethodOf(g), strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, LoadState: states.Load, Create: states.create}); !errors.Is(err, broken) {
 		t.Errorf("reduce: %v", err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 type Options struct {
 	Source string // name of the input in errors
 	// Turn is the player who makes the move of this job, from the predecessors' tier to the
-	// successors': "X", "O", or "" if unknown. The map of Solve needs it, to tell
-	// successors from predecessors; the other steps check it.
+	// successors': "X", "O", or "" if unknown. The map of Solve needs it, to
+	// distinguish successors from predecessors; the other steps check it.
 	Turn string
 	// LastRound, if not nil, is checked: whether the successors are in the last tier (the
 	// board is full).
@@ -32,9 +32,11 @@ type Options struct {
 
 	// The following options are for passes over a game with cycles.
 
-	Number int    // of the pass, from 1; also the remoteness of positions that it decides
-	States States // of the ranges of a reducer, before the pass
-	Moves  Moves  // for a mapper, see Pass
+	Number int   // of the pass, from 1; also the remoteness of positions that it decides
+	Moves  Moves // for a mapper, see Pass
+	// LoadState reads the state of a reducer's range before the pass, in ascending order of
+	// range.
+	LoadState func(rng uint64, s *block.State) error
 	// StoreEdge is for a reducer, see Pass.
 	StoreEdge func(child, parent game.Position) error
 

@@ -78,7 +78,7 @@ func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
 	r := plan.Builtin()
 	host, err := os.Hostname()
 	if err != nil {
-		host = "a machine without a name"
+		host = "an unnamed machine"
 	}
 	r.Machine, r.Measured, r.Cores = host, time.Now().UTC().Truncate(time.Second), runtime.GOMAXPROCS(0)
 	s := full

@@ -35,7 +35,7 @@ func ParseLine(g game.Game, line string) (v Valued, err error) {
 	word, remoteness := fields[1], 0
 	if len(fields) == 3 && fields[2] != "" {
 		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {
-			return v, fmt.Errorf("%q is no number of moves", fields[2])
+			return v, fmt.Errorf("%q is not a number of moves", fields[2])
 		}
 	}
 	for _, result := range []game.Result{game.Draws, game.Loses, game.Wins, game.Ties} {
@@ -46,7 +46,7 @@ func ParseLine(g game.Game, line string) (v Valued, err error) {
 	}
 	n, err := strconv.ParseUint(word, 10, 16)
 	if err != nil {
-		return v, fmt.Errorf("%q is no value", word)
+		return v, fmt.Errorf("%q is not a value", word)
 	}
 	v.Value = game.Value(n)
 	return v, nil

@@ -28,7 +28,7 @@ type layout struct {
 }
 
 func layoutOf(g game.Game, pic game.Picture) layout {
-	return layout{game.LookOf(g), len(pic.Rows[0]), len(pic.Rows)}
+	return layout{g.Info().Look, len(pic.Rows[0]), len(pic.Rows)}
 }
 
 // squares returns the number of squares.

@@ -171,7 +171,7 @@ func (s *Server) apiVariant(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := apiAt{g.g, g.g.Start(), g.g.ToMove(g.g.Start())}
+	at := atOf(g.g, g.g.Start(), g.g.ToMove(g.g.Start()))
 	return apiVariant{g.variant, g.title(), at.text(), at.autoGUI(), imagesOf(g.g), guiOf(g.g)}, nil
 }
 
@@ -195,7 +195,10 @@ type apiAt struct {
 	g    game.Game
 	p    game.Position
 	turn game.Player
+	pic  game.Picture
 }
+
+func atOf(g game.Game, p game.Position, turn game.Player) apiAt { return apiAt{g, p, turn, g.Picture(p)} }
 
 // after returns the position after a move.
 func (at apiAt) after(m game.Move) apiAt {
@@ -203,7 +206,7 @@ func (at apiAt) after(m game.Move) apiAt {
 	if !at.g.Values().OfMover {
 		turn = at.g.ToMove(m.To)
 	}
-	return apiAt{at.g, m.To, turn}
+	return atOf(at.g, m.To, turn)
 }
 
 // turnless reports whether positions of a game do not contain the player to move.
@@ -251,7 +254,7 @@ func parseText(g game.Game, text string) (game.Position, error) {
 func parseAt(g game.Game, text string) (apiAt, error) {
 	if turn, rest, ok := strings.Cut(text, "_"); ok && (turn == "1" || turn == "2") {
 		if p, err := parseText(g, rest); err == nil {
-			at := apiAt{g, p, game.Player(turn[0] - '1')}
+			at := atOf(g, p, game.Player(turn[0]-'1'))
 			if at.turn != g.ToMove(p) && !turnless(g) {
 				return at, fmt.Errorf("position %q: player %d is to move", text, g.ToMove(p)+1)
 			}
@@ -259,7 +262,10 @@ func parseAt(g game.Game, text string) (apiAt, error) {
 		}
 	}
 	a, err := command.ParseAsked(g, text, command.AnyForm)
-	return apiAt{g, a.Position, g.ToMove(a.Position)}, err
+	if err != nil {
+		return apiAt{}, err
+	}
+	return atOf(g, a.Position, g.ToMove(a.Position)), nil
 }
 
 // place returns the position with its value.
@@ -328,9 +334,13 @@ func (s *Server) apiPosition(r *http.Request) (any, error) {
 		return nil, err
 	}
 	answer := apiPosition{at.place(worth), make([]apiMove, len(moves))}
-	names := at.autoGUIMoves(moves)
+	after := make([]apiAt, len(moves))
 	for i, m := range moves {
-		out := apiMove{apiPlace: at.after(m).place(children[i]), Name: m.Name, AutoGUIMove: names[i], MoveValue: unsolved}
+		after[i] = at.after(m)
+	}
+	buttons := at.autoGUIMoves(moves, after)
+	for i, m := range moves {
+		out := apiMove{apiPlace: after[i].place(children[i]), Name: m.Name, AutoGUIMove: buttons[i], MoveValue: unsolved}
 		if children[i].Known {
 			out.MoveValue = words[analysis.ResultOf(g.g, at.p, g.g.Values().Before(children[i].Value))]
 		}

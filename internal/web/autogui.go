@@ -83,10 +83,9 @@ func plain(text string) string {
 
 // autoGUI returns the position in AutoGUI.
 func (at apiAt) autoGUI() string {
-	pic := at.g.Picture(at.p)
-	l := layoutOf(at.g, pic)
+	l := layoutOf(at.g, at.pic)
 	entities, texts := make([]byte, l.squares()), make([]string, l.squares())
-	for y, row := range pic.Rows {
+	for y, row := range at.pic.Rows {
 		for x, s := range row {
 			i := l.index(board.Place{X: x, Y: y})
 			if entities[i] = l.entity(s); entities[i] == '.' {
@@ -97,13 +96,12 @@ func (at apiAt) autoGUI() string {
 	return fmt.Sprintf("%d_%s%s", at.turn+1, entities, strings.Join(texts, ""))
 }
 
-// autoGUIMoves returns the buttons of moves, each different.
-func (at apiAt) autoGUIMoves(moves []game.Move) []string {
-	before := at.g.Picture(at.p)
-	l := layoutOf(at.g, before)
+// autoGUIMoves returns the buttons of moves, each different. after are the positions after them.
+func (at apiAt) autoGUIMoves(moves []game.Move, after []apiAt) []string {
+	l := layoutOf(at.g, at.pic)
 	buttons, used := make([]string, len(moves)), map[string]bool{}
 	for i, spot := range board.Spots(at.g, at.p, moves) {
-		button := l.button(spot, before, at.g.Picture(moves[i].To))
+		button := l.button(spot, at.pic, after[i].pic)
 		if button == "" || used[button] {
 			button = fmt.Sprintf("T_%s_%d", plain(moves[i].Name), l.squares()+i)
 		}

@@ -145,6 +145,7 @@ func (s *Server) Handler() http.Handler {
 		http.ServeFileFS(w, r, files, "icon.svg")
 	})
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
+	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))

@@ -198,7 +198,9 @@ type apiAt struct {
 	pic  game.Picture
 }
 
-func atOf(g game.Game, p game.Position, turn game.Player) apiAt { return apiAt{g, p, turn, g.Picture(p)} }
+func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
+	return apiAt{g, p, turn, g.Picture(p)}
+}
 
 // after returns the position after a move.
 func (at apiAt) after(m game.Move) apiAt {

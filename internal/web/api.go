@@ -198,6 +198,7 @@ type apiAt struct {
 	pic  game.Picture
 }
 
+// atOf returns a position with its picture.
 func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
 	return apiAt{g, p, turn, g.Picture(p)}
 }

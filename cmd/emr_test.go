@@ -236,7 +236,7 @@ func TestEMRSolve(t *testing.T) {
 func TestEMRUntilTier(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud + " --yes --until-tier 3 --final no"))
-	if status != 0 || !strings.Contains(out, "as far as tier 3") {
+	if status != 0 || !strings.Contains(out, "reached tier 3") {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
 	var keys []string

@@ -52,7 +52,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 			if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size="+test.size); err != nil {
 				t.Skipf("no file system of its own can be mounted: %v", err)
 			}
-			defer syscall.Unmount(small, 0)
+			defer syscall.Unmount(small, syscall.MNT_DETACH)
 			dir := filepath.Join(small, "d")
 			out, err := driver(board, dir, append(flags, "--yes")...).CombinedOutput()
 			if err == nil {

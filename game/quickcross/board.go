@@ -102,8 +102,9 @@ var Kind = game.Kind{
 // Info describes the game.
 func (r *Rules) Info() game.Info {
 	return game.Info{
-		Title: fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height),
-		Look:  game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}},
+		Title:  fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height),
+		Hashes: r.Positions(),
+		Look:   game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}},
 	}
 }
 

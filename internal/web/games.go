@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -86,7 +87,38 @@ func (s *Server) game(r *http.Request) (*served, error) {
 }
 
 // An entry is a game in the list of games.
-type entry struct{ ID, Variant, Title, Usage, Data string }
+type entry struct {
+	ID, Variant, Title string
+	Usage              string // without a table
+	Params             []paramEntry
+	Data               string // the data directory with the table
+}
+
+// A paramEntry is a parameter of a game in the list.
+type paramEntry struct {
+	Name, Usage, Default string
+	Words                []string // the allowed words; nil: any number
+}
+
+// open implements /open: it redirects to the page of the game with the parameters of a form.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) {
+	kind, ok := s.o.Games.Named(r.PathValue("game"))
+	if !ok {
+		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
+		return
+	}
+	spec := kind.Name
+	for _, p := range kind.Params {
+		spec += " " + p.Name + "=" + cmp.Or(strings.TrimSpace(r.URL.Query().Get(p.Name)), p.Text(p.Default))
+	}
+	g, err := s.o.Games.Parse(spec)
+	if err != nil {
+		s.fail(w, r, badRequest(err))
+		return
+	}
+	id, variant := idOf(g.Spec())
+	http.Redirect(w, r, "/play/"+id+"/"+url.PathEscape(variant), http.StatusSeeOther)
+}
 
 // list returns the games that have a table, and one entry for each game that is registered.
 func (s *Server) list() (tables, games []entry) {
@@ -96,12 +128,14 @@ func (s *Server) list() (tables, games []entry) {
 		}
 		g := source.Table.Game()
 		id, variant := idOf(g.Spec())
-		tables = append(tables, entry{id, variant, game.TitleOf(g), "", source.Name})
+		tables = append(tables, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name})
 	}
 	for _, kind := range s.o.Games {
 		var args []int
+		var params []paramEntry
 		for _, p := range kind.Params {
 			args = append(args, p.Default)
+			params = append(params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
 		}
 		g, err := kind.Make(args)
 		if err != nil {
@@ -109,7 +143,7 @@ func (s *Server) list() (tables, games []entry) {
 		}
 		id, variant := idOf(g.Spec())
 		_, usage, _ := strings.Cut(kind.Usage, ": ")
-		games = append(games, entry{id, variant, game.TitleOf(g), usage, ""})
+		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Params: params})
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return tables, games

@@ -145,10 +145,12 @@ func (s *Server) Handler() http.Handler {
 		http.ServeFileFS(w, r, files, "icon.svg")
 	})
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
+	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.analysis)
+	s.api(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotFound) })
 	return s.guard(mux)
 }
@@ -228,7 +230,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.o.Log.Printf("%s: %v", r.URL.Path, err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
 		s.pages.ExecuteTemplate(w, "error.html", map[string]any{"Status": status, "Text": text})
@@ -236,7 +238,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"error": text})
+	answer := map[string]string{"error": text}
+	if i := (invalid{}); errors.As(err, &i) {
+		answer["reason"] = i.why.Error()
+	}
+	json.NewEncoder(w).Encode(answer)
 }
 
 // json returns the handler that answers with what f returns, as JSON.

@@ -165,6 +165,10 @@ func TestRefused(t *testing.T) {
 		{"GET", "/none", "", 404, "no such page"},
 		{"GET", "/static/play.html", "", 404, "no such page"},
 		{"GET", "/static/..%2fweb.go", "", 404, ""},
+		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
+		{"GET", "/open/network", "", 200, "Network"},
+		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
+		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
 		{"GET", "/view/connectn/7-600-4", "", 404, "height"},

@@ -5,6 +5,7 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -89,6 +90,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for name, value := range fault.Header {
 		w.Header().Set(name, value)
+	}
+	if fault.Status != 0 {
+		io.Copy(io.Discard, r.Body) // a client that is still sending would get no answer
 	}
 	switch {
 	case fault.Status != 0 && r.Header.Get(Target) != "":

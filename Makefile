@@ -70,7 +70,7 @@ proj2-hadoop: build ## the same with the data in HDFS and big tiers on the clust
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop $(MODE)
 
-# Tests make and sync thousands of small files: in memory, where there is room for them
+# Tests make and sync thousands of small files: in memory, if they fit
 # and programs may run there.
 IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -qs ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts && \
 	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] && echo TMPDIR=/dev/shm)

@@ -40,7 +40,7 @@ type subject struct {
 	solve  []string          // the arguments of solve
 	table  map[string]string // the files of the table
 	final  string
-	says   map[string]string // the output of a command, by its arguments
+	output map[string]string // the output of a command, by its arguments
 	result string            // the value that solve prints
 	jobs   map[string]string // the line of a job that status prints
 	runs   []string          // directories of runs at several stages
@@ -60,8 +60,8 @@ func solveWords(spec string) []string {
 	return words
 }
 
-// tell runs a command of driver in this process.
-func tell(words ...string) (status int, stdout, stderr string) {
+// runDriver runs a command of driver in this process.
+func runDriver(words ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	status = inprocess.Run(all.Kinds(), append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
@@ -86,10 +86,10 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
 	s.solve = solveWords(s.spec)
-	s.says, s.jobs = make(map[string]string), make(map[string]string)
+	s.output, s.jobs = make(map[string]string), make(map[string]string)
 	run := func(flags string) string {
 		dir := filepath.Join(t.TempDir(), "d")
-		if status, _, errs := tell(slices.Concat(s.solve, []string{"--data", dir}, strings.Fields(flags))...); status != 0 {
+		if status, _, errs := runDriver(slices.Concat(s.solve, []string{"--data", dir}, strings.Fields(flags))...); status != 0 {
 			t.Fatalf("%s: %s", flags, errs)
 		}
 		s.runs = append(s.runs, dir)
@@ -127,16 +127,16 @@ func (s *subject) prepare(t *testing.T) {
 
 	s.table, s.final = files(t, filepath.Join(solved, "table")), finalText(t, solved)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
-		status, out, errs := tell(append(commandWords(words, solved), lookWords(words)...)...)
+		status, out, errs := runDriver(append(commandWords(words, solved), lookWords(words)...)...)
 		if status != 0 {
 			t.Fatalf("%s: %s", words, errs)
 		}
-		s.says[words] = out
+		s.output[words] = out
 	}
-	_, out, _ := tell(slices.Concat(s.solve, []string{"--data", solved, "--resume"})...)
+	_, out, _ := runDriver(slices.Concat(s.solve, []string{"--data", solved, "--resume"})...)
 	s.result = firstLine(out)
 	for _, dir := range s.runs {
-		_, out, _ := tell("status", "--all", "--data", dir)
+		_, out, _ := runDriver("status", "--all", "--data", dir)
 		for _, row := range jobRow.FindAllStringSubmatch(out, -1) {
 			s.jobs[row[1]] = inColumns(row[2])
 		}
@@ -209,12 +209,12 @@ func finalText(t *testing.T, dir string) string {
 // A damager damages the copy of a run.
 type damager struct {
 	*rand.Rand
-	dir   string
-	files []string // of the copy, without the lock
-	dirs  []string
-	other string // another run
-	took  bool   // whether a file of other was copied; table and manifest together would make it another game's directory
-	said  []string
+	dir    string
+	files  []string // of the copy, without the lock
+	dirs   []string
+	other  string // another run
+	took   bool   // whether a file of other was copied; table and manifest together would make it another game's directory
+	output []string
 }
 
 func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
@@ -315,7 +315,7 @@ func (d *damager) damage() error {
 }
 
 func (d *damager) note(what, name string) {
-	d.said = append(d.said, what+" "+strings.TrimPrefix(name, d.dir+"/"))
+	d.output = append(d.output, what+" "+strings.TrimPrefix(name, d.dir+"/"))
 }
 
 func (d *damager) change(what, name string, change func([]byte) []byte) error {
@@ -416,7 +416,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 	run, other := pick(r, s.runs), pick(r, pick(r, subjects).runs)
 	var d *damager
 	fail := func(format string, args ...any) {
-		t.Errorf("TREEREDUCE_SEED=%d, %s, run %d, %q: %s", seed, s.spec, slices.Index(s.runs, run), d.said, fmt.Sprintf(format, args...))
+		t.Errorf("TREEREDUCE_SEED=%d, %s, run %d, %q: %s", seed, s.spec, slices.Index(s.runs, run), d.output, fmt.Sprintf(format, args...))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -448,7 +448,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		}
 	}
 	s.ask(r, fail, dir, false)
-	status, out, errs := tell(slices.Concat(s.solve, []string{"--data", dir, "--resume"})...)
+	status, out, errs := runDriver(slices.Concat(s.solve, []string{"--data", dir, "--resume"})...)
 	if status == 0 {
 		ended[0].Add(1)
 	} else {
@@ -464,7 +464,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		if r.IntN(3) > 0 {
 			return
 		}
-		if status, out, errs = tell(slices.Concat(s.solve, []string{"--data", dir, "--overwrite", "--final=yes"})...); status != 0 {
+		if status, out, errs = runDriver(slices.Concat(s.solve, []string{"--data", dir, "--overwrite", "--final=yes"})...); status != 0 {
 			fail("overwrite: %d, %s", status, errs)
 			return
 		}
@@ -478,12 +478,12 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 // ask runs verify, and some of the other commands that read, and checks their output. If well
 // is true, none may fail.
 func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well bool) {
-	for _, words := range slices.Sorted(maps.Keys(s.says)) {
+	for _, words := range slices.Sorted(maps.Keys(s.output)) {
 		if words != "verify" && r.IntN(2) == 0 {
 			continue
 		}
-		want := s.says[words]
-		status, out, errs := tell(append(commandWords(words, dir), lookWords(words)...)...)
+		want := s.output[words]
+		status, out, errs := runDriver(append(commandWords(words, dir), lookWords(words)...)...)
 		switch {
 		case status == 0 && (strings.Contains(out, "not solved yet") || strings.Contains(out, `"solved": false`)) && strings.HasPrefix(words, "stats") && !well:
 			// stats of what the jobs of a run without a table found
@@ -498,7 +498,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 			s.compare(fail, dir)
 		}
 	}
-	status, out, errs := tell("status", "--all", "--data", dir)
+	status, out, errs := runDriver("status", "--all", "--data", dir)
 	if status != 0 {
 		if well || strings.Count(errs, "\n") != 1 {
 			fail("status: %s", errs)

@@ -30,11 +30,11 @@ type cloud struct {
 	dir string   // working directory of the client
 	env []string // environment of the client
 
-	mu   sync.Mutex
-	runs []string // the scripts of the steps that have started
-	hold chan struct{}
-	told chan struct{} // closed when a step that is held is asked to stop
-	fail error
+	mu      sync.Mutex
+	runs    []string // the scripts of the steps that have started
+	hold    chan struct{}
+	stopped chan struct{} // closed when a step that is held is asked to stop
+	fail    error
 }
 
 // newCloud starts both services.
@@ -77,13 +77,13 @@ exec `+bin+`/driver-aws "${words[@]}"`)
 	run := func(ctx context.Context, args []string) error {
 		c.mu.Lock()
 		c.runs = append(c.runs, strings.Join(args, " "))
-		hold, told, fail := c.hold, c.told, c.fail
+		hold, stopped, fail := c.hold, c.stopped, c.fail
 		c.mu.Unlock()
 		if hold != nil {
 			select {
 			case <-hold:
 			case <-ctx.Done():
-				close(told)
+				close(stopped)
 				return ctx.Err()
 			}
 		}
@@ -120,12 +120,12 @@ func (c *cloud) driver(words string) *exec.Cmd {
 // onCloud solves a small board.
 const onCloud = "solve connectn --width 3 --height 3 --connect 3 --runner emr --bucket s3://bucket/games --binaries programs --poll 30ms --instance m5.xlarge"
 
-// holding makes steps wait until letGo is called.
-func (c *cloud) holding() (letGo func()) {
+// holding makes steps wait until release is called.
+func (c *cloud) holding() (release func()) {
 	hold := make(chan struct{})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hold, c.told = hold, make(chan struct{})
+	c.hold, c.stopped = hold, make(chan struct{})
 	return sync.OnceFunc(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -440,7 +440,7 @@ func TestEMRFails(t *testing.T) {
 // follows it, a second driver is refused, and driver-aws emr down terminates it.
 func TestEMRLeave(t *testing.T) {
 	c := newCloud(t)
-	letGo := c.holding()
+	release := c.holding()
 	cmd := c.driver(onCloud + " --yes")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -482,7 +482,7 @@ func TestEMRLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	letGo()
+	release()
 	follow.Wait()
 	if status := exitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
 		t.Errorf("exit %d, %s%s", status, found.String(), more.String())
@@ -510,8 +510,8 @@ func TestEMRLeave(t *testing.T) {
 // run goes on, and can be followed with new ones.
 func TestEMRExpired(t *testing.T) {
 	c := newCloud(t)
-	letGo := c.holding()
-	defer letGo()
+	release := c.holding()
+	defer release()
 	c.emr.Set(faults.InTurn("RunJobFlow", faults.Throttled, faults.Lost))
 	cmd := c.driver(onCloud + " --yes")
 	var errs bytes.Buffer
@@ -522,9 +522,9 @@ func TestEMRExpired(t *testing.T) {
 	c.begun(t, 1)
 	c.emr.Set(func(*http.Request) *faults.Fault { return faults.Expired })
 	cmd.Wait()
-	if status, said := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(said, "the credentials have expired") ||
-		!strings.Contains(said, "driver-aws solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
-		t.Errorf("exit %d, %s", status, said)
+	if status, output := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(output, "the credentials have expired") ||
+		!strings.Contains(output, "driver-aws solve … --resume follows it") || !strings.Contains(output, "the answer of Amazon EMR was lost") {
+		t.Errorf("exit %d, %s", status, output)
 	}
 	// If the service does not answer, the cluster is not assumed to have terminated.
 	if status, _, _ := ran(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
@@ -548,7 +548,7 @@ func TestEMRExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	letGo()
+	release()
 	follow.Wait()
 	if status := exitStatus(follow); status != 0 {
 		t.Errorf("exit %d", status)
@@ -615,9 +615,9 @@ func TestEMRAsk(t *testing.T) {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	select {
-	case <-c.told:
+	case <-c.stopped:
 	case <-time.After(time.Minute):
-		t.Error("the step was not told to stop")
+		t.Error("the step was not asked to stop")
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
@@ -670,8 +670,8 @@ func TestEMRUp(t *testing.T) {
 	}
 	// A second driver without --cluster-id finds the run on this cluster. Following it does not
 	// terminate the cluster.
-	letGo := c.holding()
-	defer letGo()
+	release := c.holding()
+	defer release()
 	first := c.driver(onCloud + " --yes --data busy --cluster-id " + id)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -691,7 +691,7 @@ func TestEMRUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	letGo()
+	release()
 	follow.Wait()
 	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
 		t.Errorf("exit %d, %s", status, more.String())

@@ -413,7 +413,7 @@ func printed(dir, line string) *exec.Cmd {
 }
 
 // TestLostOutput checks that every command whose output cannot be written prints one line and
-// exits with status 1. What solve has solved stays.
+// exits with status 1. The solved directories stay.
 func TestLostOutput(t *testing.T) {
 	dir := runs(t)
 	for _, line := range printing {
@@ -497,10 +497,10 @@ func TestStatus(t *testing.T) {
 	}
 	const large = "driver solve connectn --width 5 --height 5 --connect 4 --data " // takes some seconds
 	dir := runs(t)
-	status := func(data, word, said string) {
+	status := func(data, word, output string) {
 		t.Helper()
 		code, out, stderr := ran(command(dir, "driver status --data "+data))
-		first := regexp.MustCompile(`^\w+ width=\d+ height=\d+ connect=\d+: ` + said + `\n`)
+		first := regexp.MustCompile(`^\w+ width=\d+ height=\d+ connect=\d+: ` + output + `\n`)
 		if code != 0 || stderr != "" || !first.MatchString(out) {
 			t.Errorf("%s: exit status %d, %q, %s", data, code, stderr, out)
 		}

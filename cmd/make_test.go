@@ -122,11 +122,11 @@ func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &output
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+	return out.String(), output.String(), cmd.ProcessState.ExitCode()
 }

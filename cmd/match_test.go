@@ -28,10 +28,10 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 	start(t, cmd)
 	hangs := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 	defer hangs.Stop()
-	var said strings.Builder
+	var output strings.Builder
 	for lines := bufio.NewReader(out); ; {
 		text, err := lines.ReadString('\n')
-		said.WriteString(text)
+		output.WriteString(text)
 		if after != "" && strings.HasPrefix(text, after) {
 			if after = ""; there != "" {
 				waitFor(t, filepath.Join(dir, there))
@@ -43,7 +43,7 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 		}
 	}
 	cmd.Wait()
-	return exitStatus(cmd), said.String(), errs.String()
+	return exitStatus(cmd), output.String(), errs.String()
 }
 
 // TestMatchStops checks that Ctrl-C ends a match, a tournament and an engine immediately, with
@@ -68,8 +68,8 @@ done
 	defer silent.Close()
 	defer w.Close()
 	for _, tt := range []struct {
-		line, after, there, said string
-		typed                    *os.File
+		line, after, there, output string
+		typed                      *os.File
 	}{
 		{"play match connectn --games 100000 --time 1h --save kept random random", "game 3,", "", "\nrandom     ", nil},
 		{"play match connectn --width 7 --height 6 --connect 4 --time 1h random machine", "X (random)", "", "", nil},
@@ -78,7 +78,7 @@ done
 		{"play tournament connectn --games 100000 random random random", "game 3,", "", "\n3 random", nil},
 	} {
 		status, stdout, stderr := stopped(t, dir, tt.line, tt.after, tt.there, tt.typed)
-		if status != 130 || stderr != "play: stopped\n" || !strings.Contains(stdout, tt.said) {
+		if status != 130 || stderr != "play: stopped\n" || !strings.Contains(stdout, tt.output) {
 			t.Errorf("%s: exit status %d, %q, %s", tt.line, status, stderr, stdout)
 		}
 	}

@@ -272,7 +272,7 @@ func TestMapperMemory(t *testing.T) {
 		}
 		defer input.Close()
 		var merged [][]string
-		var said []int
+		var output []int
 		for _, memory := range []string{"100000000", "100000", "1000"} {
 			if _, err := input.Seek(0, 0); err != nil {
 				t.Fatal(err)
@@ -284,13 +284,13 @@ func TestMapperMemory(t *testing.T) {
 				t.Fatalf("%s: %v", test.mapper, err)
 			}
 			lines := strings.Fields(string(out))
-			said = append(said, len(lines))
+			output = append(output, len(lines))
 			slices.Sort(lines)
 			merged = append(merged, slices.Compact(lines))
 		}
-		t.Logf("%s says %d lines", test.mapper, said)
-		if !slices.IsSorted(said) || said[0] == said[2] {
-			t.Errorf("%s says %d lines, want the more the less it may hold back", test.mapper, said)
+		t.Logf("%s says %d lines", test.mapper, output)
+		if !slices.IsSorted(output) || output[0] == output[2] {
+			t.Errorf("%s says %d lines, want the more the less it may hold back", test.mapper, output)
 		}
 		if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
 			t.Errorf("%s says other positions with little memory", test.mapper)

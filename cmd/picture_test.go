@@ -12,7 +12,7 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-var update = flag.Bool("update", false, "write the picture of the README anew")
+var update = flag.Bool("update", false, "write the picture of the README again")
 
 // TestTUIPicture plays to the position shown in the README, docs/tui.svg, and compares the
 // screen with that picture.
@@ -33,7 +33,7 @@ func TestTUIPicture(t *testing.T) {
 		}
 	}
 	if want, err := os.ReadFile(name); err != nil || string(want) != got {
-		t.Errorf("%s is not the screen (go test ./cmd -run TestTUIPicture -update writes it anew): %v\n%s", name, err, term.text())
+		t.Errorf("%s is not the screen (go test ./cmd -run TestTUIPicture -update writes it again): %v\n%s", name, err, term.text())
 	}
 }
 

@@ -93,9 +93,9 @@ func TestPipeFirstCause(t *testing.T) {
 				"--runner", "pipe", "--reducers", "2", "--data", filepath.Join(t.TempDir(), "d")}, test.flags...)...)
 			cmd.Env = append(os.Environ(), "PATH="+own+string(os.PathListSeparator)+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
-			said := strings.TrimSuffix(string(out), "\n")
-			if cmd.ProcessState.ExitCode() != 1 || !regexp.MustCompile(test.want).MatchString(said) || len(said) > 4096 {
-				t.Errorf("%v: %.500q, want %s", err, said, test.want)
+			printed := strings.TrimSuffix(string(out), "\n")
+			if cmd.ProcessState.ExitCode() != 1 || !regexp.MustCompile(test.want).MatchString(printed) || len(printed) > 4096 {
+				t.Errorf("%v: %.500q, want %s", err, printed, test.want)
 			}
 		})
 	}

@@ -83,8 +83,8 @@ func TestPlayAnswers(t *testing.T) {
 		io.WriteString(score.stdin, moves+"\n")
 		score.says(t, line)
 	}
-	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, [\d,]+ nodes in [\d.]+ (µs|ms|s)\nplay: stopped\n$`).MatchString(said) {
-		t.Errorf("%q", said)
+	if _, output := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, [\d,]+ nodes in [\d.]+ (µs|ms|s)\nplay: stopped\n$`).MatchString(output) {
+		t.Errorf("%q", output)
 	}
 	find := talkTo(t, "play find-winner connectn --width 2 --height 2 --connect 2")
 	io.WriteString(find.stdin, "0 1 0\n")
@@ -128,9 +128,9 @@ func TestPlayStops(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second / 2)
-		said, stderr := k.stopped(t, test.signal)
-		if !regexp.MustCompile(test.says).MatchString(said) || stderr != "play: stopped\n" {
-			t.Errorf("%s: %q, %q, want %s", test.line, said, stderr, test.says)
+		output, stderr := k.stopped(t, test.signal)
+		if !regexp.MustCompile(test.says).MatchString(output) || stderr != "play: stopped\n" {
+			t.Errorf("%s: %q, %q, want %s", test.line, output, stderr, test.says)
 		}
 	}
 }

@@ -46,14 +46,14 @@ func TestResultAtOnce(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = w, &stderr
 		start(t, cmd)
 		w.Close()
-		status, said := -1, ""
+		status, output := -1, ""
 		for begun := time.Now(); status != 0 && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has taken the lock
-				status, _, said = ran(command(dir, line+" --resume"))
+				status, _, output = ran(command(dir, line+" --resume"))
 			}
 		}
 		if status != 0 {
-			t.Errorf("%s: while nobody reads its result, --resume: exit status %d, %s", line, status, said)
+			t.Errorf("%s: while its result is not read, --resume: exit status %d, %s", line, status, output)
 		}
 		buf := make([]byte, 4096)
 		n := 0

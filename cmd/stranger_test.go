@@ -94,8 +94,8 @@ func TestLongStranger(t *testing.T) {
 	if block == nil {
 		t.Fatal("docs/adding-a-game.md does not say how a module is built")
 	}
-	if said := run("sh", "-ec", block[1]); !strings.HasPrefix(said, "nim stones=20 last=wins: Black wins in ") {
-		t.Errorf("as the page says, it says %s", said)
+	if output := run("sh", "-ec", block[1]); !strings.HasPrefix(output, "nim stones=20 last=wins: Black wins in ") {
+		t.Errorf("as the page says, it says %s", output)
 	}
 	run("go", "test", "./...") // this includes the contract test of the game
 	for _, name := range step.AllNames() {
@@ -113,23 +113,23 @@ func TestLongStranger(t *testing.T) {
 		kind, params, _ := strings.Cut(test.game, " ")
 		for _, by := range []string{"memo", "search"} {
 			words := append([]string{"bin/play", "find-winner", kind, "--by", by}, strings.Fields(params)...)
-			if said := run(append(words, strings.Fields(test.lookup)...)...); !strings.Contains(said, test.finds) {
-				t.Errorf("%s: find-winner by %s says %s, want %s", test.game, by, said, test.finds)
+			if output := run(append(words, strings.Fields(test.lookup)...)...); !strings.Contains(output, test.finds) {
+				t.Errorf("%s: find-winner by %s says %s, want %s", test.game, by, output, test.finds)
 			}
 		}
-		if said := run(append(append([]string{"bin/play", kind}, strings.Fields(params)...), "machine:depth=2", "random")...); !strings.Contains(said, " after ") {
-			t.Errorf("%s: a game says %s", test.game, said)
+		if output := run(append(append([]string{"bin/play", kind}, strings.Fields(params)...), "machine:depth=2", "random")...); !strings.Contains(output, " after ") {
+			t.Errorf("%s: a game says %s", test.game, output)
 		}
 		tables := make(map[string]string)
 		for _, runner := range []string{"inline", "pipe"} {
 			name := fmt.Sprintf("%s, %s", test.game, runner)
 			data := strings.ReplaceAll(test.game+"-"+runner, " ", "")
 			words := append(append([]string{"bin/driver", "solve"}, strings.Fields(test.game)...), "--runner", runner, "--reducers", "2", "--data", data)
-			if said := run(words...); !strings.HasPrefix(said, test.says) {
-				t.Errorf("%s: %s, want %s", name, said, test.says)
+			if output := run(words...); !strings.HasPrefix(output, test.says) {
+				t.Errorf("%s: %s, want %s", name, output, test.says)
 			}
-			if said := run("bin/driver", "lookup", "--data", data, test.lookup); !strings.Contains(said, test.looks) {
-				t.Errorf("%s: lookup says %s, want %s", name, said, test.looks)
+			if output := run("bin/driver", "lookup", "--data", data, test.lookup); !strings.Contains(output, test.looks) {
+				t.Errorf("%s: lookup says %s, want %s", name, output, test.looks)
 			}
 			run("bin/driver", "verify", "--data", data)
 			run("bin/driver", "verify", "--data", data, "--rules")

@@ -8,7 +8,7 @@
 #	scripts/bench.sh moves N TIME   moves of Connect Four, of N (at most 222), that lose value
 #	scripts/bench.sh network        depth of Network's search in five seconds
 #	scripts/bench.sh mancala        the search of Mancala
-#	scripts/bench.sh counts DRAWS   numbers of positions, each counted with so many random draws
+#	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver

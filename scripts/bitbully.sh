@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The CPU time of BitBully (PyPI, for comparison only) on the positions of the benchmarks of
 # package search, in µs a position. Each set is solved again and again until that has taken a
-# second; the median counts. Who wins must be as our search found it.
+# second; the median counts. The winner must be the one that our search found.
 #
 #	scripts/bitbully.sh DIRECTORY
 #

@@ -36,11 +36,11 @@ func (t *textAnswers) paint(r game.Result, text string) string {
 // write writes the board, its value, and the moves; moves with equal values share a line.
 func (t *textAnswers) write(out io.Writer, a *answer) error {
 	fmt.Fprint(out, marked(t.g, a.Asked))
-	head, said := command.Heading(t.g, a.Position)+": ", a.value.String()
+	head, output := command.Heading(t.g, a.Position)+": ", a.value.String()
 	if len(a.moves) == 0 {
-		head, said = a.value.Ended(t.g, a.Position)
+		head, output = a.value.Ended(t.g, a.Position)
 	}
-	fmt.Fprintf(out, "%s%s\n", head, t.paint(a.value.Result, said))
+	fmt.Fprintf(out, "%s%s\n", head, t.paint(a.value.Result, output))
 	for i := 0; i < len(a.moves); {
 		equal, names := a.moves[i].Worth, []string(nil)
 		mark := " "
@@ -50,11 +50,11 @@ func (t *textAnswers) write(out io.Writer, a *answer) error {
 		for ; i < len(a.moves) && a.moves[i].Worth == equal; i++ {
 			names = append(names, a.moves[i].name)
 		}
-		said := equal.String()
+		output := equal.String()
 		if equal.Remoteness == 1 && equal.Result != game.Draws {
-			said = equal.You() + " at once"
+			output = equal.You() + " at once"
 		}
-		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.Result, said))
+		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.Result, output))
 	}
 	if len(a.line) > 0 {
 		more := ""

@@ -243,7 +243,7 @@ func printDifference(out io.Writer, d *compare.Difference, names [2]string) erro
 		}
 	}
 	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.Unequal, command.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
-	return command.ErrTold
+	return command.ErrReported
 }
 
 // besideGap is the number of columns between two texts.

@@ -30,14 +30,14 @@ func (p *program) copyFlag() []cli.Flag {
 // A copying is the copy of a run; it is nil if the run has none.
 type copying struct {
 	Copy
-	tell  func(string)
-	close func() error // closes the copy, once
+	notify func(string)
+	close  func() error // closes the copy, once
 }
 
 // openCopy opens the copy of a run, if --copy names one, and replaces the file system of the
 // place by one that follows changes for the copy. If a run is resumed and has no data here,
 // openCopy fetches the data from the copy.
-func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, tell func(string)) (*copying, error) {
+func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, notify func(string)) (*copying, error) {
 	name := c.String("copy")
 	if name == "" {
 		return nil, nil
@@ -50,9 +50,9 @@ func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mo
 		}
 		return nil, err
 	}
-	k := &copying{tell: tell}
+	k := &copying{notify: notify}
 	var err error
-	if k.Copy, err = p.OpenCopy(ctx, name, tell); err != nil {
+	if k.Copy, err = p.OpenCopy(ctx, name, notify); err != nil {
 		return failed(err)
 	}
 	k.close = sync.OnceValue(func() error {
@@ -86,7 +86,7 @@ func (k *copying) finish() (name string, err error) {
 	select {
 	case err = <-whole:
 	case <-time.After(finishQuiet):
-		k.tell(fmt.Sprintf("copying %s to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
+		k.notify(fmt.Sprintf("copying %s to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
 		err = <-whole
 	}
 	if errors.Is(err, context.Canceled) {
@@ -96,7 +96,7 @@ func (k *copying) finish() (name string, err error) {
 		return "", err
 	}
 	if err := k.close(); err != nil {
-		k.tell(fmt.Sprintf("--copy: %v: the copy stays locked until its claim expires", err))
+		k.notify(fmt.Sprintf("--copy: %v: the copy stays locked until its claim expires", err))
 	}
 	return k.Name(), nil
 }

@@ -17,15 +17,15 @@ func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.K
 // runs runs a command line, which must succeed.
 func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
-	status, stdout, stderr := told(some(), line, "")
+	status, stdout, stderr := runLine(some(), line, "")
 	if status != 0 || stderr != "" {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
 	}
 	return stdout
 }
 
-// told runs a command line and returns its status and output.
-func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+// runLine runs a command line and returns its status and output.
+func runLine(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
 	status = Run(games, append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
@@ -35,7 +35,7 @@ func told(games game.Kinds, line, stdin string) (status int, stdout, stderr stri
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
-		status, stdout, stderr := told(some(), line, "")
+		status, stdout, stderr := runLine(some(), line, "")
 		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "driver: "+want {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
 		}
@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 		{some(), "solve, status, lookup, stats, export, compare, explain, verify, plan, calibrate, ranges, completion"},
 		{some()[1:], "solve, status, lookup, stats, export, compare, explain, verify, plan, calibrate, completion"},
 	} {
-		if status, _, stderr := told(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
+		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestCommands(t *testing.T) {
 		"driver: game nim, parameter reducers: a common flag has this name\n": {{
 			Name: "nim", New: connectn.Kind.New, Params: []game.Param{{Name: "reducers"}}}},
 	} {
-		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {
+		if status, stdout, stderr := runLine(games, "help", ""); status != 1 || stdout != "" || stderr != want {
 			t.Errorf("status %d, %q, want %q", status, stderr, want)
 		}
 	}

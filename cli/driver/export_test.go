@@ -63,8 +63,8 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s: JSON %s, %v, want %q", name, jsonl[i], err, line)
 			}
 			// lookup --json has the same fields.
-			_, said, _ := told(some(), "lookup --json --data "+dir, "#"+words[1]+"\n")
-			if err := json.Unmarshal([]byte(said), &looked); err != nil {
+			_, output, _ := runLine(some(), "lookup --json --data "+dir, "#"+words[1]+"\n")
+			if err := json.Unmarshal([]byte(output), &looked); err != nil {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(j, looked) {
@@ -104,16 +104,16 @@ func TestExportRemotenessWithDraws(t *testing.T) {
 // leading blanks of a position.
 func TestExportDots(t *testing.T) {
 	dirs := solved(t)
-	said := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
-	if want := "position,hash,value,remoteness,outcome\n..X.,2,lose,2,X wins\nX...,16,lose,2,X wins\n"; said != want {
-		t.Errorf("got %q, want %q", said, want)
+	output := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
+	if want := "position,hash,value,remoteness,outcome\n..X.,2,lose,2,X wins\nX...,16,lose,2,X wins\n"; output != want {
+		t.Errorf("got %q, want %q", output, want)
 	}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(output) {
 		position, rest, _ := strings.Cut(line, ",")
 		if strings.HasPrefix(rest, "hash") {
 			continue
 		}
-		if _, looked, _ := told(some(), "lookup --tsv --data "+dirs["connectn"], position+"\n"); !strings.Contains(looked, "\tlose\t2\t") {
+		if _, looked, _ := runLine(some(), "lookup --tsv --data "+dirs["connectn"], position+"\n"); !strings.Contains(looked, "\tlose\t2\t") {
 			t.Errorf("%s: %s", position, looked)
 		}
 	}
@@ -127,8 +127,8 @@ func TestSample(t *testing.T) {
 	const times, of = 300, 10
 	all := strings.Count(runs(t, "export --header=false --data "+dir), "\n")
 	for seed := range times {
-		said := runs(t, fmt.Sprintf("export --header=false --sample %d --seed %d --data %s", of, seed, dir))
-		lines := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
+		output := runs(t, fmt.Sprintf("export --header=false --sample %d --seed %d --data %s", of, seed, dir))
+		lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
 		if len(lines) != of {
 			t.Fatalf("%d positions, want %d", len(lines), of)
 		}

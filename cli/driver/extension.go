@@ -21,9 +21,9 @@ type Extension struct {
 	FileSystems []FileSystem   // that commands which read a data directory open
 	Runners     []Runner       // further values of --runner
 	Commands    []*cli.Command // further commands
-	// OpenCopy opens the copy that --copy names; nil: there is no --copy. tell prints a line to
+	// OpenCopy opens the copy that --copy names; nil: there is no --copy. notify prints a line to
 	// the user. The copy ends with ctx.
-	OpenCopy func(ctx context.Context, name string, tell func(string)) (Copy, error)
+	OpenCopy func(ctx context.Context, name string, notify func(string)) (Copy, error)
 }
 
 // A FileSystem is a file system besides that of this machine and HDFS.

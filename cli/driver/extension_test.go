@@ -67,8 +67,8 @@ func TestExtension(t *testing.T) {
 	} {
 		var out, errs strings.Builder
 		status := x.Run(some(), append([]string{"driver"}, strings.Fields(test.line)...), strings.NewReader(""), &out, &errs)
-		if said := out.String() + errs.String(); status != test.status || !strings.HasPrefix(said, test.want) {
-			t.Errorf("driver %s: status %d, %s, want %d, %s", test.line, status, said, test.status, test.want)
+		if output := out.String() + errs.String(); status != test.status || !strings.HasPrefix(output, test.want) {
+			t.Errorf("driver %s: status %d, %s, want %d, %s", test.line, status, output, test.status, test.want)
 		}
 	}
 	if jobs == 0 || copied != "c" {
@@ -95,7 +95,7 @@ func TestNeedsAmazon(t *testing.T) {
 		"compare all_data s3://b/c":                     want,
 	})
 	runs(t, "plan connectn --runner emr --width 3 --rates builtin")
-	if _, _, stderr := told(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {
+	if _, _, stderr := runLine(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {
 		t.Errorf("a property in S3: %s", stderr)
 	}
 }

@@ -144,8 +144,8 @@ func (s *site) failed(t *testing.T, driver *exec.Cmd, finish func(*exec.Cmd) err
 	begun := time.Now()
 	err := finish(driver)
 	took := time.Since(begun)
-	said := progressLine.ReplaceAllString(stderr.String(), "")
-	t.Logf("%.1f s: %s", took.Seconds(), strings.TrimSuffix(said, "\n"))
+	output := progressLine.ReplaceAllString(stderr.String(), "")
+	t.Logf("%.1f s: %s", took.Seconds(), strings.TrimSuffix(output, "\n"))
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("%v, want exit status 1", err)
@@ -153,15 +153,15 @@ func (s *site) failed(t *testing.T, driver *exec.Cmd, finish func(*exec.Cmd) err
 	if took > limit {
 		t.Errorf("it took %v, %v at most were allowed", took, limit)
 	}
-	if strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "driver: ") {
-		t.Errorf("said %q, want one line", said)
+	if strings.Count(output, "\n") != 1 || !strings.HasPrefix(output, "driver: ") {
+		t.Errorf("output %q, want one line", output)
 	}
 	for _, w := range words {
-		if !strings.Contains(said, w) {
-			t.Errorf("expected %q in %q", w, said)
+		if !strings.Contains(output, w) {
+			t.Errorf("expected %q in %q", w, output)
 		}
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(said, "driver: "), "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(output, "driver: "), "\n")
 }
 
 // exists reports whether a file is in HDFS.
@@ -335,8 +335,8 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		env   []string
 		args  []string
 	}{
-		{"nobody listens", words("name node "+nobody, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+nobody+"/x")},
-		{"who listens says nothing", words("name node "+silent.Addr().String(), "no answer within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
+		{"no listener", words("name node "+nobody, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+nobody+"/x")},
+		{"the listener sends nothing", words("name node "+silent.Addr().String(), "no answer within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
 		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
 		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
@@ -387,8 +387,8 @@ func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 		t.Fatal(err)
 	}
 	running := regexp.MustCompile(`: running\n\d+\.\d% done; at data_first1: possible, tier 1 of 16, map \d+%, reduce \d+%, http://\S+/proxy/application_\d+_\d+/`)
-	if said := s.until(ctx, t, dir, running); said != "" {
-		t.Logf("while it runs: %s", said)
+	if output := s.until(ctx, t, dir, running); output != "" {
+		t.Logf("while it runs: %s", output)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -396,32 +396,32 @@ func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("a driver that was killed ended well")
 	}
-	if said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); strings.Contains(said, "killed") {
-		t.Errorf("a moment later: %s", said)
+	if output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); strings.Contains(output, "killed") {
+		t.Errorf("a moment later: %s", output)
 	}
 }
 
 // until reads the status of a directory until it matches form.
 func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp.Regexp) string {
 	t.Helper()
-	said := []byte(nil)
+	output := []byte(nil)
 	for begun := time.Now(); time.Since(begun) < duringLimit; time.Sleep(200 * time.Millisecond) {
-		said, _ = s.driver(ctx, nil, "status", "--all", "--data", s.DefaultFS()+dir).CombinedOutput()
-		if m := form.Find(said); m != nil {
+		output, _ = s.driver(ctx, nil, "status", "--all", "--data", s.DefaultFS()+dir).CombinedOutput()
+		if m := form.Find(output); m != nil {
 			return string(m)
 		}
 	}
-	t.Errorf("after %v the status is %s, want %s", duringLimit, said, form)
+	t.Errorf("after %v the status is %s, want %s", duringLimit, output, form)
 	return ""
 }
 
 // testKilled reads the status of the killed run after a long silence.
 func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed time.Time) {
 	time.Sleep(silentLimit - time.Since(killed))
-	said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
-	t.Log(said)
-	if strings.Contains(said, " left\n") || !strings.Contains(said, "no update for") || !strings.Contains(said, "it was killed, or its machine failed") || !strings.Contains(said, "--resume") {
-		t.Errorf("status: %s", said)
+	output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
+	t.Log(output)
+	if strings.Contains(output, " left\n") || !strings.Contains(output, "no update for") || !strings.Contains(output, "it was killed, or its machine failed") || !strings.Contains(output, "--resume") {
+		t.Errorf("status: %s", output)
 	}
 }
 
@@ -458,8 +458,8 @@ func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
 	if s.exists(t, dir+"/data_first5") {
 		t.Error("data_first5 is there")
 	}
-	if said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); !strings.Contains(said, ": failed\nerror: "+line+"\n") {
-		t.Errorf("status: %s", said)
+	if output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); !strings.Contains(output, ": failed\nerror: "+line+"\n") {
+		t.Errorf("status: %s", output)
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 func TestHelpNamesOwnGames(t *testing.T) {
 	games := game.Kinds{mnk.Kind, quickcross.Kind}
 	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help explain", "help verify", "help plan mnk", "help calibrate"} {
-		status, stdout, stderr := told(games, line, "")
+		status, stdout, stderr := runLine(games, line, "")
 		if status != 0 || strings.Contains(stdout, "connectn") {
 			t.Errorf("driver %s: status %d, %s%s", line, status, stdout, stderr)
 		}
 	}
-	if _, stdout, _ := told(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup a1 a2\n") {
+	if _, stdout, _ := runLine(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup a1 a2\n") {
 		t.Errorf("driver help: %s", stdout)
 	}
 }
@@ -42,7 +42,7 @@ func TestExplainNamesPlayers(t *testing.T) {
 		"explain --game network 66":                 "",
 		"explain --game quickcross --game mnk 0x42": "66 = 16·4 + 2: V wins in 16 moves\n",
 	} {
-		status, stdout, stderr := told(game.Kinds{domineering, quickcross.Kind}, line, "")
+		status, stdout, stderr := runLine(game.Kinds{domineering, quickcross.Kind}, line, "")
 		if stdout != want || (status == 0) != (want != "") {
 			t.Errorf("driver %s: status %d, %q%s, want %q", line, status, stdout, stderr, want)
 		}

@@ -68,14 +68,14 @@ func FuzzLookup(f *testing.F) {
 		f.Add(text)
 	}
 	dir := f.TempDir() + "/d"
-	if status, _, stderr := told(some(), "solve connectn --width 2 --height 2 --connect 2 --data "+dir, ""); status != 0 {
+	if status, _, stderr := runLine(some(), "solve connectn --width 2 --height 2 --connect 2 --data "+dir, ""); status != 0 {
 		f.Fatal(stderr)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.ContainsAny(text, "\n") || len(text) > 1000 {
 			return
 		}
-		status, stdout, stderr := told(some(), "lookup --json --data "+dir, text+"\n")
+		status, stdout, stderr := runLine(some(), "lookup --json --data "+dir, text+"\n")
 		if status > 1 || strings.Count(stdout, "\n") != 1 || strings.Count(stderr, "\n") != status || !strings.HasPrefix(stdout, `{"input":`) {
 			t.Errorf("%q: status %d, %s%s", text, status, stdout, stderr)
 		}
@@ -85,14 +85,14 @@ func FuzzLookup(f *testing.F) {
 // TestLookup checks that lookup is the same command for every game.
 func TestLookup(t *testing.T) {
 	for name, dir := range solved(t) {
-		said := runs(t, "lookup --start --data "+dir)
+		output := runs(t, "lookup --start --data "+dir)
 		want := map[string]string{
 			"connectn":   `"    ", X to move: you win in 3`,
 			"quickcross": `"../..", hash 0: you lose in 2`,
 			"mnk":        `"../..", X to move: you win in 3`,
 		}[name]
-		if !strings.Contains(said, "\n"+want) {
-			t.Errorf("%s: %s, want %s", name, said, want)
+		if !strings.Contains(output, "\n"+want) {
+			t.Errorf("%s: %s, want %s", name, output, want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestTableOfVastGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"lookup --start", "stats", "verify", "verify --rules", "export"} {
-		status, _, stderr := told(game.Kinds{network.Kind}, name+" --data "+data, "")
+		status, _, stderr := runLine(game.Kinds{network.Kind}, name+" --data "+data, "")
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, dir+": network cannot be solved") {
 			t.Errorf("%s: status %d, %s", name, status, stderr)
 		}
@@ -119,7 +119,7 @@ func TestTableOfVastGame(t *testing.T) {
 // TestLookupLines checks that lines are looked up one by one, and that a wrong line does not
 // stop the others.
 func TestLookupLines(t *testing.T) {
-	status, stdout, stderr := told(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
+	status, stdout, stderr := runLine(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
 	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: you lose in 2`) || !strings.Contains(stdout, `"XO/..", X to move: you win in 1`) ||
 		!strings.HasPrefix(stderr, "driver: stdin:2: expected a position") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
@@ -147,9 +147,9 @@ func TestControlCharacters(t *testing.T) {
 	} {
 		var out, errs strings.Builder
 		Run(some(), append([]string{"driver"}, test.words...), strings.NewReader(test.stdin), &out, &errs)
-		said := out.String() + errs.String()
-		if strings.ContainsAny(said, "\x1b\u009b\r") || !utf8.ValidString(said) || strings.Contains(said, "a\nb") || said == "" {
-			t.Errorf("%q: %q", test.words, said)
+		output := out.String() + errs.String()
+		if strings.ContainsAny(output, "\x1b\u009b\r") || !utf8.ValidString(output) || strings.Contains(output, "a\nb") || output == "" {
+			t.Errorf("%q: %q", test.words, output)
 		}
 	}
 }

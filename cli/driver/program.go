@@ -78,8 +78,8 @@ func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 	return len(programs) > 0, nil
 }
 
-// tellWrong prints a wrong line and its input as boards. It returns err.
-func tellWrong(c *cli.Context, g game.Game, err error) error {
+// printWrong prints a wrong line and its input as boards. It returns err.
+func printWrong(c *cli.Context, g game.Game, err error) error {
 	var w *trial.WrongLine
 	if !errors.As(err, &w) {
 		return err

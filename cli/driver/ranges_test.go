@@ -11,18 +11,18 @@ import (
 // file, and that games without ranges do not have the command.
 func TestRanges(t *testing.T) {
 	const line = "ranges connectn --width 4 --height 5 --connect 3 --tier 7 --reducers 3"
-	said := runs(t, line)
+	output := runs(t, line)
 	for _, want := range []string{"SEQ", "040000", "180000"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q, want %q in it", said, want)
+		if !strings.Contains(output, want) {
+			t.Errorf("%q, want %q in it", output, want)
 		}
 	}
 	name := filepath.Join(t.TempDir(), "ranges")
 	if rest := runs(t, line+" --out "+name); rest != "" {
 		t.Errorf("beside the file: %q", rest)
 	}
-	if text, err := os.ReadFile(name); err != nil || string(text) != said {
-		t.Errorf("%q, %v, want %q", text, err, said)
+	if text, err := os.ReadFile(name); err != nil || string(text) != output {
+		t.Errorf("%q, %v, want %q", text, err, output)
 	}
 	refused(t, map[string]string{
 		"ranges":                                 "expected a game: connectn",

@@ -51,7 +51,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 		first = first || job.Step == step.Init || job.Step == step.Create
 	}
 	if !first { // the journal was lost, and a resumed run started a new one
-		return 0, "", refuse("is solved, but "+store.JournalFile+" does not say how long it took", "")
+		return 0, "", refuse("is solved, but "+store.JournalFile+" does not record how long it took", "")
 	}
 	if took >= quick {
 		return 0, "", refuse(fmt.Sprintf("took %s to solve", numfmt.Duration(took)), "")

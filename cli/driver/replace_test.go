@@ -32,7 +32,7 @@ func TestReplace(t *testing.T) {
 		{"another, stopped", other, solve.Stopped, 1, -1, "is not finished: --data DIR"},
 		{"another, failed", other, solve.Failed, 1, -1, "is not finished"},
 		{"another, its driver died", other, solve.Running, 1, -1, "is not finished"},
-		{"another, its journal was lost before it was resumed", other, solve.Solved, -1, -1, "is solved, but jobs.json does not say how long it took: --data DIR"},
+		{"another, its journal was lost before it was resumed", other, solve.Solved, -1, -1, "is solved, but jobs.json does not record how long it took: --data DIR"},
 		{"another, no journal", other, "", 0, -1, "is not finished"},
 		{"nothing", "", "", 0, store.Fresh, ""},
 	} {

@@ -41,7 +41,7 @@ type choice struct {
 	ready func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error)
 }
 
-// A readyRunner is a runner that can also check the preconditions of a run, and can tell which
+// A readyRunner is a runner that can also check the preconditions of a run, and can report which
 // attempts of a dead driver are still in use by a running job.
 type readyRunner interface {
 	runner.Runner

@@ -260,7 +260,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
-		return tellWrong(c, g, err)
+		return printWrong(c, g, err)
 	}
 	copyName, err := copied.finish()
 	if err != nil {

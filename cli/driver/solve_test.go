@@ -19,15 +19,15 @@ func TestSolve(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		line := "solve " + name + " --width 2 --height 2 --connect 2 --data " + dir
-		said := runs(t, line)
-		if !strings.HasPrefix(said, want) || !strings.HasSuffix(said, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
-			t.Errorf("%s: %s, want %s", name, said, want)
+		output := runs(t, line)
+		if !strings.HasPrefix(output, want) || !strings.HasSuffix(output, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
+			t.Errorf("%s: %s, want %s", name, output, want)
 		}
-		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume continues it") {
+		if status, _, stderr := runLine(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume continues it") {
 			t.Errorf("%s, again: status %d, %s", name, status, stderr)
 		}
-		if said := runs(t, line+" --resume"); !strings.Contains(said, "solved by an earlier run") {
-			t.Errorf("%s, resumed: %s", name, said)
+		if output := runs(t, line+" --resume"); !strings.Contains(output, "solved by an earlier run") {
+			t.Errorf("%s, resumed: %s", name, output)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestSolveRefuses(t *testing.T) {
 		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})
 	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 with 9 reducers needs at least "
-	if status, _, stderr := told(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) {
+	if status, _, stderr := runLine(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) {
 		t.Errorf("status %d, %s, want %s", status, stderr, want)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

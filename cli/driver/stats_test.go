@@ -11,8 +11,8 @@ import (
 // TestStats prints the statistics of every game in the three formats.
 func TestStats(t *testing.T) {
 	for name, dir := range solved(t) {
-		if said := runs(t, "stats --data "+dir); !strings.HasPrefix(said, name+" width=2 height=2 connect=2: ") || strings.Count(said, "\n") < 4 {
-			t.Errorf("%s: %s", name, said)
+		if output := runs(t, "stats --data "+dir); !strings.HasPrefix(output, name+" width=2 height=2 connect=2: ") || strings.Count(output, "\n") < 4 {
+			t.Errorf("%s: %s", name, output)
 		}
 		var all struct{ Game string }
 		if err := json.Unmarshal([]byte(runs(t, "stats --json --data "+dir)), &all); err != nil || !strings.HasPrefix(all.Game, name+" ") {

@@ -38,11 +38,11 @@ func TestStatusInHDFS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said strings.Builder
-		r.print(&said, true)
+		var output strings.Builder
+		r.print(&output, true)
 		for _, line := range want {
-			if !strings.Contains(said.String(), line) {
-				t.Errorf("after %v: no %q in %q", age, line, said.String())
+			if !strings.Contains(output.String(), line) {
+				t.Errorf("after %v: no %q in %q", age, line, output.String())
 			}
 		}
 	}
@@ -70,9 +70,9 @@ func FuzzStatus(f *testing.F) {
 			}
 			return
 		}
-		var said strings.Builder
-		if err := r.print(&said, true); err != nil || !strings.Contains(said.String(), ": "+r.Status) || r.Status == "" {
-			t.Errorf("%q, %v", said.String(), err)
+		var output strings.Builder
+		if err := r.print(&output, true); err != nil || !strings.Contains(output.String(), ": "+r.Status) || r.Status == "" {
+			t.Errorf("%q, %v", output.String(), err)
 		}
 		if _, err := json.Marshal(r); err != nil {
 			t.Error(err)

@@ -15,8 +15,8 @@ func TestVerify(t *testing.T) {
 			" --rules 5 ":         "5 of ",
 			" --rules 1000000":    " positions verified by the rules, all correct\n", // it has fewer
 		} {
-			if said := runs(t, "verify --data "+dir+flags); !strings.HasPrefix(said, name+" ") || !strings.Contains(said, want) {
-				t.Errorf("%s%s: %s, want %s", name, flags, said, want)
+			if output := runs(t, "verify --data "+dir+flags); !strings.HasPrefix(output, name+" ") || !strings.Contains(output, want) {
+				t.Errorf("%s%s: %s, want %s", name, flags, output, want)
 			}
 		}
 	}

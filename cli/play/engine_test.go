@@ -65,7 +65,7 @@ func TestEngineNoTime(t *testing.T) {
 	for _, player := range []string{"", "machine:threads=2"} {
 		done := make(chan string, 1)
 		go func() {
-			_, out, _ := told(some(), "engine connectn --width 7 --height 6 --connect 4 "+player, "time_left first 0 1\ngenmove first\n")
+			_, out, _ := runLine(some(), "engine connectn --width 7 --height 6 --connect 4 "+player, "time_left first 0 1\ngenmove first\n")
 			done <- out
 		}()
 		select {
@@ -84,20 +84,20 @@ func TestEngineNoTime(t *testing.T) {
 func FuzzEngine(f *testing.F) {
 	f.Add("play first 1\ngenmove second\nundo\nshowboard\n7 game\ngame quickcross width=2 height=2 connect=2\ngenmove first\ntime_left first 1e3 2\nplay second a1-\n")
 	f.Add("1 clear_board\n# x\nlist_commands\ngame mancala pits=1 stones=1\ngenmove first\nquit\nname\n")
-	f.Fuzz(func(t *testing.T, said string) {
-		if strings.Contains(said, "game") && len(said) > 200 {
+	f.Fuzz(func(t *testing.T, output string) {
+		if strings.Contains(output, "game") && len(output) > 200 {
 			return // some games take long to make
 		}
 		e := newEngine(t, "connectn width=3 height=3 connect=3", new(timed))
 		var out bytes.Buffer
-		if err := e.frame().Serve(strings.NewReader(said), &out); err != nil {
+		if err := e.frame().Serve(strings.NewReader(output), &out); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.h.Game().Check(e.h.Position()); err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(out.String(), "\n\n"); n > strings.Count(said, "\n")+1 {
-			t.Errorf("%d answers to %q", n, said)
+		if n := strings.Count(out.String(), "\n\n"); n > strings.Count(output, "\n")+1 {
+			t.Errorf("%d answers to %q", n, output)
 		}
 	})
 }

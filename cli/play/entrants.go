@@ -32,7 +32,7 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
 	"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
 	"                            moves ahead; memory=64M, threads=1\n" +
-	"   program:COMMAND          speaks the protocol of docs/engines.md; COMMAND\n" +
+	"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
 
 // countError returns the error for a wrong number of players.

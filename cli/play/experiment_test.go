@@ -13,7 +13,7 @@ import (
 // TestExperiment checks that, on a fixed board, the experiment counts the board's positions,
 // and that the sentences contain the numbers of the table.
 func TestExperiment(t *testing.T) {
-	said := runs(t, "experiment memo --width 3 --height 4", "")
+	output := runs(t, "experiment memo --width 3 --height 4", "")
 	want := regexp.MustCompile(` +TIME`).ReplaceAllLiteralString(regexp.QuoteMeta(`connectn width=3 height=4 connect=3: tie in 12, best move 0
 
   chains   game  first move     positions     look-ups    mean chain
@@ -26,8 +26,8 @@ no table  later        TIME        26,195            0             -
  100,000  first        TIME         2,715        3,715          0.03
  100,000  later        TIME             0            1          0.03
 `), ` +[0-9.]+ (µs|ms|s)`)
-	if !regexp.MustCompile("^" + want + "$").MatchString(said) {
-		t.Errorf("%s\nwant\n%s", said, want)
+	if !regexp.MustCompile("^" + want + "$").MatchString(output) {
+		t.Errorf("%s\nwant\n%s", output, want)
 	}
 
 	var m struct {

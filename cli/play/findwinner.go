@@ -218,11 +218,11 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 		fmt.Fprintf(out, "%s%s\n", which, how)
 		return
 	case f.value.Valid():
-		said := worth.String()
+		output := worth.String()
 		if f.weak {
-			said = worth.You()
+			output = worth.You()
 		}
-		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), said, f.best)
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), output, f.best)
 	case f.depth == 0:
 		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", command.Heading(g, p), f.best)
 	default:

@@ -24,7 +24,7 @@ func TestFindWinner(t *testing.T) {
 		`"         ", X to move: you tie in 9`, `"   X     ", O to move: you tie in 8`, `"   XO X  ", O to move: you tie in 6`,
 	}
 	for _, by := range []string{"--by plain", "--by memo", "--by memo --chains 1", "--by search", "--by search --threads 1 --memory 1M", ""} {
-		status, stdout, stderr := told(some(), "find-winner connectn "+by, lines)
+		status, stdout, stderr := runLine(some(), "find-winner connectn "+by, lines)
 		if status != 1 || strings.Count(stderr, "\n") != 2 || !strings.HasPrefix(stderr, "play: stdin:4: expected a position (") || !strings.Contains(stderr, "\nplay: stdin:6: expected a position (") {
 			t.Errorf("%s: status %d, %s", by, status, stderr)
 		}
@@ -54,7 +54,7 @@ func TestFindWinnerTies(t *testing.T) {
 	kind.New = func(args []int) (game.Game, error) {
 		return pile{gametest.RandomAcyclic(rand.New(rand.NewPCG(1, uint64(args[0]))), 40), fmt.Sprintf("pile number=%d", args[0])}, nil
 	}
-	said := regexp.MustCompile(`: (you \w+)( in \d+)?\n`)
+	output := regexp.MustCompile(`: (you \w+)( in \d+)?\n`)
 	ties := map[bool]int{}
 	for seed := 1; seed <= 40; seed++ {
 		g, err := kind.New([]int{seed})
@@ -69,11 +69,11 @@ func TestFindWinnerTies(t *testing.T) {
 		}
 		var found [2][][]string
 		for i, by := range []string{"memo", "search"} {
-			status, stdout, stderr := told(game.Kinds{kind}, fmt.Sprintf("find-winner pile --number %d --memory 1M --by %s", seed, by), lines.String())
+			status, stdout, stderr := runLine(game.Kinds{kind}, fmt.Sprintf("find-winner pile --number %d --memory 1M --by %s", seed, by), lines.String())
 			if status != 0 {
 				t.Fatal(stderr)
 			}
-			found[i] = said.FindAllStringSubmatch(stdout, -1)
+			found[i] = output.FindAllStringSubmatch(stdout, -1)
 		}
 		if len(found[0]) != strings.Count(lines.String(), "\n") || len(found[1]) != len(found[0]) {
 			t.Fatalf("seed %d: %d and %d answers to %q", seed, len(found[0]), len(found[1]), lines.String())
@@ -90,14 +90,14 @@ func TestFindWinnerTies(t *testing.T) {
 		}
 	}
 	if ties[false] == 0 || ties[true] == 0 {
-		t.Errorf("ties of which the length is not told, by TiesSoon: %v", ties)
+		t.Errorf("ties without a length, by TiesSoon: %v", ties)
 	}
 }
 
 // TestFindWinnerCounts checks the counts that are printed with the result.
 func TestFindWinnerCounts(t *testing.T) {
-	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-up,.*\n0 positions, 1 look-up,`).MatchString(said) {
-		t.Error(said)
+	if output := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-up,.*\n0 positions, 1 look-up,`).MatchString(output) {
+		t.Error(output)
 	}
 	for by, want := range map[string]string{
 		"plain":              `277,167 positions in [\d.]+ (µs|ms|s)`,
@@ -105,9 +105,9 @@ func TestFindWinnerCounts(t *testing.T) {
 		"memo":               `7,157 positions, 11,819 look-ups, 0.0716 positions a chain, in [\d.]+ (µs|ms|s)`,
 		"search":             `[\d,]+ positions, [\d,]+ look-ups in [\d.]+ (µs|ms|s)`,
 	} {
-		said := runs(t, "find-winner connectn --width 4 --start --by "+by, "")
-		if !regexp.MustCompile(`"            ", X to move: you win in 9\nbest move: [12]\n` + want + `\n$`).MatchString(said) {
-			t.Errorf("%s: %s, want %s", by, said, want)
+		output := runs(t, "find-winner connectn --width 4 --start --by "+by, "")
+		if !regexp.MustCompile(`"            ", X to move: you win in 9\nbest move: [12]\n` + want + `\n$`).MatchString(output) {
+			t.Errorf("%s: %s, want %s", by, output, want)
 		}
 	}
 }
@@ -142,13 +142,13 @@ func TestFindWinnerJSON(t *testing.T) {
 // TestNotProven checks that a result that is not proven is marked as such. A game with cycles
 // can be searched to any depth.
 func TestNotProven(t *testing.T) {
-	said := runs(t, "find-winner connectn --width 4 --height 4 --connect 4 --depth 5 --start", "")
-	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n[\d,]+ positions`).MatchString(said) {
-		t.Error(said)
+	output := runs(t, "find-winner connectn --width 4 --height 4 --connect 4 --depth 5 --start", "")
+	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n[\d,]+ positions`).MatchString(output) {
+		t.Error(output)
 	}
-	said = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")
-	if !strings.Contains(said, `"../..", hash 0: you lose in 2`+"\nbest move: ") {
-		t.Error(said)
+	output = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")
+	if !strings.Contains(output, `"../..", hash 0: you lose in 2`+"\nbest move: ") {
+		t.Error(output)
 	}
 }
 
@@ -168,8 +168,8 @@ func TestFindWinnerLengthUnproven(t *testing.T) {
 	if !strings.Contains(text.String(), `", X to move: you win`+"\nbest move: 3\n5 positions in ") {
 		t.Error(text.String())
 	}
-	if said := line.String(); !strings.Contains(said, `"value":"win"`) || !strings.Contains(said, `"depth":9`) || strings.Contains(said, "remoteness") {
-		t.Error(said)
+	if output := line.String(); !strings.Contains(output, `"value":"win"`) || !strings.Contains(output, `"depth":9`) || strings.Contains(output, "remoteness") {
+		t.Error(output)
 	}
 }
 

@@ -51,9 +51,9 @@ X (machine): 0
  0 1
 O to move
 `
-	said := runs(t, "connectn --width 2 --height 2 --connect 2 human machine", typed)
-	if said != want {
-		t.Errorf("%s\nwant\n%s", said, want)
+	output := runs(t, "connectn --width 2 --height 2 --connect 2 human machine", typed)
+	if output != want {
+		t.Errorf("%s\nwant\n%s", output, want)
 	}
 }
 
@@ -68,13 +68,13 @@ func TestGameEnds(t *testing.T) {
 		"h\nresign\n":        "\nPlay again, yes or no?\n",
 		"h\nresign\nno\nx\n": "\nPlay again, yes or no?\n",
 	} {
-		if said := runs(t, "connectn human random", typed); !strings.HasSuffix(said, ends) {
-			t.Errorf("%q: %s, want %s", typed, said, ends)
+		if output := runs(t, "connectn human random", typed); !strings.HasSuffix(output, ends) {
+			t.Errorf("%q: %s, want %s", typed, output, ends)
 		}
 	}
-	said := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
-	if !strings.Contains(said, "\nhuman wins after 3 moves\n") || strings.Contains(said, "Who moves first") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
-		t.Error(said)
+	output := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
+	if !strings.Contains(output, "\nhuman wins after 3 moves\n") || strings.Contains(output, "Who moves first") || !strings.HasSuffix(output, " . X\n 0 1\nO to move\n") {
+		t.Error(output)
 	}
 }
 
@@ -88,8 +88,8 @@ func TestGameOfOthers(t *testing.T) {
 		"mnk --time 10s machine machine":                                              `\ntie after 9 moves\n$`,
 		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins after \d+ moves\n$`,
 	} {
-		if said := runs(t, line, "nobody reads this"); !regexp.MustCompile(ends).MatchString(said) || strings.Contains(said, "?") {
-			t.Errorf("%s: %s, want %s", line, said, ends)
+		if output := runs(t, line, "nobody reads this"); !regexp.MustCompile(ends).MatchString(output) || strings.Contains(output, "?") {
+			t.Errorf("%s: %s, want %s", line, output, ends)
 		}
 	}
 	a, b := runs(t, "mnk --seed 5 random random", ""), runs(t, "mnk --seed 5 random random", "")
@@ -106,15 +106,15 @@ func TestGameOfTable(t *testing.T) {
 	if status := driver.Run(some(), strings.Fields("driver solve "+game+" --data "+dir), strings.NewReader(""), new(strings.Builder), new(strings.Builder)); status != 0 {
 		t.Fatal("not solved")
 	}
-	said := runs(t, game+" --data "+dir+" table table", "")
-	if !regexp.MustCompile(`\ntable( \(2\))? wins after \d+ moves\n$`).MatchString(said) {
-		t.Error(said)
+	output := runs(t, game+" --data "+dir+" table table", "")
+	if !regexp.MustCompile(`\ntable( \(2\))? wins after \d+ moves\n$`).MatchString(output) {
+		t.Error(output)
 	}
 	for line, want := range map[string]string{
 		"quickcross --data " + dir + " table random":       "play: table: " + dir + "/table: of another game: ",
 		"connectn --data " + dir + "/nothing table random": "play: table: ",
 	} {
-		if status, stdout, stderr := told(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if status, stdout, stderr := runLine(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: status %d, %s%s", line, status, stdout, stderr)
 		}
 	}

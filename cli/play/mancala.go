@@ -318,7 +318,7 @@ func mancalaCheck(c *cli.Context) error {
 	case len(entries) == 0:
 		return fmt.Errorf("%s: no cases found", in)
 	case failed > 0:
-		return command.ErrTold
+		return command.ErrReported
 	}
 	return nil
 }

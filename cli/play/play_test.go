@@ -17,8 +17,8 @@ func some() game.Kinds {
 	return game.Kinds{connectn.Kind, quickcross.Kind, mnk.Kind, mancala.Kind}
 }
 
-// told runs a command line and returns its status and output.
-func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+// runLine runs a command line and returns its status and output.
+func runLine(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
 	status = Run(games, append([]string{"play"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
@@ -27,7 +27,7 @@ func told(games game.Kinds, line, stdin string) (status int, stdout, stderr stri
 // runs runs a command line, which must succeed.
 func runs(t *testing.T, line, stdin string) (stdout string) {
 	t.Helper()
-	status, stdout, stderr := told(some(), line, stdin)
+	status, stdout, stderr := runLine(some(), line, stdin)
 	if status != 0 || stderr != "" {
 		t.Fatalf("play %s: status %d, %s", line, status, stderr)
 	}
@@ -38,7 +38,7 @@ func runs(t *testing.T, line, stdin string) (stdout string) {
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
-		status, stdout, stderr := told(some(), line, "")
+		status, stdout, stderr := runLine(some(), line, "")
 		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "play: "+want {
 			t.Errorf("play %s: status %d, %q, want %q", line, status, stderr, want)
 		}
@@ -54,7 +54,7 @@ func TestCommands(t *testing.T) {
 		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, score, experiment, completion, connectn, quickcross"},
 		{some()[1:2], "tui, web, find-winner, match, tournament, engine, replay, completion, quickcross"},
 	} {
-		if status, _, stderr := told(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {
+		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestCommands(t *testing.T) {
 		"play: game nim, parameter chains: a common flag has this name\n": {{
 			Name: "nim", New: mancala.Kind.New, Params: []game.Param{{Name: "chains"}, {Name: "b"}}}},
 	} {
-		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {
+		if status, stdout, stderr := runLine(games, "help", ""); status != 1 || stdout != "" || stderr != want {
 			t.Errorf("status %d, %q, want %q", status, stderr, want)
 		}
 	}

@@ -92,7 +92,7 @@ func score(c *cli.Context, kind game.Kind) error {
 			_, err = fmt.Fprintln(out, line, n)
 			return err
 		})
-	if positions > 0 && (err == nil || errors.Is(err, command.ErrTold) || errors.Is(err, command.ErrInterrupted)) {
+	if positions > 0 && (err == nil || errors.Is(err, command.ErrReported) || errors.Is(err, command.ErrInterrupted)) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s in %s\n", c.App.Name, numfmt.Count(positions, "position"), numfmt.Count(nodes, "node"), numfmt.Duration(took))
 	}
 	return err

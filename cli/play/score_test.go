@@ -44,7 +44,7 @@ func TestScore(t *testing.T) {
 	}
 	walk(g.Start(), "")
 	for flags, want := range map[string]string{"": exact.String(), "--weak": weak.String(), "--threads 1": exact.String()} {
-		status, stdout, stderr := told(some(), "score connectn --width 3 --height 4 --connect 3 "+flags, lines.String())
+		status, stdout, stderr := runLine(some(), "score connectn --width 3 --height 4 --connect 3 "+flags, lines.String())
 		if status != 0 || stdout != want {
 			t.Errorf("%s: status %d\n%.200s\nwant\n%.200s", flags, status, stdout, want)
 		}
@@ -63,7 +63,7 @@ func TestKnownScores(t *testing.T) {
 		"--width 4 --height 4 --connect 3": 4,
 		"--width 5 --height 4 --connect 3": 6,
 	} {
-		if _, stdout, _ := told(some(), "score connectn "+flags, "\n"); stdout != fmt.Sprintf(" %d\n", want) {
+		if _, stdout, _ := runLine(some(), "score connectn "+flags, "\n"); stdout != fmt.Sprintf(" %d\n", want) {
 			t.Errorf("%s: %q, want %d", flags, stdout, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestKnownScores(t *testing.T) {
 // TestScoreLines checks that a wrong line is reported with its number, and that the others are
 // answered.
 func TestScoreLines(t *testing.T) {
-	status, stdout, stderr := told(some(), "score connectn --json", "1\n0\n4\n1111\r\n11 1\n121212\n12121\r\n12\n")
+	status, stdout, stderr := runLine(some(), "score connectn --json", "1\n0\n4\n1111\r\n11 1\n121212\n12121\r\n12\n")
 	var got strings.Builder
 	for line := range strings.Lines(stdout) {
 		var m struct {

@@ -10,17 +10,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A says is the help for one side of a step: a sentence, and, if lines of text illustrate it,
+// A sideHelp is the help for one side of a step: a sentence, and, if lines of text illustrate it,
 // an example: input lines, flags in addition to those of the board, and output lines. The
 // examples are Connect N on 2×2 with 2 in a row; for passes, Quick Cross on 2×3 with 2 in a
 // row.
-type says struct {
+type sideHelp struct {
 	sentence       string
 	in, flags, out string
 }
 
 // helpOf contains the help for the map and the reduce of each step.
-var helpOf = map[string][2]says{
+var helpOf = map[string][2]sideHelp{
 	step.Init: {
 		{"Emits the key of the initial position, for any input.", "start", "", "00"},
 		{"Emits each key once: the first tier.", "00\n00", "", "00"},

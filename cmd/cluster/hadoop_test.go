@@ -236,13 +236,13 @@ func (u *user) does(t *testing.T, line string) (stdout, stderr string, code int)
 	begun := time.Now()
 	cmd := exec.Command("bash", "-c", "set -o pipefail; "+line)
 	cmd.Dir, cmd.Env = u.root, u.env
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &printed
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
 	t.Logf("%.1f s: %s", time.Since(begun).Seconds(), line)
-	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+	return out.String(), printed.String(), cmd.ProcessState.ExitCode()
 }
 
 // varies replaces the parts of an output that differ from run to run.
@@ -314,7 +314,7 @@ func (u *user) kill(t *testing.T, daemon string, daemons map[string]int) {
 		t.Fatalf("up with %s dead: exit status %d\n%s%s", daemon, code, stdout, stderr)
 	}
 	if u.runs(asleep) {
-		t.Error("the mapper goes on, though nobody knows of it")
+		t.Error("the mapper goes on, though it is not registered")
 	}
 }
 

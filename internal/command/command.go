@@ -35,8 +35,8 @@ const (
 // ErrInterrupted is returned by a command that was stopped by Ctrl-C or SIGTERM.
 var ErrInterrupted = errors.New("stopped")
 
-// ErrTold is returned by a command that has already printed its errors.
-var ErrTold = errors.New("told")
+// ErrReported is returned by a command that has already printed its errors.
+var ErrReported = errors.New("reported")
 
 // A usageError is an error in the command line.
 type usageError struct{ error }
@@ -102,7 +102,7 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
 	}
-	if errors.Is(err, ErrTold) {
+	if errors.Is(err, ErrReported) {
 		return ExitFailed
 	}
 	name := filepath.Base(args[0])
@@ -129,7 +129,7 @@ func joined(err error) []error {
 	return all.Unwrap()
 }
 
-// NoArguments rejects arguments that are not flags; hint tells the user what to write instead.
+// NoArguments rejects arguments that are not flags; hint is what to write instead.
 func NoArguments(c *cli.Context, hint string) error {
 	if c.Args().Len() > 0 {
 		return Usagef("unexpected argument %q%s", c.Args().First(), hint)
@@ -316,7 +316,7 @@ func Interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 }
 
 // Until returns a reader of r that ends with ctx: a waiting read then returns the error of ctx.
-// What that read gets later is lost, so r must not be read after that.
+// Input that this read gets later is lost, so r must not be read after that.
 func Until(ctx context.Context, r io.Reader) io.Reader {
 	if ctx.Done() == nil {
 		return r

@@ -187,9 +187,9 @@ func squaresIn(row []game.Square) (n int) {
 	return n
 }
 
-// saidBelow matches the lines that lookup and find-winner print below a board and its value:
+// belowBoard matches the lines that lookup and find-winner print below a board and its value:
 // the moves, best play, the predecessors, and the effort of the search.
-var saidBelow = regexp.MustCompile(`^((\* |  )\S.*: (you |draw)|best (play|move)( so far)?: |from "|[\d,]+ positions\b)`)
+var belowBoard = regexp.MustCompile(`^((\* |  )\S.*: (you |draw)|best (play|move)( so far)?: |from "|[\d,]+ positions\b)`)
 
 // isBelow reports whether a line belongs to the output below the previous board.
 func (d *drawings) isBelow(line string) bool {
@@ -201,5 +201,5 @@ func (d *drawings) isBelow(line string) bool {
 		p, err := d.g.Parse(board)
 		return err == nil && p == d.board && line != quoted
 	}
-	return saidBelow.MatchString(line)
+	return belowBoard.MatchString(line)
 }

@@ -45,12 +45,12 @@ func TestDrawings(t *testing.T) {
 				}
 			}
 		}
-		said, bare, read := "", "", true
+		output, bare, read := "", "", true
 		var lines []int64
 		for _, p := range positions {
 			pic := g.Picture(p)
-			lines = append(lines, int64(strings.Count(said, "\n"))+1)
-			said += pic.String() + Heading(g, p) + ": you lose in 2\n* 0 1: you lose in 2\n  2: you tie in 4\nbest play: 0\nfrom \"X\", hash 2, by 1; there you win in 3\n"
+			lines = append(lines, int64(strings.Count(output, "\n"))+1)
+			output += pic.String() + Heading(g, p) + ": you lose in 2\n* 0 1: you lose in 2\n  2: you tie in 4\nbest play: 0\nfrom \"X\", hash 2, by 1; there you win in 3\n"
 			bare += pic.String() + "\n"
 			if _, err := game.ReadPicture(g, pic.String()); err != nil {
 				read = false // the picture does not show the player to move
@@ -71,8 +71,8 @@ func TestDrawings(t *testing.T) {
 				}
 			}
 		}
-		check(said, false, lines)
-		check(said, true, lines)
+		check(output, false, lines)
+		check(output, true, lines)
 		if read {
 			check(bare, true, nil)
 			check(strings.ReplaceAll(bare, "\n", "\r\n"), true, nil)
@@ -126,7 +126,7 @@ func FuzzDrawings(f *testing.F) {
 				t.Fatalf("%q at line %d of %q", text, at[i], lines)
 			}
 			for _, line := range lines[before:from] {
-				if !blank(line) && !strings.HasPrefix(line, `"`) && !saidBelow.MatchString(line) {
+				if !blank(line) && !strings.HasPrefix(line, `"`) && !belowBoard.MatchString(line) {
 					t.Fatalf("%q is in none of %q", line, texts)
 				}
 			}

@@ -62,9 +62,9 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 	}
 	text := strings.Join(c.Args().Slice(), " ")
 	p, _ := parse(text)
-	var said bytes.Buffer
-	err := one(&said, text, p)
-	if _, lost := c.App.Writer.Write(said.Bytes()); err == nil {
+	var output bytes.Buffer
+	err := one(&output, text, p)
+	if _, lost := c.App.Writer.Write(output.Bytes()); err == nil {
 		err = lost
 	}
 	return err
@@ -100,11 +100,11 @@ func stdinOf(ctx context.Context, c *cli.Context) source {
 // eachText is EachLine for texts that may have several lines.
 func eachText[T any](ctx context.Context, c *cli.Context, what string, next source, parse func(text string) (T, error), answer func(out io.Writer, text string, asked T) error) error {
 	prompt := promptOf(c, what)
-	var said bytes.Buffer
+	var output bytes.Buffer
 	var failed error
-	tell := func(err error) {
+	report := func(err error) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, Printable(err.Error()))
-		failed = ErrTold
+		failed = ErrReported
 	}
 	for {
 		prompt()
@@ -116,26 +116,26 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 			return ErrInterrupted
 		}
 		if long := new(streamfmt.LineError); errors.As(err, &long) {
-			tell(err)
+			report(err)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		said.Reset()
+		output.Reset()
 		asked, err := parse(text)
 		if err != nil {
 			err = Refuse(err)
 		} else {
-			err = answer(&said, text, asked)
+			err = answer(&output, text, asked)
 		}
-		if _, lost := c.App.Writer.Write(said.Bytes()); lost != nil {
+		if _, lost := c.App.Writer.Write(output.Bytes()); lost != nil {
 			return lost // the reader of the answers has closed the pipe
 		}
 		var refused refusal
 		switch {
 		case errors.As(err, &refused):
-			tell(streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
+			report(streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
 		case err != nil:
 			return err
 		}
@@ -226,17 +226,17 @@ func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 	return a, brief(err)
 }
 
-// mostTold is the number of bytes at the beginning and at the end of an error that brief keeps:
+// maxReported is the number of bytes at the beginning and at the end of an error that brief keeps:
 // an error that repeats its input may be as long as a file.
-const mostTold = 500
+const maxReported = 500
 
 // brief cuts the middle out of a long error.
 func brief(err error) error {
-	if err == nil || len(err.Error()) <= 2*mostTold {
+	if err == nil || len(err.Error()) <= 2*maxReported {
 		return err
 	}
 	text := err.Error()
-	return errors.New(strings.ToValidUTF8(text[:mostTold]+" … "+text[len(text)-mostTold:], ""))
+	return errors.New(strings.ToValidUTF8(text[:maxReported]+" … "+text[len(text)-maxReported:], ""))
 }
 
 // The prefixes of a key and of a hash.

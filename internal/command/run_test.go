@@ -46,7 +46,7 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 			})
 		}),
 		{Name: "fail", Usage: "fail", Flags: []cli.Flag{&cli.StringFlag{Name: "how"}, &cli.BoolFlag{Name: "yes"}}, Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c, ": --how says it"); err != nil {
+			if err := command.NoArguments(c, ": --how explains it"); err != nil {
 				return err
 			}
 			ctx, stop := command.Interruptible(c.Context)
@@ -54,8 +54,8 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 			switch c.String("how") {
 			case "twice":
 				return errors.Join(errors.New("first\x1b"), errors.New("second"))
-			case "told":
-				return command.ErrTold
+			case "reported":
+				return command.ErrReported
 			case "confirm":
 				return command.Confirm(ctx, c, "it takes an hour")
 			case "signal":
@@ -83,8 +83,8 @@ func TestRun(t *testing.T) {
 	}{
 		{"fail", "", 0, "", ""},
 		{"fail --how twice", "", 1, "", "x: first\\x1b\nx: second\n"},
-		{"fail --how told", "", 1, "", ""},
-		{"fail now", "", 2, "", "x: unexpected argument \"now\": --how says it\nx: see x fail --help\n"},
+		{"fail --how reported", "", 1, "", ""},
+		{"fail now", "", 2, "", "x: unexpected argument \"now\": --how explains it\nx: see x fail --help\n"},
 		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes starts\n"},
 		{"fail --how confirm --yes", "", 0, "", "x: it takes an hour\n"},
 		{"fail --how signal", "", 143, "", "x: stopped\n"},

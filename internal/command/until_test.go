@@ -45,11 +45,11 @@ func TestUntil(t *testing.T) {
 // wrong line is reported immediately, and that an error of answer ends EachLine after its
 // output has been written.
 func TestEachLine(t *testing.T) {
-	var out, told strings.Builder
+	var out, stderr strings.Builder
 	log := ""
 	app := &cli.App{Name: "test", Action: func(c *cli.Context) error {
 		return command.EachLine(t.Context(), c, "a word", func(line string) (game.Position, error) {
-			log += out.String() + told.String() + "|"
+			log += out.String() + stderr.String() + "|"
 			if line == "bad" {
 				return 0, errors.New("no")
 			}
@@ -63,19 +63,19 @@ func TestEachLine(t *testing.T) {
 		})
 	}}
 	for stdin, want := range map[string]struct {
-		status         int
-		out, told, log string
+		status           int
+		out, stderr, log string
 	}{
 		"a\r\nbad\nbb": {1, "abb", "test: stdin:2: expected a word (no), found \"bad\"\n", "|a|atest: stdin:2: expected a word (no), found \"bad\"\n|"},
 		"a\nccc\nbb":   {1, "accc", "test: three\n", "|a|"},
 		"":             {0, "", "", ""},
 	} {
 		out.Reset()
-		told.Reset()
+		stderr.Reset()
 		log = ""
-		status := command.Run(app, []string{"test"}, strings.NewReader(stdin), &out, &told)
-		if status != want.status || out.String() != want.out || told.String() != want.told || log != want.log {
-			t.Errorf("%q: status %d, %q, %q, %q", stdin, status, out.String(), told.String(), log)
+		status := command.Run(app, []string{"test"}, strings.NewReader(stdin), &out, &stderr)
+		if status != want.status || out.String() != want.out || stderr.String() != want.stderr || log != want.log {
+			t.Errorf("%q: status %d, %q, %q, %q", stdin, status, out.String(), stderr.String(), log)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestCopy(t *testing.T) {
 				t.Error(got)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			status, out, stderr := told(some(), "solve "+game+" "+board+" --resume --data "+again+" --copy s3://bucket/"+key, "")
+			status, out, stderr := runLine(some(), "solve "+game+" "+board+" --resume --data "+again+" --copy s3://bucket/"+key, "")
 			if status != 0 || !strings.Contains(out, "positions, solved by an earlier run\n") || !strings.Contains(stderr, " fetched from s3://bucket/"+key+"\n") {
 				t.Errorf("status %d, %s%s", status, out, stderr)
 			}
@@ -136,7 +136,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 				}
 				return nil
 			})
-			status, _, stderr := told(some(), line+filepath.Join(t.TempDir(), "data"), "")
+			status, _, stderr := runLine(some(), line+filepath.Join(t.TempDir(), "data"), "")
 			fake.Set(nil)
 			if status == 0 {
 				break
@@ -149,7 +149,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 				t.Fatalf("after %d writes nobody owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			if status, _, stderr := told(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "has been at work there since") {
+			if status, _, stderr := runLine(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "has been at work there since") {
 				t.Fatalf("after %d writes, by a second driver: status %d, %s", n, status, stderr)
 			}
 			fake.Age("bucket", owner, time.Hour)
@@ -157,7 +157,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			if fake.Get("bucket", key+"/"+store.ManifestFile) == nil {
 				mode = ""
 			}
-			status, _, stderr = told(some(), line+again+mode, "")
+			status, _, stderr = runLine(some(), line+again+mode, "")
 			if status != 0 || !strings.Contains(stderr, "taken over from driver ") {
 				t.Fatalf("after %d writes: status %d, %s", n, status, stderr)
 			}
@@ -207,7 +207,7 @@ func TestCopyRefused(t *testing.T) {
 		{line + none + " --copy d", 2, `--copy "d": expected s3://bucket/path`},
 		{line + none + " --copy s3://other/d", 1, "s3://other: there is no such bucket"},
 	} {
-		if status, _, stderr := told(some(), test.line, ""); status != test.status || !strings.Contains(stderr, "driver: "+test.want) {
+		if status, _, stderr := runLine(some(), test.line, ""); status != test.status || !strings.Contains(stderr, "driver: "+test.want) {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)
 		}
 	}
@@ -237,15 +237,15 @@ func TestCopyBusy(t *testing.T) {
 	isCopy(t, fake, "d", dir)
 }
 
-// A listener keeps what is written, and closes heard at the first write.
+// A listener keeps what is written, and closes closed at the first write.
 type listener struct {
 	strings.Builder
-	heard chan struct{}
+	closed chan struct{}
 }
 
 func (l *listener) Write(b []byte) (int, error) {
 	if l.Len() == 0 {
-		close(l.heard)
+		close(l.closed)
 	}
 	return l.Builder.Write(b)
 }
@@ -256,11 +256,11 @@ func TestCopyLate(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
-	stderr := &listener{heard: make(chan struct{})}
+	stderr := &listener{closed: make(chan struct{})}
 	fake.Set(func(r *http.Request) *faults.Fault {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/d/table/_SUCCESS") {
 			select {
-			case <-stderr.heard:
+			case <-stderr.closed:
 			case <-time.After(time.Minute):
 			}
 		}

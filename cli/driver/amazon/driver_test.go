@@ -17,7 +17,7 @@ func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.K
 // runs runs a command line, which must succeed.
 func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
-	status, stdout, stderr := told(some(), line, "")
+	status, stdout, stderr := runLine(some(), line, "")
 	// If S3 is slow, a run reports what it is waiting for.
 	if status != 0 || stderr != "" && !strings.Contains(stderr, "copying ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
@@ -25,8 +25,8 @@ func runs(t *testing.T, line string) (stdout string) {
 	return stdout
 }
 
-// told runs a command line and returns its status and output.
-func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+// runLine runs a command line and returns its status and output.
+func runLine(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
 	status = Extension().Run(games, append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()

@@ -120,7 +120,7 @@ func emrUp(c *cli.Context) error {
 	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
 		return err
 	}
-	e.sayRegions()
+	e.printRegions()
 	estimate := e.prices(spec)
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
 		return err
@@ -146,7 +146,7 @@ func emrUp(c *cli.Context) error {
 	if err != nil || e.dry {
 		return err
 	}
-	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
+	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.notify(s.String()) })
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w; the cluster keeps running: driver-aws emr down --cluster-id %s terminates it", command.ErrInterrupted, cluster.ID)
 	}
@@ -170,7 +170,7 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
 		return err
 	}
-	e.tell(fmt.Sprintf("created bucket s3://%s: abandoned uploads expire after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
+	e.notify(fmt.Sprintf("created bucket s3://%s: abandoned uploads expire after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
 }
 
@@ -195,7 +195,7 @@ func emrStatus(c *cli.Context) error {
 	ends := make(map[string]time.Time)
 	for _, m := range kept {
 		if m.Region != e.conf.Region {
-			e.tell(fmt.Sprintf("cluster %s was created in %s (--region %s)", m.ID, m.Region, m.Region))
+			e.notify(fmt.Sprintf("cluster %s was created in %s (--region %s)", m.ID, m.Region, m.Region))
 			continue
 		}
 		ends[m.ID] = m.Ends
@@ -210,7 +210,7 @@ func emrStatus(c *cli.Context) error {
 		case err == nil && state.Over(), err != nil && time.Since(m.Ends) > forgetAfter:
 			forget(m.ID)
 		case err != nil:
-			e.tell(fmt.Sprintf("cluster %s was created from this machine, and may run until %s: %v", m.ID, clock(m.Ends), err))
+			e.notify(fmt.Sprintf("cluster %s was created from this machine, and may run until %s: %v", m.ID, clock(m.Ends), err))
 		}
 	}
 	if c.Bool("json") {
@@ -295,11 +295,11 @@ func emrDown(c *cli.Context) error {
 			if m.Region == e.conf.Region {
 				ids = append(ids, m.ID)
 			} else {
-				e.tell(fmt.Sprintf("cluster %s was created in %s: --region %s terminates it", m.ID, m.Region, m.Region))
+				e.notify(fmt.Sprintf("cluster %s was created in %s: --region %s terminates it", m.ID, m.Region, m.Region))
 			}
 		}
 		if len(ids) == 0 {
-			e.tell("no cluster created from this machine is still running")
+			e.notify("no cluster created from this machine is still running")
 		}
 	}
 	var failed []error

@@ -181,9 +181,9 @@ func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, er
 	if err != nil || e.dry {
 		return cluster, err
 	}
-	e.tell(fmt.Sprintf("creating cluster %s; driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
+	e.notify(fmt.Sprintf("creating cluster %s; driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {
-		e.tell(fmt.Sprintf("cluster %s was not recorded: %v", cluster.ID, err))
+		e.notify(fmt.Sprintf("cluster %s was not recorded: %v", cluster.ID, err))
 	}
 	return cluster, nil
 }

@@ -38,12 +38,12 @@ func openS3(ctx context.Context, name string) (driver.FS, string, error) {
 }
 
 // openCopy opens a copy in S3.
-func openCopy(ctx context.Context, name string, tell func(string)) (driver.Copy, error) {
+func openCopy(ctx context.Context, name string, notify func(string)) (driver.Copy, error) {
 	to, dir, err := s3.Dial(ctx, name, aws.Options{})
 	if err != nil {
 		return nil, misnamed("copy", err)
 	}
-	c, err := mirror.Open(ctx, to, dir, whoami(), tell)
+	c, err := mirror.Open(ctx, to, dir, whoami(), notify)
 	if err != nil {
 		return nil, err
 	}

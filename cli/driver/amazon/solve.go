@@ -59,7 +59,7 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	if d := c.Duration("poll"); d <= 0 {
 		return nil, command.Usagef("--poll %s: expected more than 0", d)
 	}
-	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
+	o := emr.Options{Poll: c.Duration("poll"), News: e.notify}
 	if e.dry {
 		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
 		e.service = emr.New(emr.DryRun(e.conf, e.show), o)
@@ -86,17 +86,17 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	return err
 }
 
-// sayRegions prints the price of transfers if the bucket and the cluster are in different
+// printRegions prints the price of transfers if the bucket and the cluster are in different
 // regions.
-func (e *emrCommand) sayRegions() {
+func (e *emrCommand) printRegions() {
 	if e.fs != nil && e.fs.Region() != e.conf.Region {
-		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 per GB between them, and slower (--region %s starts the cluster there)",
+		e.notify(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 per GB between them, and slower (--region %s starts the cluster there)",
 			e.place.bucket, e.fs.Region(), e.conf.Region, e.fs.Region()))
 	}
 }
 
-// tell prints a line to the user.
-func (e *emrCommand) tell(line string) { e.bar.Print(line) }
+// notify prints a line to the user.
+func (e *emrCommand) notify(line string) { e.bar.Print(line) }
 
 // show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
 // --json, each request is one line of JSON.
@@ -117,7 +117,7 @@ func (e *emrCommand) show(call aws.Call) error {
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
 		if !e.dry {
-			e.tell(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
+			e.notify(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
 		}
 	})
 	return "s3://" + path.Join(e.place.bucket, dir), err
@@ -183,7 +183,7 @@ func solveOnEMR(s *driver.Solve) error {
 				return err
 			}
 		}
-		r.sayRegions()
+		r.printRegions()
 		if cluster, step, err = r.begin(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
@@ -325,7 +325,7 @@ func (r *emrSolve) mayWrite(ctx context.Context) error {
 		if !errors.As(err, &held) || waited || held.Left > leaseTime {
 			return err
 		}
-		r.tell(fmt.Sprintf("%v: waiting until then", err))
+		r.notify(fmt.Sprintf("%v: waiting until then", err))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -366,7 +366,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 			}
 			if mode == store.Resume {
 				r.keep = r.keep || state.ID == asked || !own
-				r.tell(fmt.Sprintf("cluster %s is already solving %s: following its step %s", state.ID, r.uri(), s.ID))
+				r.notify(fmt.Sprintf("cluster %s is already solving %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
 			return nil, "", fmt.Errorf("cluster %s is already solving %s: --resume follows it, driver-aws emr down --cluster-id %s terminates it", state.ID, r.uri(), state.ID)
@@ -458,7 +458,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		r.tell(fmt.Sprintf("step %s of cluster %s", step, cluster.ID))
+		r.notify(fmt.Sprintf("step %s of cluster %s", step, cluster.ID))
 		return cluster, step, nil
 	}
 	if err := r.limit(r.spec, estimate.limit); err != nil {
@@ -507,7 +507,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
 		if text := fmt.Sprintf("%s; step %s: %s", c, s.ID, s.State); text != last {
 			last = text
-			r.tell(text)
+			r.notify(text)
 		}
 		// Progress comes from the journal in the copy, which driver status reads, too.
 		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
@@ -534,13 +534,13 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
 	if r.keep || r.c.IsSet("cluster-id") {
-		r.tell(fmt.Sprintf("cluster %s keeps running: driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
+		r.notify(fmt.Sprintf("cluster %s keeps running: driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 		return nil
 	}
 	if err := cluster.End(ctx); err != nil {
 		return err
 	}
-	r.tell(fmt.Sprintf("cluster %s terminates", cluster.ID))
+	r.notify(fmt.Sprintf("cluster %s terminates", cluster.ID))
 	forget(cluster.ID)
 	return nil
 }
@@ -553,11 +553,11 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 		goOn = "nothing was copied to " + r.uri() + " yet"
 	}
 	j, readErr := solve.ReadJournal(r.fs, r.data)
-	told := readErr == nil && !failed.Step.Started.IsZero() && j.Begun.After(failed.Step.Started.Add(-time.Minute)) // clocks differ
+	current := readErr == nil && !failed.Step.Started.IsZero() && j.Begun.After(failed.Step.Started.Add(-time.Minute)) // clocks differ
 	switch {
-	case told && j.State == solve.Failed && j.Error != "":
+	case current && j.State == solve.Failed && j.Error != "":
 		return fmt.Errorf("%s; %w; %s", j.Error, err, goOn)
-	case told && j.State == solve.Stopped:
+	case current && j.State == solve.Stopped:
 		return fmt.Errorf("the driver on the cluster was stopped by its limit or cancelled: %w; %s", err, goOn)
 	case errors.Is(err, emr.ErrEnded):
 		return fmt.Errorf("%w; %s", err, goOn)
@@ -566,7 +566,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	if splitErr != nil {
 		return err
 	}
-	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.tell}
+	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.notify}
 	cause, logErr := logs.Cause(ctx, failed.Step.ID)
 	switch {
 	case ctx.Err() != nil:

@@ -116,7 +116,7 @@ func TestEMRRefuses(t *testing.T) {
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr, the directories of mnk are text",
 		emrLine + " --queue q": "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
 	} {
-		if status, stdout, stderr := told(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
+		if status, stdout, stderr := runLine(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
 		}
 	}

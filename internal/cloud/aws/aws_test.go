@@ -103,8 +103,8 @@ func TestNoCredentials(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			// Nothing else may be printed: the SDK would warn about a server without tokens.
-			said := filepath.Join(t.TempDir(), "stderr")
-			f, err := os.Create(said)
+			output := filepath.Join(t.TempDir(), "stderr")
+			f, err := os.Create(output)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestNoCredentials(t *testing.T) {
 			if !errors.Is(err, ErrNoCredentials) {
 				t.Errorf("%+v, %v", c, err)
 			}
-			if text, e := os.ReadFile(said); e != nil || len(text) > 0 || f.Close() != nil {
+			if text, e := os.ReadFile(output); e != nil || len(text) > 0 || f.Close() != nil {
 				t.Errorf("on stderr: %s, %v", text, e)
 			}
 		})
@@ -179,7 +179,7 @@ func TestExplain(t *testing.T) {
 		{of("SignatureDoesNotMatch", "No."), "S3 GetObject: SignatureDoesNotMatch: No. (the secret key does not belong to the access key: look at AWS_SECRET_ACCESS_KEY and AWS_PROFILE)"},
 		{of("RequestTimeTooSkewed", ""), "S3 GetObject: RequestTimeTooSkewed (the clock of this machine is wrong)"},
 		{of("SlowDown", "Reduce your request rate."), "S3 GetObject: SlowDown: Reduce your request rate. (too many requests, for longer than they were tried again)"},
-		{of("Forbidden", "Forbidden"), "S3 GetObject: Forbidden (aws sts get-caller-identity says as whom; the policy must allow it)"},
+		{of("Forbidden", "Forbidden"), "S3 GetObject: Forbidden (aws sts get-caller-identity shows the identity, whose policy must allow it)"},
 		{of("Whatever", "Else."), "S3 GetObject: Whatever: Else."},
 		{errors.New("mine"), "mine"},
 	} {

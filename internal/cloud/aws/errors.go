@@ -59,13 +59,13 @@ var (
 )
 
 // renew describes how to renew credentials.
-const renew = "aws sso login renews those of single sign-on; others are taken anew, with AWS_SESSION_TOKEN"
+const renew = "aws sso login renews those of single sign-on; request others again, with AWS_SESSION_TOKEN"
 
 // Explain converts an error of the SDK to an *Error. It returns nil and other errors
 // unchanged.
 func Explain(err error) error {
-	var told *Error
-	if err == nil || errors.As(err, &told) {
+	var described *Error
+	if err == nil || errors.As(err, &described) {
 		return err
 	}
 	e := &Error{err: err}
@@ -132,7 +132,7 @@ func helpOf(code string) string {
 	case slices.Contains(late, code):
 		return "the clock of this machine is wrong"
 	case slices.Contains(denied, code):
-		return "aws sts get-caller-identity says as whom; the policy must allow it"
+		return "aws sts get-caller-identity shows the identity, whose policy must allow it"
 	}
 	return ""
 }

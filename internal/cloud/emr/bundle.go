@@ -97,7 +97,7 @@ func isThere(fsys store.FS, name string, content []byte) (bool, error) {
 // its instances are terminated when they shut down. The timer is systemd's, because another
 // process could be killed.
 const limitScript = `#!/bin/bash
-# Ends the cluster after so many minutes: $1. A node that is not the master has nothing to
+# Ends the cluster after $1 minutes. A node that is not the master has nothing to
 # do; one that does not know what it is fails, for no cluster is to be without its limit.
 grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit $(($? - 1))
 exec sudo shutdown -P "+$1" "treereduce: the cluster has reached its limit of $1 minutes"

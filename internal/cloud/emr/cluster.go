@@ -44,8 +44,8 @@ func (c ClusterState) Over() bool {
 	return slices.Contains([]string{"TERMINATING", "TERMINATED", "TERMINATED_WITH_ERRORS"}, c.State)
 }
 
-// gone reports whether a cluster has terminated.
-func (c ClusterState) gone() bool {
+// terminated reports whether a cluster has terminated.
+func (c ClusterState) terminated() bool {
 	return c.Over() && c.State != string(types.ClusterStateTerminating)
 }
 
@@ -108,7 +108,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		}
 		return found != nil || looks == lostLooks, err
 	}); look != nil {
-		return nil, fmt.Errorf("whether a cluster named %q was made is not known (driver-aws emr status tells): %w", named.Name, look)
+		return nil, fmt.Errorf("cannot determine whether a cluster named %q was created (driver-aws emr status lists clusters): %w", named.Name, look)
 	}
 	if found == nil {
 		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists what there is)", explain(err), named.Name)
@@ -192,7 +192,7 @@ func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
 		return ClusterState{}, err
 	}
 	if out.Cluster == nil {
-		return ClusterState{}, fmt.Errorf("nothing is told of cluster %s", c.ID)
+		return ClusterState{}, fmt.Errorf("EMR returned no description of cluster %s", c.ID)
 	}
 	state := stateOf(out.Cluster.Id, out.Cluster.Name, out.Cluster.Status)
 	state.LogURI, state.Master = logURI(aws.ToString(out.Cluster.LogUri)), aws.ToString(out.Cluster.MasterPublicDnsName)

@@ -355,7 +355,7 @@ func TestDryRun(t *testing.T) {
 	if want := `{"JobFlowIds":["j-DRYRUN"]}`; string(calls[2].Params) != want {
 		t.Errorf("%s, want %s", calls[2].Params, want)
 	}
-	// What show returns ends the request.
+	// An error of show ends the request.
 	refused := errors.New("the output is full")
 	s = New(DryRun(aws.Config{Region: "us-east-1", HTTPClient: network}, func(cloud.Call) error { return refused }), Options{})
 	if _, err := s.Make(t.Context(), spec()); !errors.Is(err, refused) {
@@ -565,14 +565,14 @@ func TestCause(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{"the driver said it", map[string]string{
+		{"the driver output it", map[string]string{
 			"steps/s-1/stderr.gz": "SLF4J: noise\ndriver: data directory x: no room\n"}, "the step: driver: data directory x: no room"},
 		{"not packed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "the step: driver: no"},
-		{"Hadoop said it", map[string]string{
+		{"Hadoop output it", map[string]string{
 			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Output path already exists\n"}, "the step: Output path already exists"},
 		{"no log", map[string]string{}, "the logs of step s-1 have not come for 20ms"},
-		{"an empty log", map[string]string{"steps/s-1/stderr.gz": ""}, "nothing is told in the logs of the step"},
-		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "nothing is told in the logs of the step"},
+		{"an empty log", map[string]string{"steps/s-1/stderr.gz": ""}, "the logs of the step contain no message"},
+		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "the logs of the step contain no message"},
 	} {
 		l := logsOf(t, test.files)
 		told := 0
@@ -585,7 +585,7 @@ func TestCause(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 		if waited := test.files["steps/s-1/stderr.gz"] == "" && len(test.files) < 2 && test.name != "an empty log" && test.name != "not packed"; (told == 1) != waited {
-			t.Errorf("%s: told %d times that logs come late", test.name, told)
+			t.Errorf("%s: warned %d times that logs come late", test.name, told)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -41,7 +41,7 @@ type Logs struct {
 // do not appear.
 func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 	dir := path.Join(l.Dir, l.Cluster, "steps", step)
-	begun, told := time.Now(), false
+	begun, warned := time.Now(), false
 	for {
 		stderr, err := l.read(path.Join(dir, "stderr"))
 		if errors.Is(err, fs.ErrNotExist) { // a step that wrote nothing has no stderr
@@ -57,8 +57,8 @@ func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 		case time.Since(begun) > l.Patience:
 			return "", fmt.Errorf("the logs of step %s have not come for %s: %w", step, l.Patience, fs.ErrNotExist)
 		}
-		if !told {
-			told = true
+		if !warned {
+			warned = true
 			l.News(fmt.Sprintf("why step %s failed is in its logs, which come to S3 minutes late: waiting for them, %s at most", step, l.Patience))
 		}
 		timer := time.NewTimer(l.Every)
@@ -79,7 +79,7 @@ func (l *Logs) cause(dir, stderr string) (string, error) {
 	}
 	own := yarn.FailureOf("the step", stderr, syslog)
 	if own.Text == "" {
-		return "", fmt.Errorf("nothing is told in the logs of the step: %w", fs.ErrNotExist)
+		return "", fmt.Errorf("the logs of the step contain no message: %w", fs.ErrNotExist)
 	}
 	return own.String(), nil
 }

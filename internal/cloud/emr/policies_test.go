@@ -117,7 +117,7 @@ func TestPolicies(t *testing.T) {
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "x"}, false},
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "s3://b/p"}, false},
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "s3://b/p/qq"}, false},
-		// Whoever could tag a cluster of another user would have control of it.
+		// A user who could tag another user's cluster could control it.
 		{user, "elasticmapreduce:AddTags", cluster, ctx{request: "s3://b/p/q"}, false},
 		{user, "elasticmapreduce:AddTags", cluster, ctx{request: "s3://b/p/q", resource: "x"}, false},
 		{user, "elasticmapreduce:RemoveTags", cluster, ctx{resource: "s3://b/p/q"}, false},

@@ -121,7 +121,7 @@ func (s *Spec) Check() error {
 	case !releaseName.MatchString(s.Release):
 		return fmt.Errorf("release %q: expected such as %s", s.Release, DefaultRelease)
 	case s.Core < 1:
-		return fmt.Errorf("%d core nodes: one at least holds the data", s.Core)
+		return fmt.Errorf("%d core nodes: at least one must store the data", s.Core)
 	case s.Spot < 0:
 		return fmt.Errorf("%d spot nodes: expected 0 or more", s.Spot)
 	case s.EBSGB < 0:

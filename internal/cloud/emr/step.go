@@ -133,7 +133,7 @@ func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
 		return StepState{}, err
 	}
 	if out.Step == nil {
-		return StepState{}, fmt.Errorf("nothing is told of step %s", id)
+		return StepState{}, fmt.Errorf("EMR returned no description of step %s", id)
 	}
 	return stepOf(out.Step.Id, out.Step.Name, out.Step.Status), nil
 }
@@ -159,7 +159,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 			return true, nil
 		}
 		// The service may list a step as running forever after its cluster has terminated.
-		if !step.Over() && !cluster.gone() {
+		if !step.Over() && !cluster.terminated() {
 			return false, nil
 		}
 		failed := &StepError{Cluster: c.ID, Step: step}

@@ -84,7 +84,7 @@ func Open(ctx context.Context, to *s3.FS, dir, who string, warn func(string)) (*
 		return nil, fmt.Errorf("--copy: %w", err)
 	}
 	if from != "" {
-		warn(fmt.Sprintf("%s: taken over from %s, of which nothing has been heard", to.Name(dir), from))
+		warn(fmt.Sprintf("%s: taken over from %s, whose claim has expired", to.Name(dir), from))
 	}
 	c := &Copy{ctx: ctx, to: to, dir: dir, claim: claim, warn: warn}
 	c.moved = sync.NewCond(&c.mu)
@@ -300,7 +300,7 @@ func (c *Copy) make(ch *change) error {
 	return c.to.PutFile(c.ctx, c.from, at, to)
 }
 
-// overtake uploads the journal before its turn, if it says that the run is running. A journal
+// overtake uploads the journal before its turn, if its state is running. A journal
 // of a solved game waits until the copy contains the table.
 func (c *Copy) overtake() {
 	c.journal.Lock()

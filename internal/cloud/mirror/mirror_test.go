@@ -37,7 +37,7 @@ func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 }
 
 // TestOvertake checks that the journal overtakes a directory that is being copied, as long as
-// it says that the run is running. The end of the run is copied last.
+// its state is running. The end of the run is copied last.
 func TestOvertake(t *testing.T) {
 	fake, to, dir := dial(t)
 	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
@@ -73,17 +73,17 @@ func TestOvertake(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-held
-	tell := func(state string) string {
+	journal := func(state string) string {
 		if err := d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)); err != nil {
 			t.Fatal(err)
 		}
 		c.overtake()
 		return string(fake.Get("bucket", "d/"+store.JournalFile))
 	}
-	if got := tell("running"); got != `{"state": "running"}` {
+	if got := journal("running"); got != `{"state": "running"}` {
 		t.Errorf("while a directory is put: %q", got)
 	}
-	if got := tell("solved"); got != `{"state": "running"}` {
+	if got := journal("solved"); got != `{"state": "running"}` {
 		t.Errorf("before all is put: %q", got)
 	}
 	close(release)
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 			go func() { gone <- c.settle("data_first0") }()
 		}
 		if err := c.Finish(); err == nil {
-			t.Errorf("run %d: the copy is said to be whole", i)
+			t.Errorf("run %d: the copy is reported as complete", i)
 		}
 		for range cap(gone) {
 			if err := <-gone; err == nil {

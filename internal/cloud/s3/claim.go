@@ -30,10 +30,10 @@ type Claim struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu    sync.Mutex
-	etag  *string
-	heard time.Time // when it was last written, by wall-clock time, which includes the time that the machine slept
-	lost  error
+	mu      sync.Mutex
+	etag    *string
+	renewed time.Time // when it was last written, by wall-clock time, which includes the time that the machine slept
+	lost    error
 }
 
 // claimText is the content of a claim's object.
@@ -49,18 +49,18 @@ type ClaimedError struct {
 	Name  string // name of the claim's object
 	Who   string
 	Since string
-	Heard time.Duration // time since the last write
+	Age   time.Duration // time since the last write
 	Left  time.Duration // time until the claim expires unless it is written again
 }
 
 func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("%s: %s has been at work there since %s (heard of %v ago; if it is dead, the claim ends in %v)",
-		e.Name, e.Who, e.Since, e.Heard.Round(time.Second), e.Left.Round(time.Second))
+	return fmt.Sprintf("%s: %s has been at work there since %s (last renewed %v ago; if it is dead, the claim ends in %v)",
+		e.Name, e.Who, e.Since, e.Age.Round(time.Second), e.Left.Round(time.Second))
 }
 
 // ErrLost is the error of a claim that was not renewed in time, and that another process has
 // taken over.
-var ErrLost = errors.New("another has taken over, as nothing was heard of this one for too long")
+var ErrLost = errors.New("another process has taken over, because this one did not renew its claim in time")
 
 // ErrUnconditional is the error for a server that ignores the conditions of a write. With such
 // a server, a claim does not exclude other processes.
@@ -143,7 +143,7 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.etag, c.heard = etag, now
+	c.etag, c.renewed = etag, now
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (c *Claim) renew(ctx context.Context) error {
 // slept for a night. If the claim may have expired, Held renews it first.
 func (c *Claim) Held(ctx context.Context) error {
 	c.mu.Lock()
-	lost, age := c.lost, time.Now().Round(0).Sub(c.heard)
+	lost, age := c.lost, time.Now().Round(0).Sub(c.renewed)
 	c.mu.Unlock()
 	if lost != nil {
 		return lost

@@ -602,8 +602,8 @@ func TestAnswers(t *testing.T) {
 	f, _ := dial(t, fake.Env(), "s3://bucket/x")
 	fake.Put("bucket", "file", []byte("content"))
 	for code, want := range map[string]string{
-		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity says as whom; the policy must allow it)",
-		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; others are taken anew, with AWS_SESSION_TOKEN)",
+		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity shows the identity, whose policy must allow it)",
+		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; request others again, with AWS_SESSION_TOKEN)",
 		"NoSuchBucket":   "s3://bucket: there is no such bucket",
 		"InternalWhat":   "open s3://bucket/file: S3 GetObject: InternalWhat",
 		"InvalidRequest": "open s3://bucket/file: S3 GetObject: InvalidRequest",

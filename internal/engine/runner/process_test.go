@@ -12,8 +12,8 @@ import (
 // ends.
 func TestWait(t *testing.T) {
 	for _, test := range []struct {
-		script string
-		told   bool // whether ctx has ended when Wait returns
+		script   string
+		canceled bool // whether ctx has ended when Wait returns
 	}{
 		{"kill -INT $$", true},
 		{"kill -TERM $$", true},
@@ -27,12 +27,12 @@ func TestWait(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if test.told {
+		if test.canceled {
 			time.AfterFunc(time.Second, cancel)
 		}
 		err := Wait(ctx, cmd)
-		if told := ctx.Err() != nil; told != test.told || (err == nil) != (test.script == "exit 0") {
-			t.Errorf("%s: told %v, %v", test.script, told, err)
+		if canceled := ctx.Err() != nil; canceled != test.canceled || (err == nil) != (test.script == "exit 0") {
+			t.Errorf("%s: canceled %v, %v", test.script, canceled, err)
 		}
 		cancel()
 	}

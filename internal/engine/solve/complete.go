@@ -88,8 +88,8 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 	if seal == nil {
 		return nil
 	}
-	if len(seal.Gone) > 0 {
-		return fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Gone[0], name)
+	if len(seal.Deleted) > 0 {
+		return fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Deleted[0], name)
 	}
 	for _, f := range seal.Files {
 		if !strings.HasPrefix(f.Name, store.PartPrefix) {
@@ -117,9 +117,9 @@ func (r *run) warnRerun(name string) {
 	} else if r.seals[name] == nil && r.journal.ran(name) && !r.warned {
 		r.warned = true
 		if r.KeepAll {
-			r.warn("%s is gone: run again", name)
+			r.warn("%s is missing: run again", name)
 		} else {
-			r.warn("%s is gone, and a later step needs it: run again", name)
+			r.warn("%s is missing, and a later step needs it: run again", name)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestCyclicProgress(t *testing.T) {
 		}
 	}
 	if left == 0 {
-		t.Error("no time left was told")
+		t.Error("no time left was reported")
 	}
 	if want := float64(reached+decided) / float64(2*reached); uint64(reached) != r.Positions || whole != want || share != 1 {
 		t.Errorf("%d positions reached, share %g at the end, of final %g; want %d and %g", reached, whole, share, r.Positions, want)
@@ -477,13 +477,13 @@ func TestMovesGone(t *testing.T) {
 		if err := errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)); err != nil {
 			t.Fatal(err)
 		}
-		var said []string
-		o.Runner, o.Warn = &inline.Runner{}, func(text string) { said = append(said, text) }
+		var output []string
+		o.Runner, o.Warn = &inline.Runner{}, func(text string) { output = append(output, text) }
 		_, err = solveInto(t, dir, g, o, store.Resume)
-		if err != nil || !slices.ContainsFunc(said, func(text string) bool {
+		if err != nil || !slices.ContainsFunc(output, func(text string) bool {
 			return strings.Contains(text, "positions that are not finished, but stored 0 edges: "+gone+" is run again")
 		}) {
-			t.Errorf("%s gone: %v, said %q", gone, err, said)
+			t.Errorf("%s gone: %v, output %q", gone, err, output)
 		} else if got := bytesOf(t, dir); got != want {
 			t.Errorf("%s gone: the bytes differ", gone)
 		}
@@ -532,13 +532,13 @@ func TestCyclicDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options()
-	var said []string
-	o.Warn = func(text string) { said = append(said, text) }
+	var output []string
+	o.Warn = func(text string) { output = append(output, text) }
 	r, err := solveInto(t, dir, g, o, store.Resume)
 	if err != nil || r.Value != "LOSE in 6" || r.Positions != 18753 {
 		t.Errorf("%s, %d positions, %v", r.Value, r.Positions, err)
 	}
-	if len(said) == 0 || !strings.HasPrefix(said[0], name+": damaged: ") || !strings.Contains(said[0], "range 0x") || !strings.HasSuffix(said[0], "mark5 is run again") {
-		t.Errorf("said %q", said)
+	if len(output) == 0 || !strings.HasPrefix(output[0], name+": damaged: ") || !strings.Contains(output[0], "range 0x") || !strings.HasSuffix(output[0], "mark5 is run again") {
+		t.Errorf("output %q", output)
 	}
 }

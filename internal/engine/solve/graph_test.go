@@ -181,9 +181,9 @@ func graphs(t *testing.T, n int) {
 		}
 	}
 	if both == 0 || seen[naive.Win] == 0 || seen[naive.Lose] == 0 || seen[naive.Tie] == 0 || seen[naive.Draw] == 0 {
-		t.Errorf("the games do not have it all: %v, %d hear of both in one pass", seen, both)
+		t.Errorf("the games do not have it all: %v, %d receive both in one pass", seen, both)
 	}
-	t.Logf("%v, %d hear of both in one pass", seen, both)
+	t.Logf("%v, %d receive both in one pass", seen, both)
 }
 
 // odd is a game that violates some requirement.

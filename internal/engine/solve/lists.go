@@ -88,7 +88,7 @@ func (d *outputs) get(ctx context.Context, tier int) (*listOutput, error) {
 	}
 	o := &listOutput{seal: seal}
 	o.shards = slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) })
-	if o.dropped = len(seal.Gone) > 0; o.dropped {
+	if o.dropped = len(seal.Deleted) > 0; o.dropped {
 		o.receivers = seal.Receivers
 	} else {
 		if o.dir, err = lists.OpenDir(d.run.data.FS, d.run.data.Dir(d.name(tier)), d.g); err != nil {

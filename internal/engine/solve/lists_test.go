@@ -306,8 +306,8 @@ func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	return s.Runner.Run(ctx, job)
 }
 
-// TestListsLetGo checks that the messages to a tier are not deleted too early.
-func TestListsLetGo(t *testing.T) {
+// TestListsDrop checks that the messages to a tier are not deleted too early.
+func TestListsDrop(t *testing.T) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
 	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })

@@ -164,14 +164,14 @@ func TestPartInTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Runner = &inline.Runner{}
-	var said []string
-	o.Warn = func(text string) { said = append(said, text) }
+	var output []string
+	o.Warn = func(text string) { output = append(output, text) }
 	r, err := solveInto(t, dir, g, o, store.Resume)
 	if err != nil || r.Positions != 195472 {
 		t.Errorf("%d positions, %v", r.Positions, err)
 	}
-	if len(said) != 1 || !strings.HasPrefix(said[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
-		t.Errorf("said %q", said)
+	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
+		t.Errorf("output %q", output)
 	}
 	if n, err := verify(dir, g); err != nil || n != 195472 {
 		t.Errorf("verify: %d positions, %v", n, err)

@@ -229,7 +229,7 @@ func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
 	for !c.ended {
 		low := c.g.Low(c.o.Tier, c.rng)
 		if low == nil {
-			return fmt.Errorf("range %#x can hold no position of tier %d", c.rng, c.o.Tier)
+			return fmt.Errorf("range %#x cannot contain a position of tier %d", c.rng, c.o.Tier)
 		}
 		b.Reset(c.o.Tier, c.rng, c.g.LowBits(), low)
 		if err := receive(); err != nil {

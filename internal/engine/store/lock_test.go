@@ -12,20 +12,20 @@ import (
 // does not disturb processes that take the lock.
 func TestAtWork(t *testing.T) {
 	dir := t.TempDir()
-	told := func(want bool) {
+	checkLocked := func(want bool) {
 		t.Helper()
 		if working, known := store.AtWork(store.Local{}, dir); working != want || !known {
 			t.Errorf("working %v, known %v, want %v", working, known, want)
 		}
 	}
-	told(false)
+	checkLocked(false)
 	if _, err := os.Stat(filepath.Join(dir, "_lock")); err == nil {
 		t.Error("a lock is there")
 	}
 	data := create(t, dir, store.Fresh, nil)
-	told(true)
+	checkLocked(true)
 	data.Close()
-	told(false)
+	checkLocked(false)
 
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -19,9 +19,10 @@ type Seal struct {
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
 
-	// Gone lists files that Drop has deleted, or was about to: they may still exist. Receivers
-	// lists the tiers that their messages were for.
-	Gone      []string `json:"gone,omitempty"`
+	// Deleted lists files that Drop has deleted, or was about to: they may still exist. Receivers
+	// lists the tiers that their messages were for. Their JSON keys are those of earlier versions,
+	// whose data must stay readable.
+	Deleted   []string `json:"gone,omitempty"`
 	Receivers []int    `json:"told,omitempty"`
 }
 
@@ -100,10 +101,10 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 // the list of files in the seal, on disk and in memory.
 func (s *Seal) Drop(fsys FS, dir string, goes func(name string) bool) error {
 	kept := *s
-	kept.Files, kept.Gone = nil, slices.Clone(s.Gone)
+	kept.Files, kept.Deleted = nil, slices.Clone(s.Deleted)
 	for _, f := range s.Files {
 		if goes(f.Name) {
-			kept.Gone = append(kept.Gone, f.Name)
+			kept.Deleted = append(kept.Deleted, f.Name)
 		} else {
 			kept.Files = append(kept.Files, f)
 		}
@@ -113,7 +114,7 @@ func (s *Seal) Drop(fsys FS, dir string, goes func(name string) bool) error {
 	}
 	*s = kept
 	var err error
-	for _, name := range kept.Gone {
+	for _, name := range kept.Deleted {
 		err = errors.Join(err, fsys.RemoveAll(path.Join(dir, name)))
 	}
 	return err
@@ -184,7 +185,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		switch {
 		case s == nil:
 			names = append(names, e.Name())
-		case slices.Contains(s.Gone, e.Name()):
+		case slices.Contains(s.Deleted, e.Name()):
 		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}
@@ -219,9 +220,9 @@ func (f *SealedFile) Verify(name string, length int64, sum uint32) error {
 	switch {
 	case f == nil:
 	case f.Length != length:
-		return &DamageError{name, fmt.Sprintf("damaged: %d bytes, but %s says %d", length, Success, f.Length)}
+		return &DamageError{name, fmt.Sprintf("damaged: %d bytes, but %s lists %d", length, Success, f.Length)}
 	case f.Sum != sum:
-		return &DamageError{name, fmt.Sprintf("damaged: its checksum is %08x, but %s says %08x", sum, Success, f.Sum)}
+		return &DamageError{name, fmt.Sprintf("damaged: its checksum is %08x, but %s lists %08x", sum, Success, f.Sum)}
 	}
 	return nil
 }

@@ -265,7 +265,7 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 func (z *Analyzer) Close() { z.working.Lock() }
 
 // LookUp returns the report of a position from the table; if that fails, Table is false, and
-// Trouble says why.
+// Trouble is the reason.
 func (z *Analyzer) LookUp(p game.Position) Report {
 	r := z.Begin(p)
 	if err := z.lookUp(context.Background(), &r); err != nil {

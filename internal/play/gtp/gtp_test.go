@@ -82,7 +82,7 @@ func TestEngine(t *testing.T) {
 func answers(text string) *Client { return NewClient(strings.NewReader(text), io.Discard) }
 
 func TestClient(t *testing.T) {
-	for _, tt := range []struct{ says, want, err string }{
+	for _, tt := range []struct{ output, want, err string }{
 		{"=1\n\n", "", ""},
 		{"=1 first\n\n", "first", ""},
 		{"\n \n=1 \n a\n b\n\n", " a\n b", ""},
@@ -97,22 +97,22 @@ func TestClient(t *testing.T) {
 		{"=1 " + strings.Repeat("x", maxLine), "", "line 1: expected an answer, found a line of more than 65536 bytes"},
 		{"=1 a\n" + strings.Repeat(strings.Repeat("x", 1000)+"\n", 1100), "", "line 1049: expected an answer of at most 1048576 bytes, found more"},
 	} {
-		c := answers(tt.says)
+		c := answers(tt.output)
 		got, err := c.Do(t.Context(), "play", "3")
 		if text := fmt.Sprint(err); got != tt.want || text != tt.err && (err != nil || tt.err != "") {
-			t.Errorf("%.40q: %q, %v, want %q, %q", tt.says, got, err, tt.want, tt.err)
+			t.Errorf("%.40q: %q, %v, want %q, %q", tt.output, got, err, tt.want, tt.err)
 		}
 	}
 }
 
-// TestClientRefusesToSay checks that a command is not sent if it does not fit in a line, or
+// TestClientRefusesToSend checks that a command is not sent if it does not fit in a line, or
 // would be parsed as something else.
-func TestClientRefusesToSay(t *testing.T) {
+func TestClientRefusesToSend(t *testing.T) {
 	for _, words := range [][]string{{"play", "a\nquit"}, {"play", "a#"}, {"play", "a b"}, {""}, {"play", ""}, {"play", "a\tb"}} {
-		var said strings.Builder
-		_, err := NewClient(strings.NewReader("=1\n\n"), &said).Do(t.Context(), words[0], words[1:]...)
-		if err == nil || said.Len() > 0 {
-			t.Errorf("%q: %v, said %q", words, err, said.String())
+		var output strings.Builder
+		_, err := NewClient(strings.NewReader("=1\n\n"), &output).Do(t.Context(), words[0], words[1:]...)
+		if err == nil || output.Len() > 0 {
+			t.Errorf("%q: %v, output %q", words, err, output.String())
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestClientSilence(t *testing.T) {
 	defer engine.Close()
 	deaf, w := io.Pipe()
 	defer deaf.Close()
-	for name, c := range map[string]*Client{"says nothing": NewClient(silent, io.Discard), "does not listen": NewClient(strings.NewReader("=1\n\n"), w)} {
+	for name, c := range map[string]*Client{"output nothing": NewClient(silent, io.Discard), "does not listen": NewClient(strings.NewReader("=1\n\n"), w)} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if _, err := c.Do(ctx, "genmove", "first"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
@@ -209,10 +209,10 @@ func FuzzClient(f *testing.F) {
 	f.Add("=1 a\n\n")
 	f.Add("\n?1 no\nno\n\n")
 	f.Add("=2")
-	f.Fuzz(func(t *testing.T, says string) {
-		text, err := answers(says).Do(context.Background(), "genmove", "first")
-		if err == nil && (strings.Contains(text, "\n\n") || !strings.Contains(says, "=1")) {
-			t.Errorf("%q is understood as %q", says, text)
+	f.Fuzz(func(t *testing.T, output string) {
+		text, err := answers(output).Do(context.Background(), "genmove", "first")
+		if err == nil && (strings.Contains(text, "\n\n") || !strings.Contains(output, "=1")) {
+			t.Errorf("%q is understood as %q", output, text)
 		}
 	})
 }

@@ -50,11 +50,11 @@ var errMemory = errors.New("no memory is left for positions")
 // NewTable makes a table with the given number of chains, at least 1, that takes at most
 // memory bytes.
 func NewTable(chains int, memory int64) (*Table, error) {
-	room := (memory/chainBytes - int64(chains)) * chainBytes / elementBytes
-	if room < 1 {
+	capacity := (memory/chainBytes - int64(chains)) * chainBytes / elementBytes
+	if capacity < 1 {
 		return nil, errMemory
 	}
-	return &Table{chains: make([]uint32, chains), most: uint32(min(room, math.MaxUint32))}, nil
+	return &Table{chains: make([]uint32, chains), most: uint32(min(capacity, math.MaxUint32))}, nil
 }
 
 // chain returns the number of a position's chain. The high bits of the first product depend

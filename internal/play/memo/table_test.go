@@ -14,7 +14,7 @@ import (
 
 // likeTable compares the value of every position of a solved game with its table: with that
 // many chains, and without a table of its own for positions at most plainWithin moves
-// before the last tier. Of a game of millions of positions it checks one in 17.
+// before the last tier. In a game with millions of positions it checks one in 17.
 func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 	t.Helper()
 	tab := solved.Table(t, g)

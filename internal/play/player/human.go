@@ -66,7 +66,7 @@ func (c *Console) read() typed {
 
 // Human is a player who types the names of moves, or resign, or quit. All output to the
 // human is complete lines, so that a log of it is readable without the input. For input
-// that is not a move, Human prints one line that says what was expected, and asks again.
+// that is not a move, Human prints one line with what was expected, and asks again.
 type Human struct{ console *Console }
 
 // NewHuman makes a Human at a console.

@@ -1,5 +1,5 @@
 // Package player implements the players: a human who types, a player of random moves, one
-// that looks up a solved game, one that searches, and a program in any language that speaks
+// that looks up a solved game, one that searches, and a program in any language that uses
 // the protocol of package gtp. Each plays any game. Whether a move is legal and in time is
 // decided by package referee, not here.
 package player

@@ -245,7 +245,7 @@ func TestHuman(t *testing.T) {
 	for _, tt := range []struct {
 		typed, move string
 		err         error
-		said        string
+		output      string
 	}{
 		{"1\n", "1", nil, "X to move\n"},
 		{"  1 \r\n", "1", nil, "X to move\n"},
@@ -261,8 +261,8 @@ func TestHuman(t *testing.T) {
 		var out strings.Builder
 		p := player.NewHuman(player.NewConsole(strings.NewReader(tt.typed), &out))
 		move, err := p.Move(t.Context(), after(t, three), 0)
-		if move != tt.move || !errors.Is(err, tt.err) || out.String() != tt.said {
-			t.Errorf("%.20q: %q, %v, %q, want %q", tt.typed, move, err, out.String(), tt.said)
+		if move != tt.move || !errors.Is(err, tt.err) || out.String() != tt.output {
+			t.Errorf("%.20q: %q, %v, %q, want %q", tt.typed, move, err, out.String(), tt.output)
 		}
 	}
 }
@@ -381,15 +381,15 @@ genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
 			}
 		}
 	}
-	said, err := os.ReadFile(log)
-	if err != nil || string(said) != "genmove second\ngenmove second\n" {
-		t.Errorf("%q, %v", said, err)
+	output, err := os.ReadFile(log)
+	if err != nil || string(output) != "genmove second\ngenmove second\n" {
+		t.Errorf("%q, %v", output, err)
 	}
 }
 
-// TestProgramIsTold checks the commands that a program receives, word by word: before a
+// TestProgramReceives checks the commands that a program receives, word by word: before a
 // later game, only clear_board.
-func TestProgramIsTold(t *testing.T) {
+func TestProgramReceives(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
@@ -411,7 +411,7 @@ func TestProgramIsTold(t *testing.T) {
 		}
 	}
 	p.Close()
-	said, err := os.ReadFile(log)
+	output, err := os.ReadFile(log)
 	const want = `list_commands
 game connectn width=3 height=3 connect=3
 play first 0
@@ -441,8 +441,8 @@ play second 1
 genmove first
 quit
 `
-	if string(said) != want || err != nil {
-		t.Errorf("told %s, %v, want %s", said, err, want)
+	if string(output) != want || err != nil {
+		t.Errorf("told %s, %v, want %s", output, err, want)
 	}
 }
 

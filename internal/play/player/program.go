@@ -24,13 +24,13 @@ const (
 	startTime = 10 * time.Second
 	// quitTime is how long it may take to exit after the command quit.
 	quitTime = time.Second
-	// maxStderr is the number of bytes kept from the end of its stderr, maxTold the number
+	// maxStderr is the number of bytes kept from the end of its stderr, maxErrorLine the number
 	// of bytes of the last line that a message quotes.
-	maxStderr = 4096
-	maxTold   = 200
+	maxStderr    = 4096
+	maxErrorLine = 200
 )
 
-// Program is a player in a separate process, which speaks the protocol of package gtp on
+// Program is a player in a separate process, which uses the protocol of package gtp on
 // its stdin and stdout. When it is closed, or has failed, the process and all processes of
 // its process group are killed.
 type Program struct {
@@ -204,5 +204,5 @@ func (t *tail) lastLine() string {
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
 	last := lines[len(lines)-1]
-	return last[:min(len(last), maxTold)]
+	return last[:min(len(last), maxErrorLine)]
 }

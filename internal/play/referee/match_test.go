@@ -94,14 +94,14 @@ func TestMatchFaults(t *testing.T) {
 			return plays("7"), nil
 		}}, entrant("B", plays("1"))},
 	}
-	var said []string
+	var output []string
 	m.Report = func(p referee.Played) error {
-		said = append(said, fmt.Sprint(p.Reason, strings.Contains(p.Detail, "no more")))
+		output = append(output, fmt.Sprint(p.Reason, strings.Contains(p.Detail, "no more")))
 		return nil
 	}
 	s, err := m.Play(t.Context())
-	if err != nil || s[0].Losses != 4 || s[0].Faults != 4 || s[1].Wins != 4 || fmt.Sprint(said) != "[illegal false illegal false failed true failed true]" {
-		t.Error(s, err, said)
+	if err != nil || s[0].Losses != 4 || s[0].Faults != 4 || s[1].Wins != 4 || fmt.Sprint(output) != "[illegal false illegal false failed true failed true]" {
+		t.Error(s, err, output)
 	}
 	m.Entrants[0], m.Entrants[1] = m.Entrants[1], m.Entrants[0]
 	if _, err := m.Play(t.Context()); err == nil || err.Error() != "A: no more" {

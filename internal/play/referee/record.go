@@ -191,7 +191,7 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 // expected.
 func (p *Played) read(result string, h *player.History) (want string) {
 	outcome, rest, _ := strings.Cut(result, " ")
-	reason, detail, told := strings.Cut(rest, " ")
+	reason, detail, known := strings.Cut(rest, " ")
 	o, r := slices.Index(outcomes[:], outcome), slices.Index(reasons[:], reason)
 	if outcome == none {
 		o = int(game.Undecided)
@@ -201,7 +201,7 @@ func (p *Played) read(result string, h *player.History) (want string) {
 			strings.Join(reasons[:Adjourned], " "), none, Adjourned)
 	}
 	p.Outcome, p.Reason, p.Detail = game.Outcome(o), Reason(r), detail
-	if told != p.Fault() || told && (detail == "" || detail != oneLine(detail)) {
+	if known != p.Fault() || known && (detail == "" || detail != oneLine(detail)) {
 		return "a description for illegal, failed and late, and none for other reasons"
 	}
 	real, why, over := Ended(h, game.DrawRuleOf(h.Game()))

@@ -27,7 +27,7 @@ const DefaultGrace = 100 * time.Millisecond
 // without an answer.
 const patience = 2 * time.Second
 
-// A Reason says why a play has ended.
+// A Reason is why a play has ended.
 type Reason uint8
 
 // The reasons: the rules of the game, a player, or the game's game.DrawRule.

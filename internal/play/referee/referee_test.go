@@ -111,7 +111,7 @@ func TestPlay(t *testing.T) {
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
 		got := fmt.Sprint(p.Moves, " ", p.Text())
 		if len(p.Detail) > 1100 {
-			t.Errorf("%s: %d bytes tell why", tt.name, len(p.Detail))
+			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail))
 		}
 		if p.Reason == referee.Late || tt.name == "dies" {
 			got, _, _ = strings.Cut(got, ": move ")
@@ -129,16 +129,16 @@ func TestPlay(t *testing.T) {
 // TestGrace checks that a move within the grace time is in time, but that the limit passed
 // to the player does not include it.
 func TestGrace(t *testing.T) {
-	var told time.Duration
+	var given time.Duration
 	slow := does(func(_ context.Context, _ *player.History, limit time.Duration) (string, error) {
-		told = limit
+		given = limit
 		time.Sleep(30 * time.Millisecond)
 		return "0", nil
 	})
 	r := referee.Rules{Grace: time.Minute}
 	p, err := r.Play(t.Context(), gameOf(t, three), [2]referee.Seat{{Player: slow, Limit: time.Millisecond}, {Player: plays("1")}}, nil)
-	if err != nil || p.Reason != referee.Finished || told != time.Millisecond || p.Times[0] < 30*time.Millisecond {
-		t.Error(p, err, told)
+	if err != nil || p.Reason != referee.Finished || given != time.Millisecond || p.Times[0] < 30*time.Millisecond {
+		t.Error(p, err, given)
 	}
 }
 
@@ -158,11 +158,11 @@ func TestAbandoned(t *testing.T) {
 		}},
 		{Name: "B", New: func(context.Context) (player.Player, error) { return plays("0"), nil }},
 	}}
-	var said []string
-	m.Report = func(p referee.Played) error { said = append(said, p.Reason.String()); return nil }
+	var output []string
+	m.Report = func(p referee.Played) error { output = append(output, p.Reason.String()); return nil }
 	s, err := m.Play(t.Context())
-	if err != nil || made != 2 || fmt.Sprint(said) != "[late finished]" || s[0].Faults != 1 || s[1].Wins != 2 {
-		t.Error(s, err, made, said)
+	if err != nil || made != 2 || fmt.Sprint(output) != "[late finished]" || s[0].Faults != 1 || s[1].Wins != 2 {
+		t.Error(s, err, made, output)
 	}
 }
 

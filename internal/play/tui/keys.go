@@ -60,7 +60,7 @@ func (m *model) ask(what mode) {
 	if m.prompt == "" {
 		m.prompt = "games.txt"
 	}
-	m.say("", nil)
+	m.show("", nil)
 }
 
 // key handles a key, given by its name and the text that it types.
@@ -124,7 +124,7 @@ func (m *model) promptKey(name, text string) tea.Cmd {
 		m.mode = playing
 		switch {
 		case m.prompt == "":
-			m.say("", errors.New("expected the name of a file"))
+			m.show("", errors.New("expected the name of a file"))
 		case what == saving:
 			return m.save(m.prompt)
 		default:
@@ -186,7 +186,7 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 		return m.enter()
 	case "esc":
 		m.typed, m.clicked, m.selected = "", nil, -1
-		m.say("", nil)
+		m.show("", nil)
 		return nil
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.typed)
@@ -217,7 +217,7 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
 	}
 	if m.initials[r] && unicode.IsLower(r) {
-		m.say("", m.cannot(text))
+		m.show("", m.cannot(text))
 		return nil
 	}
 	for _, c := range commands {
@@ -225,7 +225,7 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 			return c.do(m)
 		}
 	}
-	m.say("", m.cannot(text))
+	m.show("", m.cannot(text))
 	return nil
 }
 
@@ -237,7 +237,7 @@ func (m *model) begins(text string) bool {
 	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
 }
 
-// cannot returns an error that says why text is not a move.
+// cannot returns an error with the reason why text is not a move.
 func (m *model) cannot(text string) error {
 	switch {
 	case m.over:
@@ -267,7 +267,7 @@ func (m *model) typeOn(text string) tea.Cmd {
 // moves. If there is none, it shows a message.
 func (m *model) match() (n int) {
 	m.clicked, m.selected = nil, -1
-	m.say("", nil)
+	m.show("", nil)
 	if m.typed == "" {
 		return 0
 	}
@@ -279,7 +279,7 @@ func (m *model) match() (n int) {
 		}
 	}
 	if n == 0 {
-		m.say("", m.cannot(m.typed))
+		m.show("", m.cannot(m.typed))
 	}
 	return n
 }
@@ -288,15 +288,15 @@ func (m *model) match() (n int) {
 func (m *model) enter() tea.Cmd {
 	switch {
 	case m.over || !m.mayMove():
-		m.say("", m.cannot(""))
+		m.show("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
 		if m.match() > 0 {
-			m.say("", fmt.Errorf("%q is not a complete move", m.typed))
+			m.show("", fmt.Errorf("%q is not a complete move", m.typed))
 		}
 	case m.typed != "":
 		return m.play(m.typed)
 	case m.selected < 0:
-		m.say("", errors.New("type a move, select one with the arrows, or click it"))
+		m.show("", errors.New("type a move, select one with the arrows, or click it"))
 	default:
 		return m.play(m.moves[m.selected].Name)
 	}
@@ -359,7 +359,7 @@ func (m *model) enterPick() tea.Cmd {
 // the same square selects the next.
 func (m *model) clickSquare(at board.Place) tea.Cmd {
 	if !m.mayMove() {
-		m.say("", m.cannot(""))
+		m.show("", m.cannot(""))
 		return nil
 	}
 	pic := m.g.Picture(m.h.Position())
@@ -382,11 +382,11 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 		which = may(squares)
 	}
 	m.typed, m.clicked = "", squares
-	m.say("", nil)
+	m.show("", nil)
 	switch {
 	case len(which) == 0:
 		m.clicked, m.selected = nil, -1
-		m.say("", errors.New("there is no move"))
+		m.show("", errors.New("there is no move"))
 	case len(which) == 1:
 		m.selected = which[0]
 		return m.enterPick()
@@ -396,7 +396,7 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 			next = (i + 1) % len(which)
 		}
 		m.selected = which[next]
-		m.say(fmt.Sprintf("%d moves here: click again for the next, Enter plays it", len(which)), nil)
+		m.show(fmt.Sprintf("%d moves here: click again for the next, Enter plays it", len(which)), nil)
 	}
 	return nil
 }

@@ -174,15 +174,15 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.moved(msg)
 		}
 	case saved:
-		m.say("saved in "+msg.name, msg.err)
+		m.show("saved in "+msg.name, msg.err)
 	case loaded:
 		return m, m.loaded(msg)
 	}
 	return m, nil
 }
 
-// say shows a message or, if err is not nil, the error.
-func (m *model) say(text string, err error) {
+// show shows a message or, if err is not nil, the error.
+func (m *model) show(text string, err error) {
 	if m.message, m.bad = text, err != nil; m.bad {
 		m.message = err.Error()
 	}
@@ -249,7 +249,7 @@ func (m *model) think() tea.Cmd {
 func (m *model) moved(msg moved) tea.Cmd {
 	if msg.err != nil {
 		m.paused = true
-		m.say("", fmt.Errorf("the machine cannot move: %w", msg.err))
+		m.show("", fmt.Errorf("the machine cannot move: %w", msg.err))
 		return m.arrive()
 	}
 	return m.play(msg.name)
@@ -260,13 +260,13 @@ func (m *model) moved(msg moved) tea.Cmd {
 func (m *model) play(name string) tea.Cmd {
 	at := len(m.h.Names())
 	if err := m.h.Play(name); err != nil {
-		m.say("", err)
+		m.show("", err)
 		return nil
 	}
 	if at == len(m.names) || m.names[at] != name {
 		m.names = append(slices.Clone(m.names[:at]), name)
 	}
-	m.say("", nil)
+	m.show("", nil)
 	return m.arrive()
 }
 
@@ -274,7 +274,7 @@ func (m *model) play(name string) tea.Cmd {
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
-		m.say("there is nothing to undo the last move", nil)
+		m.show("there is nothing to undo the last move", nil)
 		return nil
 	}
 	to := at - 1
@@ -290,7 +290,7 @@ func (m *model) undo() tea.Cmd {
 // redo makes moves again that were taken back, as many as one undo takes back.
 func (m *model) redo() tea.Cmd {
 	if len(m.h.Names()) == len(m.names) {
-		m.say("nothing to redo", nil)
+		m.show("nothing to redo", nil)
 		return nil
 	}
 	for {
@@ -304,7 +304,7 @@ func (m *model) redo() tea.Cmd {
 // stop calls arrive, with the machine paused if it is its turn.
 func (m *model) stop(message string) tea.Cmd {
 	m.paused = !m.seats[m.h.Turn()]
-	m.say(message, nil)
+	m.show(message, nil)
 	return m.arrive()
 }
 
@@ -321,26 +321,26 @@ func (m *model) people() (n int) {
 // sides exchanges the sides of the players.
 func (m *model) sides() tea.Cmd {
 	if m.people() != 1 {
-		m.say("there is no machine to swap sides with", nil)
+		m.show("there is no machine to swap sides with", nil)
 		return nil
 	}
 	m.seats[0], m.seats[1] = m.seats[1], m.seats[0]
 	m.paused = false
-	m.say("", nil)
+	m.show("", nil)
 	return m.arrive()
 }
 
 // pause stops the machine, or lets it go on.
 func (m *model) pause() tea.Cmd {
 	m.paused = !m.paused
-	m.say("", nil)
+	m.show("", nil)
 	return m.arrive()
 }
 
 // grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
-	m.say("the machine plays "+m.levels[m.level].words, nil)
+	m.show("the machine plays "+m.levels[m.level].words, nil)
 	if m.thinking {
 		return m.arrive()
 	}
@@ -351,9 +351,9 @@ func (m *model) grade(by int) tea.Cmd {
 func (m *model) hint() tea.Cmd {
 	switch {
 	case m.over:
-		m.say("the game is over", nil)
+		m.show("the game is over", nil)
 	case m.advice.Best < 0:
-		m.say("nothing is known yet", nil)
+		m.show("nothing is known yet", nil)
 	default:
 		m.selected, m.typed, m.clicked = m.advice.Best, "", nil
 		text := m.moves[m.advice.Best].Name + " is best"
@@ -363,7 +363,7 @@ func (m *model) hint() tea.Cmd {
 		if o := m.advice.Moves[m.advice.Best]; o.Known {
 			text += ": " + m.worth(o.Worth)
 		}
-		m.say(text, nil)
+		m.show(text, nil)
 	}
 	return nil
 }
@@ -372,7 +372,7 @@ func (m *model) hint() tea.Cmd {
 func (m *model) begin(seats [2]bool) tea.Cmd {
 	m.seats, m.mode, m.paused = seats, playing, false
 	m.h, m.names = player.NewHistory(m.g), nil
-	m.say("", nil)
+	m.show("", nil)
 	return m.arrive()
 }
 
@@ -408,13 +408,13 @@ func (m *model) loaded(msg loaded) tea.Cmd {
 		msg.err = fmt.Errorf("%s: expected %s, found %s", msg.name, m.g.Spec(), msg.last.Game)
 	}
 	if msg.err != nil {
-		m.say("", msg.err)
+		m.show("", msg.err)
 		return nil
 	}
 	h := player.NewHistory(m.g)
 	for _, name := range msg.last.Moves {
 		if err := h.Play(name); err != nil { // cannot fail: the reader has replayed the moves
-			m.say("", err)
+			m.show("", err)
 			return nil
 		}
 	}

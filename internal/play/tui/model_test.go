@@ -94,8 +94,8 @@ func want(t testing.TB, m *model, screen string) {
 	}
 }
 
-// says checks that the screen contains a text.
-func says(t testing.TB, m *model, part string) {
+// expect checks that the screen contains a text.
+func expect(t testing.TB, m *model, part string) {
 	t.Helper()
 	if got := m.draw().plain(); !strings.Contains(got, part) {
 		t.Errorf("the screen does not say %q:\n%s", part, got)
@@ -216,7 +216,7 @@ func TestDrawWidths(t *testing.T) {
  ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new  + stronger
 `)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
-	says(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
+	expect(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
 }
 
 // TestDrawUnproven checks that values that are not proven are not shown, except the best
@@ -235,10 +235,10 @@ func TestDrawUnproven(t *testing.T) {
 		if strings.HasPrefix(spec, "quick") {
 			m.advice.Best = 6
 		}
-		says(t, m, part)
-		says(t, m, "not proven, 0 moves ahead …")
+		expect(t, m, part)
+		expect(t, m, "not proven, 0 moves ahead …")
 		keys(t, m, "h")
-		says(t, m, m.moves[m.advice.Best].Name+" is best so far")
+		expect(t, m, m.moves[m.advice.Best].Name+" is best so far")
 	}
 }
 
@@ -302,7 +302,7 @@ func TestEnd(t *testing.T) {
 		m := start(t, three, nil)
 		keys(t, m, tt.keys)
 		m.seats = *tt.seats
-		says(t, m, tt.end)
+		expect(t, m, tt.end)
 		reversed := 0
 		for y, row := range m.draw().cells {
 			for x, c := range row {
@@ -317,14 +317,14 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%d squares are reversed", reversed)
 		}
 		keys(t, m, "2<enter>h")
-		says(t, m, "the game is over")
+		expect(t, m, "the game is over")
 	}
 	m := start(t, "quickcross width=1 height=2 connect=2", nil)
 	keys(t, m, "a1-<enter>a1|<enter>a1-<enter>a1|<enter>a1-<enter>")
-	says(t, m, "a draw (repetition) after 5 moves")
+	expect(t, m, "a draw (repetition) after 5 moves")
 	m = start(t, "mnk width=1 height=2 connect=2", nil)
 	keys(t, m, "a1<enter>a2<enter>")
-	says(t, m, "a tie after 2 moves")
+	expect(t, m, "a tie after 2 moves")
 }
 
 // TestTyping checks that a name of one letter or digit is played at once, if no other name
@@ -333,16 +333,16 @@ func TestEnd(t *testing.T) {
 func TestTyping(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "1")
-	says(t, m, "> 1")
+	expect(t, m, "> 1")
 	if m.selected != 1 || len(m.names) != 0 {
 		t.Error(m.selected, m.names)
 	}
 	keys(t, m, "2")
-	says(t, m, `no move starts with "12"`)
+	expect(t, m, `no move starts with "12"`)
 	keys(t, m, "<enter>")
-	says(t, m, `no move starts with "12"`)
+	expect(t, m, `no move starts with "12"`)
 	keys(t, m, "<backspace>1")
-	says(t, m, "> 11")
+	expect(t, m, "> 11")
 	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
 		t.Error(m.selected, m.names)
 	}
@@ -352,17 +352,17 @@ func TestTyping(t *testing.T) {
 	}
 	m = start(t, "quickcross width=8 height=2 connect=2", nil)
 	keys(t, m, "h")
-	says(t, m, "> h") // h is the name of a column in this game
+	expect(t, m, "> h") // h is the name of a column in this game
 	keys(t, m, "<enter>")
-	says(t, m, `"h" is not a complete move`)
+	expect(t, m, `"h" is not a complete move`)
 	keys(t, m, "1-<enter>H") // H is still the hint
 	if len(m.names) != 1 || m.selected < 0 {
 		t.Error(m.names, m.selected)
 	}
 	keys(t, m, "h3")
-	says(t, m, `no move starts with "h3"`)
+	expect(t, m, `no move starts with "h3"`)
 	keys(t, m, "<esc>!")
-	says(t, m, `no move starts with "!"`)
+	expect(t, m, `no move starts with "!"`)
 }
 
 // TestTypingEarly checks that if the beginning of a name is refused, its end is not played.
@@ -370,7 +370,7 @@ func TestTypingEarly(t *testing.T) {
 	m := start(t, "mnk width=3 height=2 connect=3", nil)
 	keys(t, m, "a1<enter>a2<enter>")
 	keys(t, m, "a1b1<enter>")
-	says(t, m, `no move starts with "a1b1"`)
+	expect(t, m, `no move starts with "a1b1"`)
 	if got := strings.Join(m.names, " "); got != "a1 a2" {
 		t.Error(got)
 	}
@@ -379,9 +379,9 @@ func TestTypingEarly(t *testing.T) {
 		t.Error("a name of two letters is played without Enter")
 	}
 	keys(t, m, "<enter>b2<enter>a")
-	says(t, m, `no move starts with "a"`)
+	expect(t, m, `no move starts with "a"`)
 	keys(t, m, "c1<enter>")
-	says(t, m, `no move starts with "ac1"`)
+	expect(t, m, `no move starts with "ac1"`)
 	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
 	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
 		t.Error(got)
@@ -389,7 +389,7 @@ func TestTypingEarly(t *testing.T) {
 	// If all names have one digit, nothing needs to be cleared.
 	m = start(t, three, nil)
 	keys(t, m, "0000")
-	says(t, m, `no move starts with "0"`)
+	expect(t, m, `no move starts with "0"`)
 	keys(t, m, "1")
 	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
 		t.Error(got)
@@ -397,7 +397,7 @@ func TestTypingEarly(t *testing.T) {
 }
 
 // TestSmallLetters checks that small letters with which moves of the game begin are never
-// commands, whoever's turn it is.
+// commands, in every turn.
 func TestSmallLetters(t *testing.T) {
 	m := start(t, "mnk width=3 height=3 connect=3", nil)
 	m.seats, m.paused = *youSecond, true
@@ -405,7 +405,7 @@ func TestSmallLetters(t *testing.T) {
 	if m.seats != *youSecond {
 		t.Error("c has changed sides")
 	}
-	says(t, m, "X (machine) is to move")
+	expect(t, m, "X (machine) is to move")
 	m = start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "c")
 	if m.seats != *youSecond {
@@ -427,13 +427,13 @@ func TestSelecting(t *testing.T) {
 		}
 	}
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
-	says(t, m, "[")
+	expect(t, m, "[")
 	keys(t, m, "<down><enter>")
 	if m.names[0] != "a2" {
 		t.Error(m.names)
 	}
 	keys(t, m, "<enter>")
-	says(t, m, "type a move")
+	expect(t, m, "type a move")
 }
 
 // TestUndo checks that, against the machine, undo goes back to the user's own previous
@@ -468,7 +468,7 @@ func TestSecond(t *testing.T) {
 		t.Fatal(m.names)
 	}
 	keys(t, m, "u")
-	says(t, m, "X (machine) is paused: Space resumes")
+	expect(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
 	if len(m.names) != 1 || m.h.Turn() != game.Second {
 		t.Error(m.names)
@@ -478,15 +478,15 @@ func TestSecond(t *testing.T) {
 		t.Error(m.names, m.seats)
 	}
 	keys(t, m, "n3c")
-	says(t, m, "there is no machine to swap sides with")
+	expect(t, m, "there is no machine to swap sides with")
 }
 
 // TestWatch checks that the machine plays itself to the end, and that an undo stops it.
 func TestWatch(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
-	says(t, m, "a tie after 9 moves")
+	expect(t, m, "a tie after 9 moves")
 	keys(t, m, "u")
-	says(t, m, "X (machine) is paused")
+	expect(t, m, "X (machine) is paused")
 	// An undo takes back one move, because no person plays.
 	for _, tt := range []struct {
 		key string
@@ -498,7 +498,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	keys(t, m, "<space>")
-	says(t, m, "a tie after 9 moves")
+	expect(t, m, "a tie after 9 moves")
 }
 
 // TestWatchUndo checks that an undo while the machine is thinking stops it, and that its
@@ -515,9 +515,9 @@ func TestWatchUndo(t *testing.T) {
 	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
 		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
 	}
-	says(t, m, "X (machine) is paused: Space resumes")
+	expect(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
-	says(t, m, "a tie after 9 moves")
+	expect(t, m, "a tie after 9 moves")
 }
 
 // TestNewGame checks the four choices of a new game.
@@ -532,7 +532,7 @@ func TestNewGame(t *testing.T) {
 		{"30n<up><enter>", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
 	} {
 		m := start(t, three, func(o *Options) { o.Seats = nil })
-		says(t, m, "1  you move first")
+		expect(t, m, "1  you move first")
 		keys(t, m, tt.keys)
 		if m.seats != tt.seats || len(m.names) != tt.moves || m.mode != playing {
 			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.seats, m.names, m.mode)
@@ -544,12 +544,12 @@ func TestNewGame(t *testing.T) {
 // range.
 func TestLevels(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats, o.Depth, o.Time = youFirst, 0, 3*time.Second })
-	says(t, m, "machine: 3s a move")
+	expect(t, m, "machine: 3s a move")
 	for _, tt := range []struct{ keys, words string }{
 		{"+", "5s a move"}, {"-", "3s a move"}, {"-----------", "random moves"}, {"+", "1 move ahead"}, {"=", "2 moves ahead"}, {"+++++++++++", "30s a move"},
 	} {
 		keys(t, m, tt.keys)
-		says(t, m, "machine: "+tt.words)
+		expect(t, m, "machine: "+tt.words)
 	}
 	for _, tt := range []struct {
 		table bool
@@ -576,13 +576,13 @@ func TestHint(t *testing.T) {
 	m.seats = *youFirst
 	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
 		m.seats = *seats
-		says(t, m, words)
+		expect(t, m, words)
 	}
 	m.seats = *youFirst
 	keys(t, m, "vh")
-	says(t, m, "0 is best: you win in 1")
+	expect(t, m, "0 is best: you win in 1")
 	keys(t, m, "<enter>")
-	says(t, m, "you have won after 5 moves")
+	expect(t, m, "you have won after 5 moves")
 }
 
 // TestMouse checks clicks on columns, squares, moves of the list and keys.
@@ -607,7 +607,7 @@ func TestMouse(t *testing.T) {
 	}
 	m = start(t, "quickcross width=2 height=2 connect=2", nil)
 	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
-	says(t, m, "2 moves here")
+	expect(t, m, "2 moves here")
 	if m.moves[m.selected].Name != "b2-" {
 		t.Error(m.selected)
 	}
@@ -630,13 +630,13 @@ func TestMouse(t *testing.T) {
 	m = start(t, "mancala pits=3 stones=1", nil)
 	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
 	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
-	says(t, m, "there is no move")
+	expect(t, m, "there is no move")
 	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
 	if got := strings.Join(m.names, " "); got != "0 6" {
 		t.Error(got)
 	}
 	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
-	says(t, m, "there is no move")
+	expect(t, m, "there is no move")
 	perform(t, m, at(m, "N"))
 	perform(t, m, at(m, pick(2)))
 	if m.mode != playing || len(m.names) != 0 {
@@ -654,9 +654,9 @@ func TestHelp(t *testing.T) {
 	m := start(t, three, nil)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
-	says(t, m, "longer one with Enter\n")
+	expect(t, m, "longer one with Enter\n")
 	keys(t, m, strings.Repeat("<down>", 60))
-	says(t, m, "* ?      the best move; not proven\n Esc closes")
+	expect(t, m, "* ?      the best move; not proven\n Esc closes")
 	keys(t, m, "<up>")
 	if strings.Contains(m.draw().plain(), "* ?") {
 		t.Error("up does nothing")
@@ -676,9 +676,9 @@ func TestFiles(t *testing.T) {
 	m.prompt = "x"
 	keys(t, m, "s<backspace>")
 	m.Update(tea.PasteMsg{Content: name + "\n"})
-	says(t, m, "save in: ")
+	expect(t, m, "save in: ")
 	keys(t, m, "<enter>")
-	says(t, m, "saved in")
+	expect(t, m, "saved in")
 	keys(t, m, "0s<enter>n1o<enter>")
 	if m.message != "human against machine:depth=8, from "+name || len(m.names) != 4 || m.seats != *youFirst || m.h.Turn() != game.First {
 		t.Error(m.message, m.names, m.seats)
@@ -747,10 +747,10 @@ func TestLate(t *testing.T) {
 	}
 	done := make(chan tea.Msg)
 	go func() { done <- cmd() }()
-	says(t, m, "X (machine) is thinking …")
+	expect(t, m, "X (machine) is thinking …")
 	m.key("n", "n")
 	if ctx.Err() == nil {
-		t.Error("it was not told to end")
+		t.Error("it was not asked to stop")
 	}
 	select {
 	case msg := <-done:
@@ -761,12 +761,12 @@ func TestLate(t *testing.T) {
 	m.Update(moved{turn: turn, name: "3"})
 	m.Update(advised{turn: turn, advice: analysis.Report{Best: 2}})
 	if len(m.names) != 0 || m.advice.Best == 2 {
-		t.Error("it is heard", m.names, m.advice.Best)
+		t.Error("its result is used", m.names, m.advice.Best)
 	}
 	m.key("2", "2")
 	m.Update(moved{turn: m.turn, err: errors.New("tired")})
-	says(t, m, "the machine cannot move: tired")
-	says(t, m, "X (machine) is paused")
+	expect(t, m, "the machine cannot move: tired")
+	expect(t, m, "X (machine) is paused")
 }
 
 // TestTableFails checks that a table that cannot be read is reported, and that a search
@@ -775,8 +775,8 @@ func TestTableFails(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
 	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Depth, o.Seats = tab, "there", 0, youSecond })
-	says(t, m, "the machine cannot move: table:")
-	says(t, m, "by search, for")
+	expect(t, m, "the machine cannot move: table:")
+	expect(t, m, "by search, for")
 	keys(t, m, "-<space>")
 	if len(m.names) != 1 {
 		t.Error(m.names)
@@ -815,7 +815,7 @@ func FuzzKeys(f *testing.F) {
 // terminal.
 func TestControlCharacters(t *testing.T) {
 	m := start(t, three, nil)
-	m.say("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
+	m.show("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
 	if got := m.draw().plain(); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
 		t.Errorf("the screen is %q", got)
 	}

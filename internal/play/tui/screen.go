@@ -69,7 +69,7 @@ func newScreen(width, height int) *screen {
 	return s
 }
 
-// put writes a text and returns the column after it. What does not fit is left out.
+// put writes a text and returns the column after it. Text that does not fit is left out.
 func (s *screen) put(x, y int, text string, how style) int {
 	for _, r := range text {
 		if !unicode.IsGraphic(r) {

@@ -40,7 +40,7 @@ type Options struct {
 	Time  time.Duration
 	// Pace is the minimum time of a machine's move, so that it can be seen.
 	Pace time.Duration
-	// Seats says which players are people; nil: the user is asked.
+	// Seats lists which players are people; nil: the user is asked.
 	Seats *[2]bool // whether First and Second are people
 	// Parse makes the game of a spec in a file of played games.
 	Parse func(spec string) (game.Game, error)

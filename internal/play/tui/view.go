@@ -282,13 +282,13 @@ func (m *model) drawMoves(p *panel) {
 		return
 	}
 	lines := m.moveLines(p.right - p.left)
-	room := p.bottom - p.y
+	space := p.bottom - p.y
 	from := 0
-	if len(lines) > room {
+	if len(lines) > space {
 		at := slices.IndexFunc(lines, func(l []int) bool { return slices.Contains(l, m.selected) })
-		from = max(0, min(at-room/2, len(lines)-room))
+		from = max(0, min(at-space/2, len(lines)-space))
 	}
-	for _, l := range lines[from:min(from+room, len(lines))] {
+	for _, l := range lines[from:min(from+space, len(lines))] {
 		for _, i := range l {
 			m.drawMove(p, i)
 		}

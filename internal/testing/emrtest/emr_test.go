@@ -146,22 +146,22 @@ func (s *site) aws(t *testing.T, args ...string) string {
 // A driver is a running driver.
 type driver struct {
 	*exec.Cmd
-	said *said
+	output *output
 }
 
-// said is the output of a driver.
-type said struct {
+// output is the output of a driver.
+type output struct {
 	mu  sync.Mutex
 	all bytes.Buffer
 }
 
-func (s *said) Write(b []byte) (int, error) {
+func (s *output) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all.Write(b)
 }
 
-func (s *said) String() string {
+func (s *output) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all.String()
@@ -170,9 +170,9 @@ func (s *said) String() string {
 // start starts a driver.
 func (s *site) start(t *testing.T, line string) *driver {
 	t.Helper()
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), said: new(said)}
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
 	d.Env, d.Dir = s.env, s.root
-	d.Stdout, d.Stderr = d.said, d.said
+	d.Stdout, d.Stderr = d.output, d.output
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func (s *site) startEMR(t *testing.T, b board, data, more string) *driver {
 func (d *driver) done(t *testing.T) {
 	t.Helper()
 	if err := d.Wait(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(d.Args, " "), err, d.said)
+		t.Fatalf("%s: %v\n%s", strings.Join(d.Args, " "), err, d.output)
 	}
 }
 
@@ -198,11 +198,11 @@ func (d *driver) done(t *testing.T) {
 func (d *driver) fails(t *testing.T, words ...string) {
 	t.Helper()
 	if err := d.Wait(); err == nil {
-		t.Fatalf("%s: it has not failed\n%s", strings.Join(d.Args, " "), d.said)
+		t.Fatalf("%s: it has not failed\n%s", strings.Join(d.Args, " "), d.output)
 	}
 	for _, word := range words {
-		if !strings.Contains(d.said.String(), word) {
-			t.Errorf("%s does not say %q, but\n%s", strings.Join(d.Args, " "), word, d.said)
+		if !strings.Contains(d.output.String(), word) {
+			t.Errorf("%s does not say %q, but\n%s", strings.Join(d.Args, " "), word, d.output)
 		}
 	}
 }
@@ -308,8 +308,8 @@ func testDriverStep(t *testing.T, s *site) {
 		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
 		d := s.startEMR(t, b, name, more)
 		d.done(t)
-		if !strings.Contains(d.said.String(), "positions") {
-			t.Errorf("it says\n%s", d.said)
+		if !strings.Contains(d.output.String(), "positions") {
+			t.Errorf("it says\n%s", d.output)
 		}
 		s.same(t, b, s.fetched(t, name))
 	}
@@ -447,8 +447,8 @@ func testSpotTaken(t *testing.T, s *site) {
 	}
 	if err := d.Wait(); err != nil {
 		// A job whose only node was lost may fail. Then the driver suggests --resume.
-		if !strings.Contains(d.said.String(), "--resume") {
-			t.Fatalf("%v\n%s", err, d.said)
+		if !strings.Contains(d.output.String(), "--resume") {
+			t.Fatalf("%v\n%s", err, d.output)
 		}
 		s.startEMR(t, square, "spot", "--resume").done(t)
 	}
@@ -474,8 +474,8 @@ func TestMotoEMR(t *testing.T) {
 	before := len(s.emr.Calls())
 	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
 	var out strings.Builder
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), said: new(said)}
-	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
+	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.output
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}

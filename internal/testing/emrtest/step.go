@@ -87,8 +87,8 @@ type logs map[string][]byte
 // run runs a step to its end and, if the step has failed, performs its action on failure.
 func (s *step) run() {
 	begun := time.Now()
-	said := make(logs)
-	err := s.do(said)
+	output := make(logs)
+	err := s.do(output)
 	s.c.s.mu.Lock()
 	var logFile string
 	if uri := s.logURI(); uri != "" {
@@ -122,9 +122,9 @@ func (s *step) run() {
 	s.c.s.mu.Unlock()
 	code := exitCode(err)
 	words := append([]string{"hadoop", "jar", "/var/lib/aws/emr/step-runner/hadoop-jars/" + s.config.HadoopJarStep.Jar}, s.config.HadoopJarStep.Args...)
-	said["controller"] = fmt.Appendf(said["controller"], "INFO startExec '%s'\nINFO waitProcessCompletion ended with exit code %d : %s\nINFO Step %s with exitCode %d and took %d seconds\n",
+	output["controller"] = fmt.Appendf(output["controller"], "INFO startExec '%s'\nINFO waitProcessCompletion ended with exit code %d : %s\nINFO Step %s with exitCode %d and took %d seconds\n",
 		strings.Join(words, " "), code, strings.Join(words, " "), map[bool]string{true: "succeeded", false: "failed"}[code == 0], code, int(time.Since(begun).Seconds()))
-	s.putLogs(s.logURI(), said)
+	s.putLogs(s.logURI(), output)
 }
 
 // exitCode returns the exit code of a command that returned err.
@@ -140,7 +140,7 @@ func exitCode(err error) int {
 }
 
 // do performs the work of a step.
-func (s *step) do(said logs) error {
+func (s *step) do(output logs) error {
 	jar := s.config.HadoopJarStep
 	if jar.Jar != "command-runner.jar" || len(jar.Args) == 0 {
 		return fmt.Errorf("emrtest: jar %q with %d arguments: only command-runner.jar is known", jar.Jar, len(jar.Args))
@@ -152,7 +152,7 @@ func (s *step) do(said logs) error {
 		}
 		err := server.config.Run(s.ctx, jar.Args)
 		if err != nil {
-			said["stderr"] = []byte(err.Error() + "\n")
+			output["stderr"] = []byte(err.Error() + "\n")
 		}
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *step) do(said logs) error {
 		return err
 	}
 	stdout, stderr, err := s.c.command(s.ctx, dir, jar.Args[0], jar.Args[1:]...)
-	said["stdout"], said["stderr"] = stdout, stderr
+	output["stdout"], output["stderr"] = stdout, stderr
 	return err
 }
 
@@ -186,8 +186,8 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 		}
 		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 	}
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &output
 	if err = cmd.Start(); err == nil {
 		// A command that was asked to end may still be running when the cluster ends.
 		stop := context.AfterFunc(c.ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
@@ -197,7 +197,7 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return out.Bytes(), said.Bytes(), err
+	return out.Bytes(), output.Bytes(), err
 }
 
 // environment returns the environment of commands on the master.
@@ -287,7 +287,7 @@ func (c *cluster) logURI() string {
 
 // putLogs stores compressed logs under an address in S3 after LogDelay, even if the cluster
 // has ended by then.
-func (s *step) putLogs(uri string, said logs) {
+func (s *step) putLogs(uri string, output logs) {
 	server := s.c.s
 	if uri == "" {
 		return
@@ -299,7 +299,7 @@ func (s *step) putLogs(uri string, said logs) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		bucket, dir, err := server.bucket(ctx, uri)
-		for name, text := range said {
+		for name, text := range output {
 			var packed bytes.Buffer
 			if w := gzip.NewWriter(&packed); err == nil {
 				_, err = w.Write(text)

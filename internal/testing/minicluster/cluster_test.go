@@ -209,7 +209,7 @@ func TestPID(t *testing.T) {
 	if err := daemon.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody has waited for the process: it is a zombie.
+	// No process has waited for it: it is a zombie.
 	for c.pid(NameNode) != 0 || begun(pid) != "" {
 		time.Sleep(endPoll)
 	}

@@ -31,7 +31,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		}
 		if err := sleep(ctx, lockPoll); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("cluster: lock %s, which another process holds: %w", path, err)
+			return nil, fmt.Errorf("cluster: lock %s, which another process has locked: %w", path, err)
 		}
 	}
 }

@@ -223,7 +223,7 @@ func request(ctx context.Context, method, address string, v any) error {
 		return err
 	}
 	r.Header.Set("Accept", "application/json")
-	// Without a proxy, whatever the environment says, because this is loopback.
+	// Without a proxy, whatever the environment contains, because this is loopback.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(r)
 	if err != nil {

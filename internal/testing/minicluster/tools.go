@@ -68,7 +68,7 @@ func javaCandidates() []string {
 }
 
 // findJava returns the home of the first candidate on which Hadoop can run, or an error
-// that says why there is none.
+// with the reason.
 func findJava(ctx context.Context, candidates []string) (home string, why error) {
 	why = errors.New("no java in JAVA_HOME, PATH or /usr/lib/jvm")
 	for i, java := range candidates {
@@ -107,7 +107,7 @@ func askJava(ctx context.Context, java string) (home string, version int, err er
 		}
 	}
 	if home == "" || version == 0 {
-		return "", 0, fmt.Errorf("%s does not tell its home and version", java)
+		return "", 0, fmt.Errorf("%s does not print its home and version", java)
 	}
 	return home, version, nil
 }

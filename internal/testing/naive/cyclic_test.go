@@ -23,14 +23,14 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 	worth := map[uint64]Worth{}
 	left := map[uint64]int{}
 	parents := map[uint64][]uint64{}
-	var told []uint64
+	var frontier []uint64
 	seen := map[uint64]bool{start: true}
 	for next := []uint64{start}; len(next) > 0; next = next[1:] {
 		p := next[0]
 		worth[p] = Worth{Draw, 0}
 		if result := g.finished[p]; result != "" {
 			worth[p] = Worth{result, 0}
-			told = append(told, p)
+			frontier = append(frontier, p)
 		}
 		for _, child := range g.moves[p] {
 			left[p]++
@@ -41,9 +41,9 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 			}
 		}
 	}
-	for len(told) > 0 {
+	for len(frontier) > 0 {
 		var changed []uint64
-		for _, child := range told {
+		for _, child := range frontier {
 			for _, p := range parents[child] {
 				now, was := Worth{}, worth[p].Result
 				switch worth[child].Result {
@@ -68,7 +68,7 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 				changed = append(changed, p)
 			}
 		}
-		told = changed
+		frontier = changed
 	}
 	return worth
 }

@@ -61,7 +61,7 @@ func Start(t testing.TB) *Server {
 		_ = s.cmd.Wait()
 	})
 	found := make(chan string, 1)
-	var said bytes.Buffer
+	var output bytes.Buffer
 	go func() {
 		defer close(ended)
 		defer close(found)
@@ -70,14 +70,14 @@ func Start(t testing.TB) *Server {
 				found <- string(m[1])
 				break
 			}
-			fmt.Fprintln(&said, lines.Text())
+			fmt.Fprintln(&output, lines.Text())
 		}
 		_, _ = io.Copy(io.Discard, stderr) // a line for each request
 	}()
 	select {
 	case url, ok := <-found:
 		if !ok {
-			t.Fatalf("moto_server has ended: %s", said.String())
+			t.Fatalf("moto_server has ended: %s", output.String())
 		}
 		s.URL = url
 	case <-time.After(startTime):

@@ -43,11 +43,11 @@ func TestGroup(t *testing.T) {
 			if err := s.write(&got); err != nil {
 				t.Fatal(err)
 			}
-			said := got.String()[before:]
-			if _, err := fmt.Sscan(said, &next); err != nil {
+			output := got.String()[before:]
+			if _, err := fmt.Sscan(output, &next); err != nil {
 				t.Fatalf("an empty split: %v", err)
 			}
-			last := next + strings.Count(said, "\n") - 1
+			last := next + strings.Count(output, "\n") - 1
 			name := fmt.Sprint("file", next/2)
 			if more := last/2 - next/2; more > 0 {
 				name += fmt.Sprintf(" and %d more", more)
@@ -104,7 +104,7 @@ func TestAppendRows(t *testing.T) {
 			}
 			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
 			err = w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
-			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
+			if output := fmt.Sprint(err); test.want != "" && output != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
 			}
 			if test.want != "" || codec == jobdir.Text {

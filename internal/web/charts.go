@@ -88,14 +88,16 @@ func newWhole(ctx context.Context, g *served) (*whole, error) {
 	return w, w.findOnly(ctx, g)
 }
 
-// winner returns the style of a value at p: the player who wins, a tie or a draw.
-func winner(g game.Game, p game.Position, v game.Value) chart.Style {
+// winner returns the style of the value of a position with a player to move: the player who
+// wins, a tie or a draw. The position of a game with values of the mover need not contain the
+// player to move.
+func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
 	if g.Values().OfMover {
-		switch by := chart.First + chart.Style(g.ToMove(p)); game.Result(v.Outcome()) {
+		switch game.Result(v.Outcome()) {
 		case game.Wins:
-			return by
+			return chart.First + chart.Style(turn)
 		case game.Loses:
-			return chart.First + chart.Second - by
+			return chart.First + chart.Style(turn.Other())
 		}
 	}
 	switch v.Outcome() {
@@ -109,11 +111,29 @@ func winner(g game.Game, p game.Position, v game.Value) chart.Style {
 	return chart.Draw
 }
 
+// turnAfter returns the player to move at p, after a move by turn.
+func turnAfter(g game.Game, turn game.Player, p game.Position) game.Player {
+	if g.Values().OfMover {
+		return turn.Other()
+	}
+	return g.ToMove(p)
+}
+
+// textOf returns a value in words.
+func textOf(g game.Game, v game.Value) string {
+	text := g.Values().Text(v)
+	if g.Values().OfMover && v != 0 {
+		text += " for the player to move"
+	}
+	return text
+}
+
 // open fills the tree of the first plies: as many plies as have few nodes, at least one.
 func (w *whole) open(ctx context.Context, g *served) error {
 	type place struct {
 		*chart.Node
 		p    game.Position
+		turn game.Player
 		path string
 	}
 	start := g.g.Start()
@@ -121,9 +141,8 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	values := g.g.Values()
-	root := &chart.Node{Name: "start", Text: "start: " + values.Text(v), Style: winner(g.g, start, v)}
-	level, nodes, depth := []place{{root, start, ""}}, 1, 0
+	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v)}
+	level, nodes, depth := []place{{root, start, g.g.ToMove(start), ""}}, 1, 0
 	for ; depth < openingPlies; depth++ {
 		count := 0
 		for _, at := range level {
@@ -142,11 +161,12 @@ func (w *whole) open(ctx context.Context, g *served) error {
 				if err != nil || !ok {
 					return cmp.Or(err, fmt.Errorf("%s: the position after %s%s is missing", g.source.Name, at.path, m.Name))
 				}
-				n := &chart.Node{Name: m.Name, Text: at.path + m.Name + ": " + values.Text(v), Style: winner(g.g, m.To, v)}
+				turn := turnAfter(g.g, at.turn, m.To)
+				n := &chart.Node{Name: m.Name, Text: at.path + m.Name + ": " + textOf(g.g, v), Style: winner(g.g, turn, v)}
 				at.Children = append(at.Children, n)
-				next = append(next, place{n, m.To, at.path + m.Name + " "})
+				next = append(next, place{n, m.To, turn, at.path + m.Name + " "})
 				if depth == 0 {
-					w.replies = append(w.replies, linked{m.Name, values.Text(v), g.address() + "?moves=" + url.QueryEscape(m.Name)})
+					w.replies = append(w.replies, linked{m.Name, textOf(g.g, v), g.address() + "?moves=" + url.QueryEscape(m.Name)})
 				}
 			}
 		}
@@ -203,8 +223,8 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		return err
 	}
 	read, whole, err := each(ctx, scan, mostRead, func(p game.Position, v game.Value) bool {
-		if who := winner(g.g, p, v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
-			w.longest = append(w.longest, g.link(p, g.g.Values().Text(v)))
+		if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
+			w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
 		}
 		return len(w.longest) < notable
 	})
@@ -253,8 +273,9 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 	var all []found
 	var failed error
 	look := func(p game.Position, v game.Value) bool {
-		by := chart.First + chart.Style(g.g.ToMove(p))
-		if v.Remoteness() == 0 || winner(g.g, p, v) != by {
+		turn := g.g.ToMove(p)
+		by := chart.First + chart.Style(turn)
+		if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
 			return true
 		}
 		choices, err := g.source.Table.Choices(p)
@@ -263,12 +284,12 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 		}
 		wins := 0
 		for _, c := range choices {
-			if winner(g.g, c.To, c.Value) == by {
+			if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
 				wins++
 			}
 		}
 		if wins == 1 && len(choices) > 1 {
-			text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), g.g.Values().Text(v))
+			text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
 			all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
 		}
 		return true

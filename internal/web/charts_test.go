@@ -12,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -85,13 +87,12 @@ func TestTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		winning := func(p game.Position) (wins, moves int) {
-			by := chart.First + chart.Style(g.ToMove(p))
 			for _, m := range g.Moves(nil, p) {
 				v, _, err := tab.Lookup(m.To)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if moves++; winner(g, m.To, v) == by {
+				if moves++; analysis.ResultOf(g, p, g.Values().Before(v)) == game.Wins {
 					wins++
 				}
 			}
@@ -103,7 +104,7 @@ func TestTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range batch.Values {
-				if who := winner(g, batch.Positions[i], v); who == chart.First || who == chart.Second {
+				if r := analysis.ResultOf(g, batch.Positions[i], v); r == game.Wins || r == game.Loses {
 					most = max(most, v.Remoteness())
 				}
 				if wins, moves := winning(batch.Positions[i]); wins == 1 && moves > 1 {
@@ -118,7 +119,7 @@ func TestTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, ok, err := tab.Lookup(p)
-			if err != nil || !ok || v.Remoteness() != most || l.Text != g.Values().Text(v) || l.Link != at+url.QueryEscape(l.Name) {
+			if err != nil || !ok || v.Remoteness() != most || !strings.HasPrefix(l.Text, g.Values().Text(v)) || l.Link != at+url.QueryEscape(l.Name) {
 				t.Errorf("%s: %+v has value %v, the longest win takes %d plies, %v", spec, l, v, most, err)
 			}
 			if status, body := get(t, server.URL+strings.Replace(l.Link, "/play/", "/view/", 1)); status != 200 {
@@ -141,11 +142,7 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: %+v: %d of %d moves win", spec, l, wins, moves)
 			}
 		}
-		checkOpening(t, g, tab, w.opening.Root, g.Start())
-		v, _, err := tab.Lookup(g.Start())
-		if err != nil || !strings.HasSuffix(w.opening.Root.Text, ": "+g.Values().Text(v)) {
-			t.Errorf("%s: root %q, value %v, %v", spec, w.opening.Root.Text, v, err)
-		}
+		checkOpening(t, tab, w.opening.Root, player.NewHistory(g))
 	}
 	server := serve(t, "connectn width=3 height=3 connect=3")
 	for _, path := range []string{"/tables/connectn/3-3-3/other.svg", "/tables/connectn/7-6-4", "/tables/none/1"} {
@@ -158,17 +155,27 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// checkOpening compares a tree with the moves, and its values with those of the table.
-func checkOpening(t *testing.T, g game.Game, tab *table.Table, n *chart.Node, p game.Position) {
+// checkOpening compares a tree with the moves of a play, and its values with those of the table.
+func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.History) {
 	t.Helper()
-	v, ok, err := tab.Lookup(p)
-	if err != nil || !ok || n.Style != winner(g, p, v) || !strings.HasSuffix(n.Text, ": "+g.Values().Text(v)) {
+	g := h.Game()
+	v, ok, err := tab.Lookup(h.Position())
+	want := chart.Tie
+	switch result := v.Outcome().For(h.Turn()); {
+	case g.Values().OfMover && v.Outcome() == 0:
+		want = chart.Draw
+	case g.Values().OfMover && game.Result(v.Outcome()) == game.Wins || !g.Values().OfMover && result == game.Wins:
+		want = [...]chart.Style{chart.First, chart.Second}[h.Turn()]
+	case g.Values().OfMover && game.Result(v.Outcome()) == game.Loses || !g.Values().OfMover && result == game.Loses:
+		want = [...]chart.Style{chart.Second, chart.First}[h.Turn()]
+	}
+	if err != nil || !ok || n.Style != want || !strings.Contains(n.Text, ": "+g.Values().Text(v)) {
 		t.Errorf("%s: %+v has value %v, %v", g.Spec(), n, v, err)
 	}
 	if len(n.Children) == 0 {
 		return
 	}
-	moves := g.Moves(nil, p)
+	moves := h.Moves()
 	if len(moves) != len(n.Children) {
 		t.Fatalf("%s: %d children for %d moves", g.Spec(), len(n.Children), len(moves))
 	}
@@ -176,6 +183,10 @@ func checkOpening(t *testing.T, g game.Game, tab *table.Table, n *chart.Node, p 
 		if n.Children[i].Name != m.Name {
 			t.Errorf("%s: child %q for move %q", g.Spec(), n.Children[i].Name, m.Name)
 		}
-		checkOpening(t, g, tab, n.Children[i], m.To)
+		after := h.Clone()
+		if err := after.Play(m.Name); err != nil {
+			t.Fatal(err)
+		}
+		checkOpening(t, tab, n.Children[i], after)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
@@ -95,15 +98,19 @@ func (c client) resolve(v any) any {
 // schema returns the schema of an answer: that of the route with the same number of parts.
 func (c client) schema(path string, status int) any {
 	c.t.Helper()
-	parts := strings.Split("/api/"+path, "/")
+	parts := strings.Split(strings.TrimSuffix("/api/"+path, "/"), "/")
 	for route, methods := range at(c.doc, "paths").(map[string]any) {
-		fits := strings.Split(route, "/")
+		fits := strings.Split(strings.TrimSuffix(route, "/"), "/")
 		same := len(fits) == len(parts)
 		for i := 0; same && i < len(parts); i++ {
 			same = fits[i] == parts[i] || strings.HasPrefix(fits[i], "{") && parts[i] != ""
 		}
 		if same {
-			return at(c.resolve(at(methods, "get", "responses", strconv.Itoa(status))), "content", "application/json", "schema")
+			response := at(methods, "get", "responses", strconv.Itoa(status))
+			if response == nil {
+				response = at(methods, "get", "responses", "default")
+			}
+			return at(c.resolve(response), "content", "application/json", "schema")
 		}
 	}
 	return nil
@@ -497,10 +504,49 @@ func TestAPIErrors(t *testing.T) {
 		{"connectn/3-3-3/positions/", "p=OX.......", 400}, // play does not reach it
 		{"connectn/3-3-3/positions/", "p=O........", 400},
 		{"connectn/3-3-3/positions/", "p=2_.........", 400}, {"connectn/3-3-3/positions/", "p=1_x", 400}, {"connectn/3-3-3/positions/", "p=%zz", 200},
+		{"connectn", "", 200}, {"connectn/3-3-3", "", 200}, {"connectn/3-3-3/positions", "p=0", 200},
 	} {
 		if status := c.get(test.path, test.query, nil); status != test.status {
 			t.Errorf("%s?%s: status %d, want %d", test.path, test.query, status, test.status)
 		}
+	}
+}
+
+// TestAPIDamaged checks that a damaged table gives an error for the positions that it affects,
+// and that other answers stay right.
+func TestAPIDamaged(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	good, dir := solved.Table(t, g), solved.Dir(t, g)
+	files, err := filepath.Glob(filepath.Join(dir, "table", "tier-10.*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(files[0], text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, status := newClient(t, tab), map[int]int{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		walk := gametest.Walk(r, g, r.IntN(16))
+		p := walk[len(walk)-1]
+		var got apiPosition
+		code := c.get("connectn/4-4-3/positions/", fmt.Sprintf("p=0x%x", p), &got)
+		if status[code]++; code == 200 {
+			agrees(t, good, p, got)
+		}
+	}
+	if len(status) != 2 || status[500] == 0 || status[200] == 0 {
+		t.Errorf("answers by status: %v", status)
 	}
 }
 

@@ -51,7 +51,7 @@ type Mover interface {
 }
 
 // A Backward is a Mover that also computes predecessors. If a game's Movers are not Backward,
-// the forward pass sends each edge to the successor, which stores it.
+// the forward pass stores each edge with the position that it leads from.
 type Backward interface {
 	Mover
 	// Parents emits the predecessors of a set, as Children emits the successors. It may

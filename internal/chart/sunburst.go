@@ -58,11 +58,13 @@ func (d *drawing) node(n *Node, level int, from, angle, ring float64) {
 	fmt.Fprintf(d, `<g class="node"><title>%s</title><path %s fill-rule="evenodd" d="%s"/>`, escape(n.Text), d.paint(n.Style), sector(inner, outer, from, angle))
 	const size = 12
 	middle := from + angle/2
-	room := 1.6 * ring // of a horizontal text
+	room, height := 1.6*ring, ring // of a horizontal text
 	if level > 0 {
-		room = min((inner+outer)/2*angle/math.Abs(math.Cos(middle)), ring/math.Abs(math.Sin(middle)), inner+outer)
+		arc := (inner + outer) / 2 * angle
+		room = min(arc/math.Abs(math.Cos(middle)), ring/math.Abs(math.Sin(middle)), inner+outer)
+		height = min(arc, ring)
 	}
-	if extent(n.Name, size)+6 <= room && size+4 <= ring {
+	if extent(n.Name, size)+6 <= room && size+4 <= height {
 		r := (inner + outer) / 2
 		if level == 0 {
 			r = 0

@@ -28,7 +28,8 @@ type Stats struct {
 
 	*CyclicStats // nil for a game with tiers
 
-	unit string // what a tier counts; "" if it is not known
+	title string // of the game; "" if it is not known
+	unit  string // what a tier counts; "" if it is not known
 }
 
 // TierStats counts the positions of a tier.
@@ -95,7 +96,7 @@ func (t *Table) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	values := t.g.Values()
-	s := Stats{Game: t.g.Spec(), Value: values.Text(v)}
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v), title: game.TitleOf(t.g)}
 	if states, ok := t.contents.(*states); ok {
 		s.CyclicStats, s.Positions = newCyclicStats(states)
 		return s, nil
@@ -214,7 +215,7 @@ func (s Stats) WriteTable(w io.Writer) error {
 // writeLine writes to a tabwriter, which keeps errors until Flush.
 func (t TierStats) writeLine(w io.Writer, name string) {
 	fmt.Fprintf(w, "%s\t%s\t", name, numfmt.Number(t.Positions))
-	for _, n := range []uint64{t.XWins, t.OWins, t.Ties} {
+	for _, n := range t.byOutcome() {
 		fmt.Fprintf(w, "%s\t%s\t", numfmt.Number(n), percent(n, t.Positions))
 	}
 	fmt.Fprintf(w, "%s\t\n", numfmt.Number(t.Finished))

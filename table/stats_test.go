@@ -3,13 +3,12 @@ package table
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,7 +94,7 @@ func TestTableStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Stats{
-		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2), unit: "pieces on the board",
+		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2), title: "Connect 2 on 1×2", unit: "pieces on the board",
 		Tiers: []TierStats{
 			{Tier: 0, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 2, 1}}},
 			{Tier: 1, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 1, 1}}},
@@ -171,145 +170,50 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// picture is the part of an SVG that the tests check.
-type picture struct {
-	XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
-	ViewBox string   `xml:"viewBox,attr"`
-	Title   string   `xml:"title"`
-	Texts   []string `xml:"text"`
-	Tiers   []struct {
-		Class string `xml:"class,attr"`
-		Title string `xml:"title"`
-		Rects []rect `xml:"rect"`
-	} `xml:"g"`
-}
-
-type rect struct {
-	X      float64 `xml:"x,attr"`
-	Y      float64 `xml:"y,attr"`
-	Width  float64 `xml:"width,attr"`
-	Height float64 `xml:"height,attr"`
-	Fill   string  `xml:"fill,attr"`
-}
-
-// draw writes s as SVG, and parses that.
-func draw(t *testing.T, s Stats) picture {
-	t.Helper()
-	var text bytes.Buffer
-	if err := s.WriteSVG(&text); err != nil {
-		t.Fatal(err)
-	}
-	var again bytes.Buffer
-	if err := s.WriteSVG(&again); err != nil || again.String() != text.String() {
-		t.Errorf("written again it differs, error %v", err)
-	}
-	var p picture
-	d := xml.NewDecoder(&text)
-	if err := d.Decode(&p); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, space := token.(xml.CharData); !space {
-			t.Fatalf("%v follows the picture", token)
-		}
-	}
-	if len(p.Tiers) != len(s.Tiers) {
-		t.Fatalf("%d groups for %d tiers", len(p.Tiers), len(s.Tiers))
-	}
-	for i, g := range p.Tiers {
-		if want := s.describe(s.Tiers[i]); g.Class != "tier" || g.Title != want {
-			t.Errorf("group %d is class %q with title %q, want tier with %q", i, g.Class, g.Title, want)
-		}
-		for _, r := range g.Rects {
-			inside := r.X >= plotLeft && r.X+r.Width <= plotLeft+plotWidth+0.01 && r.Y >= shareBottom-panelHeight-0.01 &&
-				r.Y+r.Height <= countBottom+0.01
-			if !inside || r.Width <= 0 || r.Height < 0 {
-				t.Errorf("tier %d: %+v is not within the panels", i, r)
-			}
-		}
-	}
-	return p
-}
-
+// TestWriteSVG checks that the picture has the numbers of the statistics.
 func TestWriteSVG(t *testing.T) {
-	p := draw(t, example)
-	if p.ViewBox != "0 0 960 660" {
-		t.Errorf("viewBox %q", p.ViewBox)
+	var text strings.Builder
+	if err := example.WriteSVG(&text); err != nil {
+		t.Fatal(err)
 	}
-	if want := `<game> & "spec": X wins in 11`; p.Title != want || p.Texts[0] != want {
-		t.Errorf("titles %q and %q, want %q", p.Title, p.Texts[0], want)
-	}
-	texts := strings.Join(p.Texts, "\n")
 	for _, want := range []string{
-		"Positions that play can reach: 1,234,572 in all, 1,234,567 in the largest tier (2)",
-		"X wins\nO wins\ntie\n0%\n25%\n50%\n75%\n100%\n1\n10\n100\n1k\n10k\n100k\n1M\n10M\n0\n0\n1\n1\n2\n2\n3\n3",
+		"<title>&lt;game&gt; &amp; &#34;spec&#34;: X wins in 11</title>",
+		">Positions that play can reach: 1,234,572 in all, 1,234,567 in the largest tier (2)<",
+		"<title>" + strings.ReplaceAll("tier 2\npositions: 1,234,567\nX wins: 1,000,000 (81.0%)\nO wins: 234,000 (19.0%)\ntie: 567 (0.0%)\nfinished: 1,000 (0.1%)", "\n", "&#xA;") + "</title>",
 	} {
-		if !strings.Contains(texts, want) {
-			t.Errorf("the texts lack %q:\n%s", want, texts)
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the picture lacks %q:\n%s", want, text.String())
 		}
 	}
-
-	const title = "tier 2\npositions: 1,234,567\nX wins: 1,000,000 (81.0%)\nO wins: 234,000 (19.0%)\ntie: 567 (0.0%)\nfinished: 1,000 (0.1%)"
-	if p.Tiers[2].Title != title {
-		t.Errorf("title %q, want %q", p.Tiers[2].Title, title)
+	c := example.Columns()
+	if n := strings.Count(text.String(), `<g class="tier">`); n != len(example.Tiers) || len(c.Names) != n {
+		t.Errorf("%d columns for %d tiers", n, len(example.Tiers))
 	}
-	// The first rectangle of a tier is the column for the pointer.
-	var got []string
-	for _, r := range p.Tiers[1].Rects[1:4] {
-		got = append(got, r.Fill+" "+strconv.FormatFloat(r.Height/panelHeight, 'f', 4, 64))
-	}
-	if want := []string{xColour + " 0.2500", oColour + " 0.2500", tieColour + " 0.5000"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("bar of tier 1: %q, want %q", got, want)
-	}
-	if n := len(p.Tiers[3].Rects); n != 1 {
-		t.Errorf("tier 3 has no position, but %d rectangles besides its column", n-1)
-	}
-	small, large := p.Tiers[0].Rects, p.Tiers[2].Rects
-	if h := small[len(small)-1].Height; h < 2 {
-		t.Errorf("a single position has a bar of height %g", h)
-	}
-	if h := large[len(large)-1].Height; h < panelHeight/2 || h > panelHeight {
-		t.Errorf("the largest tier has a bar of height %g in a panel of %d", h, panelHeight)
-	}
-}
-
-// TestWriteSVGDecades checks that the logarithmic axis ends at the first power of ten that no
-// tier exceeds.
-func TestWriteSVGDecades(t *testing.T) {
-	for most, want := range map[uint64]string{
-		0: "10", 1: "10", 10: "10", 11: "100", 1000: "1k", 1001: "10k", 1_000_000: "1M", 1<<64 - 1: "100E",
-	} {
-		p := draw(t, Stats{Tiers: []TierStats{{Positions: most, Ties: most}}})
-		last := len(p.Texts) - 3 // before the two tier numbers
-		if p.Texts[last] != want {
-			t.Errorf("%d positions: the axis ends at %s, want %s", most, p.Texts[last], want)
-		}
-	}
-}
-
-func TestWriteSVGTiers(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 43, 64} {
-		s := Stats{Game: "many"}
-		for tier := range n {
-			s.Tiers = append(s.Tiers, TierStats{Tier: tier, Positions: 1 << tier, OWins: 1 << tier})
-		}
-		p := draw(t, s)
-		for i := 1; i < n; i++ {
-			a, b := p.Tiers[i-1].Rects, p.Tiers[i].Rects
-			if a[1].X+a[1].Width >= b[1].X {
-				t.Errorf("%d tiers: the bars of %d and %d meet", n, i-1, i)
-			}
-			if a[2].Height >= b[2].Height {
-				t.Errorf("%d tiers: %d has more positions than %d, but no higher bar", n, i, i-1)
+	for i, tier := range example.Tiers {
+		for j, want := range []uint64{tier.XWins, tier.OWins, tier.Ties} {
+			if got := c.Panels[0].Series[j].Values[i]; got != float64(want) {
+				t.Errorf("tier %d, outcome %d: %v positions, want %d", i, j, got, want)
 			}
 		}
+		if got := c.Panels[1].Series[0].Values[i]; got != float64(tier.Positions) {
+			t.Errorf("tier %d: %v positions, want %d", i, got, tier.Positions)
+		}
+	}
+	cells := 0
+	for i, p := range example.Heat().Panels {
+		for _, cell := range p.Cells {
+			cells++
+			if want := (ValueCount{defaultWords[i], cell.Y, cell.N}); !slices.Contains(example.Tiers[cell.X].Remoteness, want) {
+				t.Errorf("the heat map has %+v in tier %d", want, cell.X)
+			}
+		}
+	}
+	want := 0
+	for _, tier := range example.Tiers {
+		want += len(tier.Remoteness)
+	}
+	if cells != want {
+		t.Errorf("%d cells, want %d", cells, want)
 	}
 }
 

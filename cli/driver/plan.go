@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/command/progress"
@@ -28,7 +29,6 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/internal/plan/disk"
-	"github.com/treereduce/treereduce/table"
 )
 
 func planCommand(games game.Kinds) *cli.Command {
@@ -240,7 +240,7 @@ func memoryHere() float64 {
 func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 	if name := c.String("svg"); name != "" {
 		var picture bytes.Buffer
-		if err := planPicture(g, p).WriteSVG(&picture); err != nil {
+		if err := chart.Write(&picture, planPicture(g, p)); err != nil {
 			return err
 		}
 		if err := datadir.Write(c, "svg", picture.Bytes()); err != nil || name == "-" {
@@ -381,31 +381,34 @@ func offBy(t *plan.Tier) string {
 func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 
 // planPicture returns a picture of the tiers of a plan.
-func planPicture(g game.Game, p *plan.Plan) table.Bars {
-	b := table.Bars{
+func planPicture(g game.Game, p *plan.Plan) chart.Columns {
+	c := chart.Columns{
 		Title:    p.Title + ": " + positionsIn(p),
 		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", numfmt.Bytes(p.Total.PeakBytes), numfmt.Seconds(3600*p.Total.CPUHours), numfmt.Seconds(3600*p.Total.WallHours), p.Where.Runner, p.Where),
-		Unit:     "tier",
+		Axis:     "tier", Class: "tier",
 	}
 	if unit := g.Info().TierUnit; unit != "" {
-		b.Unit += " = " + unit
-	}
-	of := func(heading, name string, value func(t *plan.Tier) float64) {
-		panel := table.Panel{Heading: heading, Name: name}
-		for i := range p.Tiers {
-			panel.Values = append(panel.Values, value(&p.Tiers[i]))
-		}
-		b.Panels = append(b.Panels, panel)
+		c.Axis += " = " + unit
 	}
 	for _, t := range p.Tiers {
-		b.Tiers = append(b.Tiers, t.Tier)
+		c.Names = append(c.Names, strconv.Itoa(t.Tier))
+		c.Texts = append(c.Texts, fmt.Sprintf("tier %d", t.Tier))
+	}
+	of := func(heading, name string, value func(t *plan.Tier) float64) {
+		s := chart.Series{Style: chart.Plain}
+		for i := range p.Tiers {
+			n := value(&p.Tiers[i])
+			s.Values = append(s.Values, n)
+			c.Texts[i] += fmt.Sprintf("\n%s: %s", name, numfmt.Number(n))
+		}
+		c.Panels = append(c.Panels, chart.Panel{Heading: heading, Series: []chart.Series{s}})
 	}
 	of("Positions in the tier (log scale)", "positions", func(t *plan.Tier) float64 { return t.Positions })
 	if p.How == count.AtLeast {
-		b.Subtitle = "at least: no estimate of disk space and time"
-		return b
+		c.Subtitle = "at least: no estimate of disk space and time"
+		return c
 	}
 	of("Peak bytes on disk (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
 	of("Seconds of CPU (log scale)", "seconds", func(t *plan.Tier) float64 { return t.CPUHours * 3600 })
-	return b
+	return c
 }

@@ -17,7 +17,7 @@ const byDefault = "85M"
 // --memory.
 func searchFlags(memory string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "memory", Usage: "size size of the table of positions, e.g. 64M or 4G", DefaultText: memory},
+		&cli.StringFlag{Name: "memory", Usage: "size of the table of positions, e.g. 64M or 4G", DefaultText: memory},
 		&cli.IntFlag{Name: "threads", Usage: fmt.Sprintf("number of cores for the search, at most %d", search.MaxThreads), DefaultText: "all"},
 	}
 }

@@ -96,15 +96,6 @@ func (n naiveNetwork) moves(board naiveBoard, color byte) (moves []naiveMove) {
 	return moves
 }
 
-// play returns the board after a move.
-func (n naiveNetwork) play(board naiveBoard, color byte, m naiveMove) naiveBoard {
-	if m.Step {
-		board[8*m.From[0]+m.From[1]] = '.'
-	}
-	board[8*m.To[0]+m.To[1]] = color
-	return board
-}
-
 // result returns which players have a network after a move of color.
 func (n naiveNetwork) result(board naiveBoard, color byte) string {
 	other := byte('W' + 'B' - color)

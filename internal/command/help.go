@@ -87,7 +87,8 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 		}
 	}
 	for line := range strings.SplitSeq(usage, "\n") {
-		h.text(line)
+		_, rest, _ := strings.Cut(line, " ")
+		h.text(app.Name + " " + rest) // the program may have another name, like driver-aws
 	}
 	if what.Description != "" {
 		h.title("DESCRIPTION")

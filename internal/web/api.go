@@ -71,13 +71,18 @@ type (
 	}
 )
 
-// api registers the routes of the interface.
+// api registers the routes of the interface, with and without a slash at their end.
 func (s *Server) api(mux *http.ServeMux) {
-	mux.HandleFunc("GET /api/{$}", s.json(s.apiGames))
-	mux.HandleFunc("GET /api/{game}/{$}", s.json(s.apiGame))
-	mux.HandleFunc("GET /api/{game}/{variant}/{$}", s.json(s.apiVariant))
-	mux.HandleFunc("GET /api/{game}/{variant}/positions/{$}", s.json(s.apiPosition))
-	mux.HandleFunc("GET /api/{game}/{variant}/instructions/{$}", s.json(s.apiInstructions))
+	for route, answer := range map[string]func(*http.Request) (any, error){
+		"/api":                               s.apiGames,
+		"/api/{game}":                        s.apiGame,
+		"/api/{game}/{variant}":              s.apiVariant,
+		"/api/{game}/{variant}/positions":    s.apiPosition,
+		"/api/{game}/{variant}/instructions": s.apiInstructions,
+	} {
+		mux.HandleFunc("GET "+route, s.json(answer))
+		mux.HandleFunc("GET "+route+"/{$}", s.json(answer))
+	}
 	mux.HandleFunc("GET /api/openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(openAPI)
@@ -198,6 +203,7 @@ type apiAt struct {
 	pic  game.Picture
 }
 
+// atOf returns a position with its picture.
 func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
 	return apiAt{g, p, turn, g.Picture(p)}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +18,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -94,15 +98,19 @@ func (c client) resolve(v any) any {
 // schema returns the schema of an answer: that of the route with the same number of parts.
 func (c client) schema(path string, status int) any {
 	c.t.Helper()
-	parts := strings.Split("/api/"+path, "/")
+	parts := strings.Split(strings.TrimSuffix("/api/"+path, "/"), "/")
 	for route, methods := range at(c.doc, "paths").(map[string]any) {
-		fits := strings.Split(route, "/")
+		fits := strings.Split(strings.TrimSuffix(route, "/"), "/")
 		same := len(fits) == len(parts)
 		for i := 0; same && i < len(parts); i++ {
 			same = fits[i] == parts[i] || strings.HasPrefix(fits[i], "{") && parts[i] != ""
 		}
 		if same {
-			return at(c.resolve(at(methods, "get", "responses", strconv.Itoa(status))), "content", "application/json", "schema")
+			response := at(methods, "get", "responses", strconv.Itoa(status))
+			if response == nil {
+				response = at(methods, "get", "responses", "default")
+			}
+			return at(c.resolve(response), "content", "application/json", "schema")
 		}
 	}
 	return nil
@@ -317,13 +325,16 @@ func agrees(t *testing.T, tab *table.Table, p game.Position, got apiPosition) {
 	}
 }
 
-// TestAPIPositions compares answers with tables: all positions of a small board, and random
-// ones of others, asked for by the text of the game and by the strings of the interface.
+// A sampled is a game whose answers are compared with its table.
+type sampled struct {
+	spec   string
+	random int // positions at the end of random plays; 0: all positions
+}
+
+// TestAPIPositions compares answers with tables: all positions of small boards, and random ones
+// of others.
 func TestAPIPositions(t *testing.T) {
-	for _, test := range []struct {
-		spec   string
-		random int // 0: all positions
-	}{
+	for _, test := range []sampled{
 		{"connectn width=3 height=3 connect=3", 0},
 		{"connectn width=4 height=4 connect=4", 1500},
 		{"quickcross width=3 height=2 connect=3", 0},
@@ -331,49 +342,67 @@ func TestAPIPositions(t *testing.T) {
 		{"mnk width=3 height=3 connect=3", 300},
 		{"dodgem size=3", 300},
 	} {
-		g := solved.Game(t, test.spec)
-		tab := solved.Table(t, g)
-		c := newClient(t, tab)
-		id, name := idOf(test.spec)
-		path := id + "/" + name + "/"
-		var variant apiVariant
-		c.get(path, "", &variant)
-		check := func(p game.Position) {
-			var got, again apiPosition
-			if status := c.get(path+"positions/", "p="+url.QueryEscape(string(g.AppendText(nil, p))), &got); status != 200 {
-				t.Fatalf("%s %q: status %d", test.spec, g.AppendText(nil, p), status)
+		test.compare(t)
+	}
+}
+
+// TestLongAPIPositions is TestAPIPositions for larger boards.
+func TestLongAPIPositions(t *testing.T) {
+	longtest.Skip(t)
+	for _, test := range []sampled{
+		{"connectn width=4 height=4 connect=4", 0},
+		{"connectn width=5 height=5 connect=4", 10_000},
+		{"quickcross width=4 height=3 connect=3", 10_000},
+		{"mancala pits=3 stones=3", 10_000},
+	} {
+		test.compare(t)
+	}
+}
+
+// compare requests positions by the text of the game and by the strings of the interface.
+func (test sampled) compare(t *testing.T) {
+	t.Helper()
+	g := solved.Game(t, test.spec)
+	tab := solved.Table(t, g)
+	c := newClient(t, tab)
+	id, name := idOf(test.spec)
+	path := id + "/" + name + "/"
+	var variant apiVariant
+	c.get(path, "", &variant)
+	check := func(p game.Position) {
+		var got, again apiPosition
+		if status := c.get(path+"positions/", "p="+url.QueryEscape(string(g.AppendText(nil, p))), &got); status != 200 {
+			t.Fatalf("%s %q: status %d", test.spec, g.AppendText(nil, p), status)
+		}
+		agrees(t, tab, p, got)
+		accepts(t, variant, got)
+		c.get(path+"positions/", "p="+got.Position, &again) // not escaped: GamesmanUni does not escape it
+		if fmt.Sprint(again) != fmt.Sprint(got) {
+			t.Errorf("%s: %s is %+v, want %+v", test.spec, got.Position, again, got)
+		}
+	}
+	n := 0
+	if test.random == 0 {
+		for batch, err := range tab.All() {
+			if err != nil {
+				t.Fatal(err)
 			}
-			agrees(t, tab, p, got)
-			accepts(t, variant, got)
-			c.get(path+"positions/", "p="+got.Position, &again) // not escaped: GamesmanUni does not escape it
-			if fmt.Sprint(again) != fmt.Sprint(got) {
-				t.Errorf("%s: %s is %+v, want %+v", test.spec, got.Position, again, got)
+			for _, p := range batch.Positions {
+				check(p)
+				n++
 			}
 		}
-		n := 0
-		if test.random == 0 {
-			for batch, err := range tab.All() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, p := range batch.Positions {
-					check(p)
-					n++
-				}
-			}
-		}
-		r := rand.New(rand.NewPCG(1, 2))
-		for range test.random {
-			walk := gametest.Walk(r, g, r.IntN(20))
-			check(walk[len(walk)-1])
-			n++
-		}
-		if all, err := tab.Positions(); err != nil || test.random == 0 && uint64(n) != all {
-			t.Errorf("%s: %d positions of %d, %v", test.spec, n, all, err)
-		}
-		if start, err := parseAt(g, variant.Start); err != nil || start.p != g.Start() || variant.AutoGUIStart != start.autoGUI() {
-			t.Errorf("%s: %+v, %v", test.spec, variant, err)
-		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range test.random {
+		walk := gametest.Walk(r, g, r.IntN(25))
+		check(walk[len(walk)-1])
+	}
+	if all, err := tab.Positions(); err != nil || test.random == 0 && uint64(n) != all {
+		t.Errorf("%s: %d positions of %d, %v", test.spec, n, all, err)
+	}
+	if start, err := parseAt(g, variant.Start); err != nil || start.p != g.Start() || variant.AutoGUIStart != start.autoGUI() {
+		t.Errorf("%s: %+v, %v", test.spec, variant, err)
 	}
 }
 
@@ -475,10 +504,49 @@ func TestAPIErrors(t *testing.T) {
 		{"connectn/3-3-3/positions/", "p=OX.......", 400}, // play does not reach it
 		{"connectn/3-3-3/positions/", "p=O........", 400},
 		{"connectn/3-3-3/positions/", "p=2_.........", 400}, {"connectn/3-3-3/positions/", "p=1_x", 400}, {"connectn/3-3-3/positions/", "p=%zz", 200},
+		{"connectn", "", 200}, {"connectn/3-3-3", "", 200}, {"connectn/3-3-3/positions", "p=0", 200},
 	} {
 		if status := c.get(test.path, test.query, nil); status != test.status {
 			t.Errorf("%s?%s: status %d, want %d", test.path, test.query, status, test.status)
 		}
+	}
+}
+
+// TestAPIDamaged checks that a damaged table gives an error for the positions that it affects,
+// and that other answers stay right.
+func TestAPIDamaged(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	good, dir := solved.Table(t, g), solved.Dir(t, g)
+	files, err := filepath.Glob(filepath.Join(dir, "table", "tier-10.*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(files[0], text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c, status := newClient(t, tab), map[int]int{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		walk := gametest.Walk(r, g, r.IntN(16))
+		p := walk[len(walk)-1]
+		var got apiPosition
+		code := c.get("connectn/4-4-3/positions/", fmt.Sprintf("p=0x%x", p), &got)
+		if status[code]++; code == 200 {
+			agrees(t, good, p, got)
+		}
+	}
+	if len(status) != 2 || status[500] == 0 || status[200] == 0 {
+		t.Errorf("answers by status: %v", status)
 	}
 }
 

@@ -16,6 +16,7 @@ type served struct {
 	id, variant string
 	g           game.Game
 	source      *Source // the data directory with its table; nil: it is searched
+	whole       *whole  // what the page of the table shows, once it is known; under the lock of the Server
 }
 
 // title returns the name of the game for people.

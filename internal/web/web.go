@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"log"
 	"net"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/table"
@@ -144,6 +146,13 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		http.ServeFileFS(w, r, files, "icon.svg")
 	})
+	mux.HandleFunc("GET /static/chart.css", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=3600")
+		io.WriteString(w, chart.StyleSheet)
+	})
+	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -48,8 +49,10 @@ func DryRun(conf aws.Config, show func(Call) error, results map[string]any) aws.
 			err = result
 		case func(any) any:
 			out.Result = result(in.Parameters)
-		default:
-			out.Result = result
+		default: // a copy, because the SDK adds metadata to it
+			own := reflect.New(reflect.TypeOf(result).Elem())
+			own.Elem().Set(reflect.ValueOf(result).Elem())
+			out.Result = own.Interface()
 		}
 		return out, meta, err
 	}

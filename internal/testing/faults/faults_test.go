@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
@@ -16,9 +17,9 @@ import (
 // TestFaults checks that requests fail as requested, and only then, and that a request whose
 // answer is lost is performed.
 func TestFaults(t *testing.T) {
-	performed := 0
+	var performed atomic.Int32
 	h := &faults.Handler{Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		performed++
+		performed.Add(1)
 		fmt.Fprint(w, "the answer"+r.Header.Get("If-Match"))
 	})}
 	server := httptest.NewServer(h)
@@ -55,7 +56,7 @@ func TestFaults(t *testing.T) {
 		set       func(*http.Request) *faults.Fault
 		operation string
 		want      string
-		performed int
+		performed int32
 	}{
 		{nil, "", "200 the answer.", 1},
 		{of(faults.Fault{Status: 403, Code: "AccessDenied"}), "", "403 <Error><Code>AccessDenied</Code><Message>AccessDenied</Message></Error>", 0},
@@ -68,9 +69,9 @@ func TestFaults(t *testing.T) {
 		{nil, "RunJobFlow", "200 the answer.", 1},
 	} {
 		h.Set(test.set)
-		before := performed
-		if got := ask(test.operation); got != test.want || performed-before != test.performed {
-			t.Errorf("request %d: %q, performed %d times, want %q, %d", i, got, performed-before, test.want, test.performed)
+		before := performed.Load()
+		if got := ask(test.operation); got != test.want || performed.Load()-before != test.performed {
+			t.Errorf("request %d: %q, performed %d times, want %q, %d", i, got, performed.Load()-before, test.want, test.performed)
 		}
 	}
 	if asked := h.Asked(); len(asked) != 9 || slices.Index(asked, "POST bucket/key") != 0 {

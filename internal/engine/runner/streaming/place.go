@@ -14,7 +14,6 @@ import (
 // splitPlace matches the place of a line in a mapper's messages, "FILE from byte START:LINE:":
 // the file, the byte at which the mapper's split begins, and the number of the line, counted
 // from there.
-// counted from there.
 var splitPlace = regexp.MustCompile(`(\S+)` + step.SplitMark + `(\d+):(\d+):`)
 
 // place replaces the first such place in a text with FILE:LINE, where LINE is the number in

@@ -30,7 +30,7 @@ UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter c
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -127,6 +127,18 @@ test-emr: aws emr-venv ## tests on an Amazon EMR and an S3 of our own, without H
 
 test-emr-hadoop: aws build-cluster emr-venv ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
 	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
+
+# Chromium and axe-core. The tests that use them are a module of their own.
+AXE := build/axe/node_modules/axe-core/axe.min.js
+$(AXE):
+	@npm install --prefix build/axe --no-save --no-audit --no-fund --ignore-scripts axe-core@4.14.1
+
+web-tools: $(AXE)
+	@command -v chromium-headless-shell >/dev/null || { apt-get update && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell; }
+
+test-web: build web-tools ## tests of the pages of play web in Chromium; pictures in build/screenshots (two minutes; npm)
+	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .
 
 # The tests in cmd are left out: the programs that they run are built without the detector.
 race: ## the tests of packages with goroutines, with the race detector (needs a C compiler; some minutes)

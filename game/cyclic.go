@@ -35,16 +35,16 @@ type Cyclic interface {
 // A Mover applies the rules of a Cyclic game to sets of positions. It re-uses its
 // memory between calls, and must be used by one goroutine only.
 //
-// A set passed to say is valid during that call only, and must not be modified: it may
-// be the set that the caller passed in. It is never empty. Calls of say for the same
+// A set passed to emit is valid during that call only, and must not be modified: it may
+// be the set that the caller passed in. It is never empty. Calls of emit for the same
 // range are consecutive, so that the receiver needs to accumulate one range only.
 type Mover interface {
 	// Children emits the successors of a set of positions that are not terminal. Each
-	// call of say contains a successor at most once; over all calls, a position is
+	// call of emit contains a successor at most once; over all calls, a position is
 	// emitted once for each move that leads to it.
-	Children(rng uint64, from block.Set, say func(rng uint64, to block.Set))
+	Children(rng uint64, from block.Set, emit func(rng uint64, to block.Set))
 	// Finished emits the terminal positions of a set, with one call for each result.
-	Finished(rng uint64, of block.Set, say func(result Result, set block.Set))
+	Finished(rng uint64, of block.Set, emit func(result Result, set block.Set))
 	// CountMoves adds the number of moves of each position of a set to its count. No
 	// position of the set is terminal.
 	CountMoves(rng uint64, of block.Set, into *block.Counter)
@@ -57,7 +57,7 @@ type Backward interface {
 	// Parents emits the predecessors of a set, as Children emits the successors. It may
 	// emit positions that are terminal, and so have no moves, or that cannot be reached:
 	// the receiver drops them.
-	Parents(rng uint64, to block.Set, say func(rng uint64, from block.Set))
+	Parents(rng uint64, to block.Set, emit func(rng uint64, from block.Set))
 }
 
 // KnowsBackward reports whether the Movers of a game are Backward.
@@ -170,7 +170,7 @@ type plainMover struct {
 	once  bool // several moves to the same position count as one
 	slots []uint32
 	moves []Move
-	heard []Position
+	found []Position
 	sets  *Sets
 	ends  [Ties + 1]block.Set // by result
 }
@@ -183,14 +183,14 @@ func (m *plainMover) movesOf(p Position) []Move {
 	return m.moves
 }
 
-func (m *plainMover) Children(rng uint64, from block.Set, say func(uint64, block.Set)) {
-	m.heard = m.heard[:0]
+func (m *plainMover) Children(rng uint64, from block.Set, emit func(uint64, block.Set)) {
+	m.found = m.found[:0]
 	for p := range m.positions(rng, from) {
 		for _, move := range m.movesOf(p) {
-			m.heard = append(m.heard, move.To)
+			m.found = append(m.found, move.To)
 		}
 	}
-	m.sets.Send(m.heard, say)
+	m.sets.Send(m.found, emit)
 }
 
 // positions returns the positions of a set.
@@ -205,7 +205,7 @@ func (m *plainMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
 	}
 }
 
-func (m *plainMover) Finished(rng uint64, of block.Set, say func(Result, block.Set)) {
+func (m *plainMover) Finished(rng uint64, of block.Set, emit func(Result, block.Set)) {
 	for result := range m.ends {
 		clear(m.ends[result])
 	}
@@ -216,7 +216,7 @@ func (m *plainMover) Finished(rng uint64, of block.Set, say func(Result, block.S
 	}
 	for result, set := range m.ends {
 		if !set.Empty() {
-			say(Result(result), set[:len(of)])
+			emit(Result(result), set[:len(of)])
 		}
 	}
 }
@@ -234,12 +234,12 @@ type backMover struct {
 	plain Plain
 }
 
-func (m *backMover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
-	m.heard = m.heard[:0]
+func (m *backMover) Parents(rng uint64, to block.Set, emit func(uint64, block.Set)) {
+	m.found = m.found[:0]
 	for p := range m.positions(rng, to) {
-		m.heard = m.plain.Parents(m.heard, p)
+		m.found = m.plain.Parents(m.found, p)
 	}
-	m.sets.Send(m.heard, say)
+	m.sets.Send(m.found, emit)
 }
 
 // Sets converts lists of positions into sets. It must be used by one goroutine only.
@@ -255,7 +255,7 @@ func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.Ran
 // at most once: duplicates are emitted in further calls for the same range. A set is valid
 // during the call only. A position that is not below Positions is emitted too, in a range or
 // at a slot that the game does not have.
-func (s *Sets) Send(all []Position, say func(rng uint64, set block.Set)) {
+func (s *Sets) Send(all []Position, emit func(rng uint64, set block.Set)) {
 	slices.Sort(all)
 	size := uint64(s.g.RangeSize())
 	for len(all) > 0 {
@@ -276,7 +276,7 @@ func (s *Sets) Send(all []Position, say func(rng uint64, set block.Set)) {
 					set.Add(slot)
 				}
 			}
-			say(rng, set)
+			emit(rng, set)
 			left = again
 		}
 		all = all[end:]

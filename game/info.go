@@ -33,7 +33,7 @@ type Info struct {
 	// NamedFirst means that the player who is named first on the command line plays first;
 	// otherwise, a human is asked.
 	NamedFirst bool
-	// Look says how a page draws the game.
+	// Look defines how a page draws the game.
 	Look Look
 }
 

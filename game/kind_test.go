@@ -22,7 +22,7 @@ func kinds() game.Kinds {
 	return game.Kinds{
 		{Name: "nim", Params: []game.Param{
 			{Name: "heaps", Usage: "heaps", Default: 3},
-			{Name: "play", Usage: "who takes the last one", Default: 1, Words: []string{"normal", "misere"}},
+			{Name: "play", Usage: "the result of taking the last one", Default: 1, Words: []string{"normal", "misere"}},
 		}, New: func(args []int) (game.Game, error) {
 			if args[0] < 1 {
 				return nil, fmt.Errorf("nim: heaps must be at least 1, found %d", args[0])

@@ -45,7 +45,7 @@ func ReadPicture(g Game, text string) (Position, error) {
 			return 0, err
 		}
 	}
-	return 0, errors.New("no position looks like this, or it is not known whose turn it is: the line below a board, with its text in double quotes, tells")
+	return 0, errors.New("no position looks like this, or the player to move is unknown: add the line below the board, with its text in double quotes")
 }
 
 // drawsAs reports whether these lines are the picture of p.

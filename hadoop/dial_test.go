@@ -103,7 +103,7 @@ func TestKerberos(t *testing.T) {
 	}
 	t.Setenv("HADOOP_CONF_DIR", conf)
 	_, _, err := Dial("hdfs:///data")
-	const want = "hdfs:///data: the cluster wants Kerberos, which treereduce does not speak yet"
+	const want = "hdfs:///data: the cluster wants Kerberos, which treereduce does not support yet"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -75,7 +75,7 @@ func Dial(name string) (f *FS, path string, err error) {
 	}
 	options := hdfs.ClientOptionsFromConf(properties)
 	if options.KerberosClient != nil {
-		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not speak yet", name)
+		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not support yet", name)
 	}
 	if options.Addresses, err = nameNodes(properties, host); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)

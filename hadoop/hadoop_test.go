@@ -212,8 +212,8 @@ func testReplicating(t *testing.T, c *minicluster.Cluster) {
 		t.Fatal(err)
 	}
 	defer impatient.Close()
-	told := 0
-	for i := 0; i < 2000 && (told == 0 || i < 100); i++ {
+	reported := 0
+	for i := 0; i < 2000 && (reported == 0 || i < 100); i++ {
 		w, err := impatient.Create(fmt.Sprintf("/replicating/impatient-%d", i))
 		if err != nil {
 			t.Fatal(err)
@@ -222,15 +222,15 @@ func testReplicating(t *testing.T, c *minicluster.Cluster) {
 			t.Fatal(err)
 		}
 		if err := w.Close(); hdfs.IsErrReplicating(err) {
-			told++
+			reported++
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		write(t, f, fmt.Sprintf("/replicating/patient-%d", i), "x")
 	}
-	t.Logf("told so %d times", told)
-	if told == 0 {
-		t.Error("a client that does not wait was never told that a file is being replicated: the test shows nothing")
+	t.Logf("%d errors", reported)
+	if reported == 0 {
+		t.Error("a client that does not wait never received the error that a file is being replicated: the test shows nothing")
 	}
 }
 

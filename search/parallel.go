@@ -22,7 +22,7 @@ type round struct {
 	score  int
 }
 
-// ends says when a worker stops, and how far it searches.
+// ends defines when a worker stops, and how far it searches.
 type ends struct {
 	clock   *clock
 	round   *round

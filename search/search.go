@@ -50,7 +50,7 @@ const (
 	Killers                          // try early the last two moves that refuted at this ply
 )
 
-// A Limit says when a search ends; with the zero Limit it ends when the position is solved.
+// A Limit defines when a search ends; with the zero Limit it ends when the position is solved.
 // In a game with cycles a draw is never proven: such a search needs a limit, or a context
 // that ends.
 type Limit struct {
@@ -134,7 +134,7 @@ func New(g game.Game, o Options) (*Searcher, error) {
 		return nil, fmt.Errorf("search: %s: it can last %d moves, 1 to %d are provided for", g.Spec(), t.MaxPlies, game.MaxRemoteness)
 	}
 	words := max(o.Memory/8, 4)
-	if err := room(words); err != nil {
+	if err := checkAddressSpace(words); err != nil {
 		return nil, fmt.Errorf("search: a table of %d bytes: %w", 8*words, err)
 	}
 	s.table = newTable(newSlab(int(words)), s.traits.KeyBits, formatOf(s.traits))

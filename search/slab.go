@@ -7,8 +7,8 @@ import "errors"
 // mostWords is more than a table can have: 2^48 bytes is the whole address space.
 const mostWords = 1 << 45
 
-// room returns an error if a slab of that many words is impossible.
-func room(words int64) error {
+// checkAddressSpace returns an error if a slab of that many words is impossible.
+func checkAddressSpace(words int64) error {
 	if words > mostWords {
 		return errors.New("no machine has so much")
 	}

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// room returns an error if the system would not provide that many words. Without this
+// checkAddressSpace returns an error if the system would not provide that many words. Without this
 // check, the runtime would end the program.
-func room(words int64) error {
+func checkAddressSpace(words int64) error {
 	b, err := syscall.Mmap(-1, 0, int(words*8), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return err

@@ -384,7 +384,7 @@ func TestFlippedBit(t *testing.T) {
 			}
 		}
 		if len(unseen) > 0 {
-			t.Errorf("%d blocks: a bit is flipped and nobody sees it in these of %d bytes: %v", n, len(data), unseen)
+			t.Errorf("%d blocks: no error for a flipped bit in these of %d bytes: %v", n, len(data), unseen)
 		}
 	}
 }
@@ -420,7 +420,7 @@ func TestFindInDamagedIndex(t *testing.T) {
 		}
 	}
 	if missed > 0 {
-		t.Errorf("for %d of the flipped bits (such as %s) Find says that a range is not there", missed, example)
+		t.Errorf("for %d of the flipped bits (such as %s) Find reports a range as missing", missed, example)
 	}
 }
 
@@ -570,8 +570,8 @@ func TestWriteErrors(t *testing.T) {
 		p.Add(b)
 	}
 	file := mustOpen(t, writeFile(t, randomBlocks(12, 3, 10), 10))
-	write := func(room int, appendBlocks func(*Writer) error) error {
-		disk := fullDisk(room)
+	write := func(space int, appendBlocks func(*Writer) error) error {
+		disk := fullDisk(space)
 		w, err := NewWriter(&disk, "game size=3", 7)
 		if err != nil {
 			return err
@@ -583,9 +583,9 @@ func TestWriteErrors(t *testing.T) {
 		"AppendFile": func(w *Writer) error { return w.AppendFile(file) },
 	} {
 		size := len(writeFile(t, randomBlocks(12, 3, 10), 10))
-		for room := range size {
-			if err := write(room, appendBlocks); !errors.Is(err, errDisk) {
-				t.Errorf("%s, room for %d of %d bytes: error %v", name, room, size, err)
+		for space := range size {
+			if err := write(space, appendBlocks); !errors.Is(err, errDisk) {
+				t.Errorf("%s, space for %d of %d bytes: error %v", name, space, size, err)
 			}
 		}
 		if err := write(size, appendBlocks); err != nil {

@@ -207,7 +207,7 @@ func (f *frame) errorf(format string, args ...any) error {
 	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
 }
 
-// readAt fills buf from offset at. If the file ends before, the error says that it is
+// readAt fills buf from offset at. If the file ends before, the error reports that it is
 // truncated.
 func (f *frame) readAt(buf []byte, at int64) error {
 	n, err := f.r.ReadAt(buf, at)

@@ -82,8 +82,8 @@ func appendCell(dst []byte, rows []Row) []byte {
 	form := wordForm(rows)
 	dst = slices.Grow(dst, 1+len(rows)*maxRowSize+7)
 	at := len(dst)
-	room := dst[:cap(dst)]
-	room[at] = form
+	buf := dst[:cap(dst)]
+	buf[at] = form
 	at++
 	key, before := rows[0].Key, rows[0].Key
 	for _, r := range rows {
@@ -96,12 +96,12 @@ func appendCell(dst []byte, rows []Row) []byte {
 		}
 		key, before = r.Key, r.Word
 		a, b := byteLen(step), byteLen(word)
-		room[at] = byte(a | b<<4)
-		binary.LittleEndian.PutUint64(room[at+1:], step)
-		binary.LittleEndian.PutUint64(room[at+1+a:], word) // writes at most 7 bytes past the row
+		buf[at] = byte(a | b<<4)
+		binary.LittleEndian.PutUint64(buf[at+1:], step)
+		binary.LittleEndian.PutUint64(buf[at+1+a:], word) // writes at most 7 bytes past the row
 		at += 1 + a + b
 	}
-	return room[:at]
+	return buf[:at]
 }
 
 // lowBytes[n] is a mask of the n low bytes. For n above 8 it is 0.

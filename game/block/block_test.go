@@ -105,7 +105,7 @@ func TestOpenSlotsIsMadeOnce(t *testing.T) {
 	}
 	first := &b.OpenSlots()[0]
 	if second := &b.OpenSlots()[0]; first != second {
-		t.Error("OpenSlots() made its list anew")
+		t.Error("OpenSlots() rebuilt its list")
 	}
 }
 

@@ -69,9 +69,9 @@ func TestInboxAdd(t *testing.T) {
 					model[i]++
 				}
 			}
-			heard := randomSet(r, n)
-			piece.Some.Union(heard)
-			some.Union(heard)
+			received := randomSet(r, n)
+			piece.Some.Union(received)
+			some.Union(received)
 			if !all.Add(&piece) {
 				t.Fatal("too many")
 			}
@@ -85,11 +85,11 @@ func TestInboxAdd(t *testing.T) {
 			}
 		}
 		if got := all.Count(); got != count {
-			t.Fatalf("%d slots: %d heard, want %d", n, got, count)
+			t.Fatalf("%d slots: %d received, want %d", n, got, count)
 		}
 		for i := range n {
 			if all.Times.Get(i) != model[i] || all.Some.Has(i) != some.Has(i) {
-				t.Fatalf("%d slots: slot %d heard %d times, want %d", n, i, all.Times.Get(i), model[i])
+				t.Fatalf("%d slots: slot %d received %d times, want %d", n, i, all.Times.Get(i), model[i])
 			}
 		}
 		var rest block.Counter
@@ -109,7 +109,7 @@ func TestInboxAdd(t *testing.T) {
 		piece.Reset(n)
 		piece.Times.Add(one)
 		if rest.SubCounter(&piece.Times, whole) {
-			t.Error("one less than 0 is not told")
+			t.Error("a count below 0 is not reported")
 		}
 	}
 }

@@ -112,8 +112,8 @@ func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
 		s.low = append(s.low, uint32(prefix))
 		return
 	}
-	room := (columns - 1) * r.height
-	for n := max(0, all-room); n <= min(all, r.height); n++ {
+	free := (columns - 1) * r.height
+	for n := max(0, all-free); n <= min(all, r.height); n++ {
 		for piecesOf := uint64(0); piecesOf < 1<<n; piecesOf++ {
 			cx := bits.OnesCount64(piecesOf)
 			if cx <= x && x-cx <= all-n {

@@ -76,7 +76,7 @@ func TestBackwardContract(t *testing.T) {
 		g := backward{graph, spoil}
 		for _, g := range []game.Game{g, game.PlainRanges(g, 64)} {
 			if f := failure(t, g); (f == "") != (want == "") || !strings.Contains(f, want) {
-				t.Errorf("%T: %q is said, want %q", g, f, want)
+				t.Errorf("%T: the failure is %q, want %q", g, f, want)
 			}
 		}
 	}
@@ -85,11 +85,11 @@ func TestBackwardContract(t *testing.T) {
 // TestHashesOfNoPosition checks that Check skips invalid hashes, including hash 0, and
 // still detects a missing parent.
 func TestHashesOfNoPosition(t *testing.T) {
-	for want, drop := range map[string]int{"": 0, "is not said": 1} {
+	for want, drop := range map[string]int{"": 0, "is not emitted": 1} {
 		g := game.PlainRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
 		f := failureOf(t, func(t testing.TB) { gametest.Check(t, g) })
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%q is said, want %q", f, want)
+			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestKeyBitsOfCycles(t *testing.T) {
 	g := backward{gametest.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
 	for bits, want := range map[uint]string{45: "", 46: "its positions are 67108864 ranges, at most 33554432 can be solved: a hash may have 45 bits", 64: "8796093022208 ranges"} {
 		if f := failure(t, wide{gametest.RulesOnly(g), bits}); (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%d bits: %q is said, want %q", bits, f, want)
+			t.Errorf("%d bits: the failure is %q, want %q", bits, f, want)
 		}
 	}
 }

@@ -72,9 +72,9 @@ func Check(t testing.TB, g game.Cyclic) {
 			at := fmt.Sprintf("%s, ranges of %d: range %d, %d positions", g.Spec(), size, rng, all.Count())
 			before := [2][]uint32{all.Append(nil), open.Append(nil)}
 
-			compare(t, at+": Children", g, balance, wantChildren, func(uint64) bool { return false }, func(say func(uint64, block.Set)) { mover.Children(rng, open, say) })
+			compare(t, at+": Children", g, balance, wantChildren, func(uint64) bool { return false }, func(emit func(uint64, block.Set)) { mover.Children(rng, open, emit) })
 			if back, ok := mover.(game.Backward); ok {
-				compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] || !valid[p] }, func(say func(uint64, block.Set)) { back.Parents(rng, all, say) })
+				compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] || !valid[p] }, func(emit func(uint64, block.Set)) { back.Parents(rng, all, emit) })
 			}
 			checkFinished(t, at, g, mover, rng, all)
 			checkCount(t, at, mover, rng, open, func(slot int) int { return len(children[rng*size+uint64(slot)]) })
@@ -89,7 +89,7 @@ func Check(t testing.TB, g game.Cyclic) {
 // compare requires that call emits exactly the wanted positions, each as often as wanted. It
 // ignores positions for which drop returns true. balance must be zero for all positions, and
 // compare leaves it so.
-func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.Position, drop func(uint64) bool, call func(say func(uint64, block.Set))) {
+func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.Position, drop func(uint64) bool, call func(emit func(uint64, block.Set))) {
 	t.Helper()
 	for _, p := range want {
 		balance[p]++
@@ -106,7 +106,7 @@ func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.
 			t.Fatalf("%s: a set of %d words for range %d", at, len(set), rng)
 		}
 		if set.Empty() {
-			t.Fatalf("%s: an empty set is said", at)
+			t.Fatalf("%s: an empty set is emitted", at)
 		}
 		slots = set.Append(slots[:0])
 		for _, slot := range slots {
@@ -118,25 +118,25 @@ func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.
 				continue
 			}
 			if balance[p]--; balance[p] < 0 {
-				t.Fatalf("%s: %d is said once too often", at, p)
+				t.Fatalf("%s: %d is emitted once too often", at, p)
 			}
 		}
 	})
 	for _, p := range want {
 		if balance[p] != 0 {
-			t.Fatalf("%s: %d is not said, or not often enough", at, p)
+			t.Fatalf("%s: %d is not emitted, or not often enough", at, p)
 		}
 	}
 }
 
 func checkFinished(t testing.TB, at string, g game.Cyclic, mover game.Mover, rng uint64, of block.Set) {
 	t.Helper()
-	said := map[game.Result][]uint32{}
+	emitted := map[game.Result][]uint32{}
 	mover.Finished(rng, of, func(result game.Result, set block.Set) {
-		if said[result] != nil || set.Empty() || len(set) != len(of) {
-			t.Fatalf("%s: Finished says %v twice, or none, or %d words", at, result, len(set))
+		if emitted[result] != nil || set.Empty() || len(set) != len(of) {
+			t.Fatalf("%s: Finished emits %v twice, or an empty set, or %d words", at, result, len(set))
 		}
-		said[result] = set.Append(nil)
+		emitted[result] = set.Append(nil)
 	})
 	want := map[game.Result][]uint32{}
 	for _, slot := range of.Append(nil) {
@@ -147,8 +147,8 @@ func checkFinished(t testing.TB, at string, g game.Cyclic, mover game.Mover, rng
 		}
 	}
 	for result := range game.Ties + 1 {
-		if !slices.Equal(said[result], want[result]) {
-			t.Fatalf("%s: Finished says %v of %d, want %d", at, result, len(said[result]), len(want[result]))
+		if !slices.Equal(emitted[result], want[result]) {
+			t.Fatalf("%s: Finished emits %v of %d, want %d", at, result, len(emitted[result]), len(want[result]))
 		}
 	}
 }

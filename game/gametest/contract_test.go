@@ -190,7 +190,7 @@ func TestContract(t *testing.T) {
 		b := &bad{g, g.Spec, g.KeyBits, g.Start, g.Check, g.Primitive, g.Moves, g.Values, g.ToMove, g.AppendText, g.Parse, g.Picture, g.Tier}
 		fault(b)
 		if f := failure(t, b); (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%q is said, want %q", f, want)
+			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
 }

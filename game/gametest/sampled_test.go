@@ -68,7 +68,7 @@ func TestCheckSampled(t *testing.T) {
 		fault(b)
 		f := failureOf(t, func(t testing.TB) { gametest.CheckSampled(t, b, 2000) })
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%q is said, want %q", f, want)
+			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func CheckSearched(t testing.TB, g game.Searched, most int) {
 		}
 		want := c.worth(p, values[p])
 		if left := c.Tiers().Tiers() - c.Tiers().Tier(p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
-			c.failf(p, "it is a tie in %d, the traits say in %d", values[p].Remoteness(), left)
+			c.failf(p, "it is a tie in %d, Traits has %d", values[p].Remoteness(), left)
 		}
 		n := c.checkExact(p)
 		if other, ok := keys[n.Key]; ok && other != want {
@@ -120,7 +120,7 @@ func (c searched) checkExact(p game.Position) *game.Node {
 	}
 	moves := c.g.Moves(nil, p)
 	if len(moves) > c.traits.MaxMoves {
-		c.failf(p, "it has %d moves, the traits say %d at most", len(moves), c.traits.MaxMoves)
+		c.failf(p, "it has %d moves, Traits has %d at most", len(moves), c.traits.MaxMoves)
 	}
 	missing := make(map[game.Move]bool)
 	for _, m := range moves {
@@ -188,8 +188,8 @@ func (s span) meets(t span) bool { return s.low <= t.high && t.low <= s.high }
 func (c searched) checkBounds(p game.Position, asked game.Asked, known span, after func(game.Position) span) {
 	c.Helper()
 	n := c.root(p, asked)
-	said := span{c.told(n.Low), c.told(n.High)}
-	if !said.meets(known) {
+	node := span{c.rounded(n.Low), c.rounded(n.High)}
+	if !node.meets(known) {
 		c.failf(p, "%+v: it is worth %d to %d, the bounds are %d to %d", asked, known.low, known.high, n.Low, n.High)
 	}
 	if n.Low >= asked.Beta || n.High <= asked.Alpha || n.Low == n.High {
@@ -199,7 +199,7 @@ func (c searched) checkBounds(p game.Position, asked game.Asked, known span, aft
 	for _, child := range n.Children {
 		best = max(best, c.before(p, c.g.MoveOf(p, child.Move).To, after).high)
 	}
-	if best = max(best, said.low); best < known.low {
+	if best = max(best, node.low); best < known.low {
 		c.failf(p, "%+v: it is worth %d or more, its children %d at most", asked, known.low, best)
 	}
 }
@@ -210,7 +210,7 @@ func (c searched) before(p, next game.Position, after func(game.Position) span) 
 	if !c.again(p, next) {
 		s = span{-s.high, -s.low}
 	}
-	return span{c.told(further(s.low)), c.told(further(s.high))}
+	return span{c.rounded(further(s.low)), c.rounded(further(s.high))}
 }
 
 // further returns a value as seen one ply earlier.
@@ -224,8 +224,8 @@ func further(worth int) int {
 	return 0
 }
 
-// told maps values that the game does not distinguish to the same value.
-func (c searched) told(worth int) int {
+// rounded maps values that the game does not distinguish to the same value.
+func (c searched) rounded(worth int) int {
 	switch {
 	case c.traits.OnlyWho && worth > 0:
 		return game.WonIn(0)
@@ -241,7 +241,7 @@ func (c searched) worth(p game.Position, v game.Value) int {
 	if c.g.Values().OfMover && c.g.Primitive(p) == 0 {
 		mover = game.First
 	}
-	return c.told(worthTo(v, mover))
+	return c.rounded(worthTo(v, mover))
 }
 
 // worthTo returns a value from the view of a player.
@@ -258,11 +258,11 @@ func worthTo(v game.Value, to game.Player) int {
 // look returns the bounds of a position's value that a search of this many plies proves.
 func (c searched) look(p game.Position, plies int) span {
 	if v := c.g.Primitive(p); v != 0 {
-		w := c.told(worthTo(v, c.g.ToMove(p)))
+		w := c.rounded(worthTo(v, c.g.ToMove(p)))
 		return span{w, w}
 	}
 	if plies == 0 {
-		return span{c.told(game.LostIn(1)), c.told(game.WonIn(1))}
+		return span{c.rounded(game.LostIn(1)), c.rounded(game.WonIn(1))}
 	}
 	s := span{-infinite, -infinite}
 	for _, m := range c.g.Moves(nil, p) {

@@ -56,7 +56,7 @@ func TestSearchedContract(t *testing.T) {
 	for want, fault := range map[string]func(b *badSearched){
 		"":                          func(b *badSearched) {},
 		"the traits are":            func(b *badSearched) { b.traits.MaxPlies = 0 },
-		"the traits say 1 at most":  func(b *badSearched) { b.traits.MaxMoves = 1 },
+		"Traits has 1 at most":      func(b *badSearched) { b.traits.MaxMoves = 1 },
 		"has more than 1 bits":      func(b *badSearched) { b.traits.KeyBits = 1 },
 		"it is a tie in":            func(b *badSearched) { b.traits.TiesLast = true },
 		"it looks like":             func(b *badSearched) { b.assess = func(*game.Node) int { return game.MostAssessed } },
@@ -110,7 +110,7 @@ func TestSearchedContract(t *testing.T) {
 			f = failureOf(t, func(t testing.TB) { gametest.CheckSearched(t, b, 300) })
 		}
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%q is said, want %q", f, want)
+			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
 }

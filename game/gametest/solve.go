@@ -31,8 +31,8 @@ type positions struct {
 	number  block.Counter // of an open position, the number of its undecided moves; else its remoteness
 
 	fresh [game.Ties + 1]block.Set // got this result in the last pass; in forward passes, Draws are the newly open positions
-	heard block.Set                // inbox: children; in retrograde passes, positions with a child of a result
-	any   bool                     // whether heard contains anything
+	inbox block.Set                // children; in retrograde passes, positions with a child of a result
+	any   bool                     // whether inbox contains anything
 	count bool                     // whether number has been decreased
 	bits  block.Set                // scratch
 }
@@ -44,7 +44,7 @@ func Solve(g game.Cyclic) *Solution {
 		n := game.RangeLen(g, uint64(rng))
 		r := &s.ranges[rng]
 		r.number.Reset(n)
-		sets := []*block.Set{&r.reached, &r.open, &r.result[0], &r.result[1], &r.heard, &r.bits}
+		sets := []*block.Set{&r.reached, &r.open, &r.result[0], &r.result[1], &r.inbox, &r.bits}
 		for result := range r.fresh {
 			sets = append(sets, &r.fresh[result])
 		}
@@ -85,18 +85,18 @@ type found struct {
 	sets    *game.Sets
 }
 
-func (f *found) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
+func (f *found) Parents(rng uint64, to block.Set, emit func(uint64, block.Set)) {
 	var all []game.Position
 	for _, slot := range to.Append(nil) {
 		all = append(all, f.parents[rng*uint64(f.g.RangeSize())+uint64(slot)]...)
 	}
-	f.sets.Send(all, say)
+	f.sets.Send(all, emit)
 }
 
 // mark finds all reachable positions, breadth first.
 func (s *Solution) mark() {
-	hear := func(rng uint64, to block.Set) {
-		s.ranges[rng].heard.Union(to)
+	receive := func(rng uint64, to block.Set) {
+		s.ranges[rng].inbox.Union(to)
 		s.ranges[rng].any = true
 	}
 	var r *positions // the range that Finished is called for
@@ -108,7 +108,7 @@ func (s *Solution) mark() {
 	start := s.g.Start()
 	size := uint64(s.g.RangeSize())
 	r = &s.ranges[start/size]
-	r.heard.Add(int(start % size))
+	r.inbox.Add(int(start % size))
 	r.any = true
 	for {
 		found := 0
@@ -118,9 +118,9 @@ func (s *Solution) mark() {
 				clear(r.fresh[game.Draws])
 				continue
 			}
-			without(r.heard, r.reached)
-			copy(r.fresh[game.Draws], r.heard)
-			clear(r.heard)
+			without(r.inbox, r.reached)
+			copy(r.fresh[game.Draws], r.inbox)
+			clear(r.inbox)
 			r.any = false
 			found += r.fresh[game.Draws].Count()
 			r.reached.Union(r.fresh[game.Draws])
@@ -135,7 +135,7 @@ func (s *Solution) mark() {
 		s.New = append(s.New, found)
 		for rng := range s.ranges {
 			if r := &s.ranges[rng]; !r.fresh[game.Draws].Empty() {
-				s.mover.Children(uint64(rng), r.fresh[game.Draws], hear)
+				s.mover.Children(uint64(rng), r.fresh[game.Draws], receive)
 			}
 		}
 	}
@@ -149,8 +149,8 @@ func (s *Solution) mark() {
 // solve runs the retrograde passes: for losses and wins until there are no more, then for
 // ties.
 func (s *Solution) solve() {
-	hear := func(rng uint64, from block.Set) {
-		s.ranges[rng].heard.Union(from)
+	receive := func(rng uint64, from block.Set) {
+		s.ranges[rng].inbox.Union(from)
 		s.ranges[rng].any = true
 	}
 	take := func(rng uint64, from block.Set) {
@@ -161,12 +161,12 @@ func (s *Solution) solve() {
 		r.count = true
 	}
 	for remoteness, more := 1, true; more; remoteness++ {
-		s.send(game.Loses, hear)
+		s.send(game.Loses, receive)
 		s.send(game.Wins, take)
 		more = s.settle(game.Wins, remoteness)
 	}
 	for remoteness, more := 1, true; more; remoteness++ {
-		s.send(game.Ties, hear)
+		s.send(game.Ties, receive)
 		more = s.settle(game.Ties, remoteness)
 	}
 	draws := 0
@@ -179,10 +179,10 @@ func (s *Solution) solve() {
 }
 
 // send sends the positions that got a result in the last pass to their predecessors.
-func (s *Solution) send(result game.Result, say func(uint64, block.Set)) {
+func (s *Solution) send(result game.Result, emit func(uint64, block.Set)) {
 	for rng := range s.ranges {
 		if fresh := s.ranges[rng].fresh[result]; !fresh.Empty() {
-			s.mover.Parents(uint64(rng), fresh, say)
+			s.mover.Parents(uint64(rng), fresh, emit)
 			clear(fresh)
 		}
 	}
@@ -195,10 +195,10 @@ func (s *Solution) settle(result game.Result, remoteness int) (more bool) {
 		r := &s.ranges[rng]
 		if r.any {
 			fresh := r.fresh[result]
-			for i, w := range r.heard {
+			for i, w := range r.inbox {
 				fresh[i] = w & r.open[i]
 			}
-			clear(r.heard)
+			clear(r.inbox)
 			r.any = false
 			s.decide(r, result, remoteness, fresh)
 			more = more || !fresh.Empty()

@@ -79,7 +79,7 @@ func TestEndgames(t *testing.T) {
 			}
 		}
 		if boards != len(e.values) || float64(boards) != Boards(pits, stones) {
-			t.Errorf("%d pits, %d stones: %d values, Boards says %v, want %d", pits, stones, len(e.values), Boards(pits, stones), boards)
+			t.Errorf("%d pits, %d stones: %d values, Boards returns %v, want %d", pits, stones, len(e.values), Boards(pits, stones), boards)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestEndgamesFile(t *testing.T) {
 		bad := slices.Clone(good)
 		bad[i] ^= 0x10
 		if _, err := ReadEndgames(bytes.NewReader(bad)); err == nil {
-			t.Errorf("byte %d is wrong, and nobody minds", i)
+			t.Errorf("byte %d is wrong, and there is no error", i)
 		}
 		if _, err := ReadEndgames(bytes.NewReader(good[:i])); err == nil {
 			t.Errorf("%d bytes of it are a file", i)

@@ -152,7 +152,7 @@ func From(places []int, row int) (game.Acyclic, error) {
 		}
 		all += n
 	}
-	if !keysFit(pits, all) || height(pits, all, all*(pits-1))+1 > game.MaxRemoteness {
+	if !keysFit(pits, all) || potential(pits, all, all*(pits-1))+1 > game.MaxRemoteness {
 		return nil, fmt.Errorf("mancala: %d stones on a board of %d pits a row are too many", all, pits)
 	}
 	r := newRules(pits, all)
@@ -197,7 +197,7 @@ func newRules(pits, all int) *Rules {
 		if i == pits {
 			place = r.goal(row)
 		} else {
-			r.weight[place] = height(pits, 1, pits-1-i)
+			r.weight[place] = potential(pits, 1, pits-1-i)
 			r.names[place] = strconv.Itoa(number)
 		}
 		r.course[number] = place
@@ -232,12 +232,12 @@ func keysFit(pits, all int) bool {
 	return keys < math.MaxUint64
 }
 
-// height returns the potential, which every move lowers, without the pass: for this number of
+// potential returns what every move lowers, without the pass: for this number of
 // stones in pits and the sum of their distances to the ends of their rows.
-func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
+func potential(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
 
-// lastTier returns the height of the initial position.
-func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
+// lastTier returns the potential of the initial position.
+func lastTier(pits, stones int) int { return potential(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
 // goal returns the place of a row's goal.
 func (r *Rules) goal(row int) int { return 2*r.pits + row }

@@ -4,10 +4,10 @@ import "github.com/treereduce/treereduce/game"
 
 var _ game.Sampled = (*rules)(nil)
 
-// laid samples boards, to estimate the number of positions before a solve.
-func (r *rules) laid() *game.Laid { return game.NewLaid(r.squares, r.lines, true) }
+// placement samples boards, to estimate the number of positions before a solve.
+func (r *rules) placement() *game.Placement { return game.NewPlacement(r.squares, r.lines, true) }
 
 func (r *rules) SampledTiers() int        { return r.squares }
 func (r *rules) MostMoves() int           { return r.squares }
-func (r *rules) Boards(tier int) float64  { return r.laid().Boards(tier) }
-func (r *rules) NewSampler() game.Sampler { return r.laid() }
+func (r *rules) Boards(tier int) float64  { return r.placement().Boards(tier) }
+func (r *rules) NewSampler() game.Sampler { return r.placement() }

@@ -17,7 +17,7 @@
 // he has a network then, he has won, even if the step also completed a network of the player
 // who made it. A player without a legal move has lost.
 //
-// The rules of the course do not say when a game without a winner ends: here it is a draw at
+// The rules of the course do not define when a game without a winner ends: here it is a draw at
 // the third repetition, or after 120 plies.
 //
 // # Text

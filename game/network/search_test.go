@@ -134,17 +134,17 @@ func value(b Board, plies int) (v int, ok bool) {
 // The results of Expand are correct: its bounds are, the children are moves, and omitted moves
 // lose at once while others do not.
 func TestExpand(t *testing.T) {
-	var told expanded
+	var count expanded
 	for _, tt := range stepPhase {
-		told.check(t, mustParse(t, tt.text))
+		count.check(t, mustParse(t, tt.text))
 	}
 	walks(t, 150, func(rng *rand.Rand, b Board) {
 		if rng.IntN(4) == 0 && (b.Adding() || rng.IntN(8) == 0) { // there are many steps
-			told.check(t, b)
+			count.check(t, b)
 		}
 	})
-	if told.wins < 20 || told.losses < 5 || told.left < 100 {
-		t.Errorf("%+v is too little for a test", told)
+	if count.wins < 20 || count.losses < 5 || count.left < 100 {
+		t.Errorf("%+v is too little for a test", count)
 	}
 }
 

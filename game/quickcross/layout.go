@@ -109,7 +109,7 @@ func (l *layout) NewMover() game.Mover {
 
 type mover struct {
 	*layout
-	out     block.Set // passed to say
+	out     block.Set // passed to emit
 	scratch block.Set
 }
 
@@ -117,17 +117,17 @@ type mover struct {
 var steps = [...][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 1}}
 
 // Children applies each kind of move on each square.
-func (m *mover) Children(rng uint64, from block.Set, say func(uint64, block.Set)) {
-	m.move(rng, from, say, 0, 1)
+func (m *mover) Children(rng uint64, from block.Set, emit func(uint64, block.Set)) {
+	m.move(rng, from, emit, 0, 1)
 }
 
 // Parents is Children with the digits before and after the move exchanged.
-func (m *mover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
-	m.move(rng, to, say, 1, 0)
+func (m *mover) Parents(rng uint64, to block.Set, emit func(uint64, block.Set)) {
+	m.move(rng, to, emit, 1, 0)
 }
 
 // move applies each step from its digit at index before to its digit at index after.
-func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), before, after int) {
+func (m *mover) move(rng uint64, set block.Set, emit func(uint64, block.Set), before, after int) {
 	if set.Empty() {
 		return
 	}
@@ -136,7 +136,7 @@ func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), bef
 		for _, step := range steps {
 			by := (step[after] - step[before]) * int(weights[i])
 			if shift(m.out, set, masks[step[before]], by) {
-				say(rng, m.out)
+				emit(rng, m.out)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), bef
 		digit := int(rng / weights[i] % 3)
 		for _, step := range steps {
 			if step[before] == digit {
-				say(rng+uint64(step[after]-digit)*weights[i], set)
+				emit(rng+uint64(step[after]-digit)*weights[i], set)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func shift(dst, set, mask block.Set, by int) bool {
 }
 
 // Finished emits the positions with a line: the player to move has lost.
-func (m *mover) Finished(rng uint64, of block.Set, say func(game.Result, block.Set)) {
+func (m *mover) Finished(rng uint64, of block.Set, emit func(game.Result, block.Set)) {
 	copy(m.out, m.lost)
 	for _, x := range m.cross {
 		piece := int(rng / m.rules.weights[x.high[0]] % 3)
@@ -195,7 +195,7 @@ func (m *mover) Finished(rng uint64, of block.Set, say func(game.Result, block.S
 		case piece == 0:
 		case x.low == nil:
 			if !of.Empty() {
-				say(game.Loses, of)
+				emit(game.Loses, of)
 			}
 			return
 		default:
@@ -208,7 +208,7 @@ func (m *mover) Finished(rng uint64, of block.Set, say func(game.Result, block.S
 		any |= m.out[i]
 	}
 	if any != 0 {
-		say(game.Loses, m.out)
+		emit(game.Loses, m.out)
 	}
 }
 

@@ -93,7 +93,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 			lost := false
 			mover.Finished(rng, set, func(game.Result, block.Set) { lost = true })
 			if lost != (r.Primitive(p) != 0) {
-				t.Fatalf("%q: Finished says it is: %v", r.AppendText(nil, p), lost)
+				t.Fatalf("%q: Finished emits it: %v", r.AppendText(nil, p), lost)
 			}
 			var got, want []game.Position
 			mover.Children(rng, set, func(rng uint64, to block.Set) {
@@ -122,12 +122,12 @@ func TestMoverAllocatesNothing(t *testing.T) {
 	set.Fill(r.RangeSize())
 	var c block.Counter
 	c.Reset(r.RangeSize())
-	say := func(uint64, block.Set) {}
+	emit := func(uint64, block.Set) {}
 	finish := func(game.Result, block.Set) {}
 	for rng := range game.Ranges(r) {
 		if n := testing.AllocsPerRun(1, func() {
-			mover.Children(rng, set, say)
-			mover.Parents(rng, set, say)
+			mover.Children(rng, set, emit)
+			mover.Parents(rng, set, emit)
 			mover.Finished(rng, set, finish)
 			mover.CountMoves(rng, set, &c)
 		}); n != 0 {

@@ -13,34 +13,34 @@ var _ game.Sampled = (*Rules)(nil)
 func (r *Rules) SampledTiers() int { return r.squares }
 
 // Boards returns the number of boards with tier pieces.
-func (r *Rules) Boards(tier int) float64 { return r.laid().Boards(tier) }
+func (r *Rules) Boards(tier int) float64 { return r.placement().Boards(tier) }
 
 // MostMoves returns two for each square.
 func (r *Rules) MostMoves() int { return 2 * r.squares }
 
-// A sampler uses game.Laid.
+// A sampler uses game.Placement.
 type sampler struct {
-	*game.Laid
+	*game.Placement
 	squares int
 }
 
 // NewSampler returns a sampler with its tables.
-func (r *Rules) NewSampler() game.Sampler { return &sampler{r.laid(), r.squares} }
+func (r *Rules) NewSampler() game.Sampler { return &sampler{r.placement(), r.squares} }
 
-// laid returns the game.Laid for this board.
-func (r *Rules) laid() *game.Laid {
+// placement returns the game.Placement for this board.
+func (r *Rules) placement() *game.Placement {
 	lines := make([]uint64, len(r.lines))
 	for i, squares := range r.lines {
 		for _, square := range squares {
 			lines[i] |= 1 << square
 		}
 	}
-	return game.NewLaid(r.squares, lines, false)
+	return game.NewPlacement(r.squares, lines, false)
 }
 
 // Sample adds the moves that rotate a piece.
 func (s *sampler) Sample(tier int, r *rand.Rand) game.Sample {
-	found := s.Laid.Sample(tier, r)
+	found := s.Placement.Sample(tier, r)
 	found.Moves += found.Open * float64(tier)
 	return found
 }

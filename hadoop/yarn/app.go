@@ -104,7 +104,7 @@ func (c *Client) Kill(ctx context.Context, id string) error {
 			return err
 		}
 		if !sleep(ctx) {
-			return fmt.Errorf("%s was told to end, but has not: %w", id, ctx.Err())
+			return fmt.Errorf("%s is still running after a request to end: %w", id, ctx.Err())
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 	}
 	if failure.Text == "" {
 		if err == nil {
-			err = fmt.Errorf("%s is %s, and nothing is told of a failure", app.ID, app.State)
+			err = fmt.Errorf("%s is %s, without a cause of the failure", app.ID, app.State)
 		}
 		return Failure{}, err
 	}
@@ -117,11 +117,11 @@ func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, dia
 	})
 	for i, a := range attempts {
 		stderr, missing := c.log(ctx, a.NodeHTTPAddress, app.ID, a.AssignedContainerID, "stderr")
-		said := programLines(stderr)
-		if i == 0 || len(said) > 0 {
-			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, said, missing)}
+		printed := programLines(stderr)
+		if i == 0 || len(printed) > 0 {
+			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, printed, missing)}
 		}
-		if len(said) > 0 {
+		if len(printed) > 0 {
 			break
 		}
 	}
@@ -207,11 +207,11 @@ func (c *Client) uberFailure(ctx context.Context, app App) Failure {
 		return Failure{}
 	}
 	stderr, err := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
-	said := programLines(stderr)
-	if err != nil || len(said) == 0 {
+	printed := programLines(stderr)
+	if err != nil || len(printed) == 0 {
 		return Failure{}
 	}
-	return Failure{taskName(task[1]), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(said, "\n")}
+	return Failure{taskName(task[1]), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(printed, "\n")}
 }
 
 // masterJSON is an attempt of an application master, in JSON.

@@ -121,11 +121,11 @@ func (c *Client) Counters(ctx context.Context, jobID string) (counters Counters,
 	return counters, err
 }
 
-// onJob calls tell with a service that knows a job, and the job's address there: the history
+// onJob calls report with a service that knows a job, and the job's address there: the history
 // server or, if that does not know the job, the application master. If neither does, or if
-// tell fails because the application master has ended meanwhile, onJob tries again for some
+// report fails because the application master has ended meanwhile, onJob tries again for some
 // seconds.
-func (c *Client) onJob(ctx context.Context, id string, tell func(service, base string, job jobJSON) error) error {
+func (c *Client) onJob(ctx context.Context, id string, report func(service, base string, job jobJSON) error) error {
 	waiting, cancel := context.WithTimeout(ctx, historyWait)
 	defer cancel()
 	for {
@@ -133,14 +133,14 @@ func (c *Client) onJob(ctx context.Context, id string, tell func(service, base s
 		base := c.history + historyPath(id)
 		missing := c.get(ctx, history, base, &answer)
 		if missing == nil {
-			return tell(history, base, answer.Job)
+			return report(history, base, answer.Job)
 		}
 		err := c.onManager(ctx, func(manager string) error {
 			base = manager + masterPath(id)
 			if err := c.get(ctx, master, base, &answer); err != nil {
 				return err
 			}
-			return tell(master, base, answer.Job)
+			return report(master, base, answer.Job)
 		})
 		if err == nil {
 			return nil

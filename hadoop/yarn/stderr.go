@@ -127,7 +127,7 @@ func meaning(diagnostics string) (text string, clear bool) {
 		return "nothing was read, written or reported for " + m[1] + " (mapreduce.task.timeout)", true
 	}
 	first := ""
-	var causes, said []string
+	var causes, printed []string
 	for line := range quiet(stamp.ReplaceAllString(diagnostics, "")) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "Error: ")
 		if strings.HasPrefix(line, "Dump of the process-tree") {
@@ -139,20 +139,20 @@ func meaning(diagnostics string) (text string, clear bool) {
 		if cause, ok := strings.CutPrefix(line, "Caused by: "); ok {
 			causes = append(causes, shortName(cause))
 		} else if !frame.MatchString(line) && !masterExit.MatchString(line) {
-			said = append(said, shortName(line))
+			printed = append(printed, shortName(line))
 		}
 	}
 	if len(causes) > 0 {
 		return deepest(causes), true
 	}
-	if len(said) == 0 {
+	if len(printed) == 0 {
 		return first, false
 	}
 	// The output of a container comes twice, once with each of two exceptions.
-	if half := len(said) / 2; len(said)%2 == 0 && slices.Equal(said[:half], said[half:]) {
-		said = said[:half]
+	if half := len(printed) / 2; len(printed)%2 == 0 && slices.Equal(printed[:half], printed[half:]) {
+		printed = printed[:half]
 	}
-	return strings.Join(said[:min(len(said), maxLines)], "\n"), true
+	return strings.Join(printed[:min(len(printed), maxLines)], "\n"), true
 }
 
 // shortName removes the package from the name of an exception, and the prefix that marks an

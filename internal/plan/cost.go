@@ -54,7 +54,7 @@ type site struct {
 	disk        DiskRates
 	hourly      float64 // dollars per hour
 	replication float64
-	room        float64 // bytes of files that fit; 0: unknown
+	free        float64 // bytes of files that fit; 0: unknown
 }
 
 // onCluster reports whether the runner uses Hadoop.
@@ -173,9 +173,9 @@ func (w Where) site(r *Rates) (*site, error) {
 		s.parallel = max(1, s.parallel-2) // reserved for the application masters of a job and of the one that is just ending
 	}
 	withData := float64(max(1, s.Where.Nodes))
-	s.room = s.Machine.DiskBytes * withData * diskUse / s.replication
+	s.free = s.Machine.DiskBytes * withData * diskUse / s.replication
 	if !s.onCluster() {
-		s.room = s.Machine.DiskBytes
+		s.free = s.Machine.DiskBytes
 	}
 	return s, nil
 }
@@ -345,8 +345,8 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 			fmt.Sprintf("the driver takes about %s of memory, and a machine needs %v times that%s: %s; %s has %s: take a machine with that much, or give --until-tier",
 				numfmt.Bytes(c.memory), memoryMargin, daemons, numfmt.Bytes(need), s.driver.Name, numfmt.Bytes(has))})
 	}
-	if peak := w.peak(); s.room > 0 && peak > s.room {
-		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", numfmt.Bytes(peak), s.Machine.Name, numfmt.Bytes(s.room))
+	if peak := w.peak(); s.free > 0 && peak > s.free {
+		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", numfmt.Bytes(peak), s.Machine.Name, numfmt.Bytes(s.free))
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
 			// With more nodes, HDFS may keep more copies, so that still more nodes are needed;
@@ -358,12 +358,12 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 				}
 				nodes = least
 			}
-			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have room for %s: %.0f nodes have it, or disks of %s a node",
-				numfmt.Bytes(peak), s.replication, max(1, s.Where.Nodes), numfmt.Bytes(s.room), nodes, numfmt.Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
+			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have space for %s: %.0f nodes have it, or disks of %s a node",
+				numfmt.Bytes(peak), s.replication, max(1, s.Where.Nodes), numfmt.Bytes(s.free), nodes, numfmt.Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
 		} else {
 			text += "a disk with that much, or a cluster"
 		}
-		all = append(all, Problem{"disk", peak, s.room, text})
+		all = append(all, Problem{"disk", peak, s.free, text})
 	}
 	return all
 }

@@ -258,16 +258,16 @@ func (w *work) ofLists(r *Rates) {
 	}
 	for i := range w.tiers {
 		t := &w.tiers[i]
-		heard := rows * t.Positions / max(1, positions) // rows: moves to here, in proportion to the positions, as moves may lead any number of tiers on
+		received := rows * t.Positions / max(1, positions) // rows: moves to here, in proportion to the positions, as moves may lead any number of tiers on
 		kept := nearKept
 		if w.sum.Far > 0 {
 			kept = farKept
 		}
 		t.kept = t.Positions*kept + listTier
-		t.work = heard*rowBytes + listTier
+		t.work = received*rowBytes + listTier
 		cpu := r.Lists.Tier + 1e-9*(r.Lists.Position*t.Positions+r.Lists.Move*(t.Moves-t.Far)+r.Lists.Far*t.Far)
-		t.forward = job{reads: heard, cpu: cpu * forwardShare, in: 2 * heard * rowBytes, out: (heard + t.Moves) * rowBytes, sent: t.Moves, pairs: t.Moves}
-		t.back = job{reads: heard + t.Moves, cpu: cpu * (1 - forwardShare), in: (heard + t.Moves) * rowBytes, out: heard*rowBytes + 2*t.kept, sent: heard, pairs: heard}
+		t.forward = job{reads: received, cpu: cpu * forwardShare, in: 2 * received * rowBytes, out: (received + t.Moves) * rowBytes, sent: t.Moves, pairs: t.Moves}
+		t.back = job{reads: received + t.Moves, cpu: cpu * (1 - forwardShare), in: (received + t.Moves) * rowBytes, out: received*rowBytes + 2*t.kept, sent: received, pairs: received}
 		t.forward.bytes = t.forward.sent * float64(2*w.key+3)
 		t.back.bytes = t.back.sent * float64(w.key+4)
 	}

@@ -104,43 +104,43 @@ func (m Machine) String() string {
 
 // assumed lists what was not measured, for a plan with this many jobs on the cluster.
 func (w *work) assumed(s *site, jobs int) (all []string) {
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	_, rented := InstanceNamed(s.Machine.Name)
 	if rented {
-		say("a vCPU of %s is as fast as a core of the machine whose rates these are", s.Machine.Name)
+		add("a vCPU of %s is as fast as a core of the machine whose rates these are", s.Machine.Name)
 		if slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == s.Machine.Name && i.Disk == 0 }) {
-			say("a volume of EBS moves %s a second", numfmt.Bytes(ebsRate))
+			add("a volume of EBS moves %s a second", numfmt.Bytes(ebsRate))
 		}
-		say("%s", PricesOf)
+		add("%s", PricesOf)
 	}
 	if s.Machine.Cores > s.rates.Cores && !s.onCluster() {
-		say("on %d cores %.1f %% of the CPU time is one core's alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
+		add("on %d cores %.1f %% of the CPU time is one core's alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
 	}
 	if jobs > 0 {
-		say("the last task of a job takes %v times as long as the mean; with several tasks %d maps speak to a range", stragglers, pieces)
+		add("the last task of a job takes %v times as long as the mean; with several tasks %d maps send to a range", stragglers, pieces)
 		if s.nodes > 1 && s.Machine.NetworkBytes == 0 {
-			say("no job waits for the network between the nodes")
+			add("no job waits for the network between the nodes")
 		}
 	}
 	if s.Runner == EMR {
-		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, numfmt.Bytes(s3Rate))
+		add("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, numfmt.Bytes(s3Rate))
 	}
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept := w.bytes()
-		say("the table stays in AWS: moving it out costs $%.2f, at $%v a gigabyte", kept/1e9*outGB, outGB)
-		say("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v a gigabyte", (work+kept)/1e9*natGB, natGB)
+		add("the table stays in AWS: moving it out costs $%.2f, at $%v a gigabyte", kept/1e9*outGB, outGB)
+		add("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v a gigabyte", (work+kept)/1e9*natGB, natGB)
 	}
 	if s.Cluster != nil && s.Cluster.SpotNodes > 0 {
-		say("a spot node costs %.0f %% of one on demand, and none is taken away", 100*spotPrice)
+		add("a spot node costs %.0f %% of one on demand, and none is taken away", 100*spotPrice)
 	}
 	switch {
 	case w.method == lists:
-		say("positions of a game by lists have keys as close to one another as those of Mancala and m,n,k tic-tac-toe")
+		add("positions of a game by lists have keys as close to one another as those of Mancala and m,n,k tic-tac-toe")
 	case w.method == states:
-		say("passes back find as much as passes forward, and positions take as many bytes as those of Quick Cross")
+		add("passes back find as much as passes forward, and positions take as many bytes as those of Quick Cross")
 	}
 	if s.Runner == Pipe {
-		say("lines take %d times the CPU of blocks, as of 5×5 connect 4", pipeTimes)
+		add("lines take %d times the CPU of blocks, as of 5×5 connect 4", pipeTimes)
 	}
 	return all
 }

@@ -324,7 +324,7 @@ func TestProblems(t *testing.T) {
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "are in HDFS at the peak, 2 times; 4 nodes have room for 18 GB: 16 nodes have it") {
+	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "are in HDFS at the peak, 2 times; 4 nodes have space for 18 GB: 16 nodes have it") {
 		t.Errorf("%+v", p.Problems)
 	}
 }

@@ -131,7 +131,7 @@ func (r *Rates) cpu() []*float64 {
 // Check returns an error if rates that were read are invalid.
 func (r *Rates) Check() error {
 	if r.Version != RatesVersion {
-		return fmt.Errorf("rates of version %d, expected %d: driver calibrate measures anew", r.Version, RatesVersion)
+		return fmt.Errorf("rates of version %d, expected %d: run driver calibrate again", r.Version, RatesVersion)
 	}
 	if r.Cores < 1 || r.Machine == "" || r.Measured.IsZero() {
 		return errors.New("rates without their machine, its cores, or when they were measured")

@@ -174,7 +174,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	var all *Counts
 	switch {
 	case f.whole:
-		all = &Counts{Tiers: f.tiers, Sum: sum(f.tiers), How: Exact, Note: "every position was gone through"}
+		all = &Counts{Tiers: f.tiers, Sum: sum(f.tiers), How: Exact, Note: "every position was counted"}
 	case isSampled:
 		all, err = c.draw(drawn, f)
 	default:

@@ -197,7 +197,7 @@ func TestAnyLimit(t *testing.T) {
 		}
 		few := of(t, g, Options{Exact: int64(truth.Sum.Positions) - 1, Draws: 100})
 		if !holds(few.Sum, truth.Sum) || math.IsNaN(few.Sum.Moves) {
-			t.Errorf("%s, all but the last position gone through, and few draws: %+v", spec, few.Sum)
+			t.Errorf("%s, all but the last position counted, and few draws: %+v", spec, few.Sum)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestTime(t *testing.T) {
 		few := of(t, g, Options{Exact: 1000, Draws: 1})
 		for i, tier := range few.Tiers {
 			if i < len(c.Tiers) && tier.Exact() && c.Tiers[i].Exact() && tier.Positions != c.Tiers[i].Positions {
-				t.Errorf("%s: tier %d has %v positions, %v where fewer were gone through", spec, i, c.Tiers[i].Positions, tier.Positions)
+				t.Errorf("%s: tier %d has %v positions, %v where fewer were counted", spec, i, c.Tiers[i].Positions, tier.Positions)
 			}
 		}
 	}
@@ -312,19 +312,19 @@ func TestStops(t *testing.T) {
 
 // Progress is reported from start to end.
 func TestProgress(t *testing.T) {
-	var said []string
+	var reported []string
 	last := 0.0
 	of(t, rules(t, "connectn width=5 height=5 connect=4"), Options{Exact: 1000, Draws: 15_000, Progress: func(doing string, share float64) {
-		if len(said) == 0 || said[len(said)-1] != doing {
-			said, last = append(said, doing), 0
+		if len(reported) == 0 || reported[len(reported)-1] != doing {
+			reported, last = append(reported, doing), 0
 		}
 		if share < last || share > 1 {
 			t.Errorf("%s: %v after %v", doing, share, last)
 		}
 		last = share
 	}})
-	if want := []string{"going through all positions", "drawing boards"}; !slices.Equal(said, want) || last < 0.5 {
-		t.Errorf("%q, at last %v", said, last)
+	if want := []string{"counting all positions", "drawing boards"}; !slices.Equal(reported, want) || last < 0.5 {
+		t.Errorf("%q, at last %v", reported, last)
 	}
 }
 

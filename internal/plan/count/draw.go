@@ -249,8 +249,8 @@ func relative(of sums, n, mean, most float64) float64 {
 // counts computes the tiers and their sum from the samples.
 func (s *sampler) counts(f *front) *Counts {
 	all := &Counts{Tiers: f.tiers, How: Sampled}
-	gone := sum(f.tiers)
-	total := interval{gone.Positions, gone.Low, gone.High}
+	counted := sum(f.tiers)
+	total := interval{counted.Positions, counted.Low, counted.High}
 	draws := int64(0)
 	moves := float64(s.g.MostMoves())
 	for i := range s.strata {
@@ -287,7 +287,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, numfmt.Percent(all.Sum.Error()))
+	text := fmt.Sprintf("tiers 0 to %d were counted; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, numfmt.Percent(all.Sum.Error()))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {

@@ -58,7 +58,7 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 				}
 			}, t)
 		}
-		c.o.Progress("going through all positions", min(1, max(c.passed(), float64(done)/float64(c.o.Exact))))
+		c.o.Progress("counting all positions", min(1, max(c.passed(), float64(done)/float64(c.o.Exact))))
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {
 				to := g.Tier(m.To)
@@ -108,10 +108,10 @@ func different(all []game.Position) []game.Position {
 	return slices.Compact(all)
 }
 
-// expand passes all moves of a set of positions to say, using all workers, and adds their
-// numbers to t. If the time is over, it stops early. Calls of say do not overlap; the moves
+// expand passes all moves of a set of positions to emit, using all workers, and adds their
+// numbers to t. If the time is over, it stops early. Calls of emit do not overlap; the moves
 // are valid during the call only.
-func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) error {
+func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) error {
 	var wait sync.WaitGroup
 	var lock sync.Mutex
 	next := 0
@@ -141,7 +141,7 @@ func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) er
 				lock.Lock()
 				t.Won += float64(won)
 				t.Moves += float64(len(moves))
-				say(moves)
+				emit(moves)
 				lock.Unlock()
 			}
 		})
@@ -198,7 +198,7 @@ func (c *counter) passes() (*front, error) {
 		if done > most {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
-		c.o.Progress("going through all positions", min(1, max(c.passed(), float64(done)/float64(most))))
+		c.o.Progress("counting all positions", min(1, max(c.passed(), float64(done)/float64(most))))
 		var after []game.Position
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {

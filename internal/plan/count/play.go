@@ -108,6 +108,6 @@ func (c *counter) play(f *front) (*Counts, error) {
 	if games > 0 {
 		in = fmt.Sprintf(" and in %d games of random moves", games)
 	}
-	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; %d more positions were seen, going on from there%s: there may be many more, %.3g at most", first-1, found, in, all.Sum.High)
+	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %d more positions were seen, going on from there%s: there may be many more, %.3g at most", first-1, found, in, all.Sum.High)
 	return all, nil
 }

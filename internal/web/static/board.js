@@ -15,10 +15,13 @@ export function el(name, attributes = {}, ...children) {
 // glyphs and letters of the results, so that none depends on its colour alone.
 export const glyph = { win: '▲', lose: '▼', tie: '=', draw: '∞' };
 
+// evaluation returns the score of a value that is not known, with its sign. The server leaves 0 out.
+export function evaluation({ score = 0 }) { return (score > 0 ? '+' : '') + score; }
+
 // mark returns the short form of a value: "▲ 7".
 export function mark(worth) {
   if (!worth) return '?';
-  if (!worth.value) return (worth.score > 0 ? '+' : '') + worth.score;
+  if (!worth.value) return evaluation(worth);
   return glyph[worth.value] + (worth.value === 'draw' || worth.open ? '' : worth.remoteness);
 }
 
@@ -77,7 +80,7 @@ export function draw(view, worths, best, chosen) {
       if (last.has(`${x},${y}`)) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
     }
   }
-  if (look.sight) svg.prepend(...[]), sights(svg, rows, look.sight);
+  if (look.sight) sights(svg, rows, look.sight);
   for (const [x, y] of won ?? []) svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
   const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   labels(Above, -.3);
@@ -141,12 +144,13 @@ function targets(svg, view, chosen, width, height) {
 // sights draws the lines along which pieces see one another.
 function sights(svg, rows, texts) {
   const lines = el('g');
+  const seen = square => square.text !== '' && texts.includes(square.text);
   for (let y = 0; y < rows.length; y++) {
     for (let x = 0; x < rows[0].length; x++) {
-      if (!texts.includes(rows[y][x].text)) continue;
+      if (!seen(rows[y][x])) continue;
       for (const [dx, dy] of [[1, 0], [0, 1], [1, 1], [1, -1]]) {
         let [u, v] = [x + dx, y + dy];
-        while (rows[v]?.[u] && !texts.includes(rows[v][u].text)) [u, v] = [u + dx, v + dy];
+        while (rows[v]?.[u] && !seen(rows[v][u])) [u, v] = [u + dx, v + dy];
         if (rows[v]?.[u]?.text === rows[y][x].text) lines.append(el('line', { x1: x + .5, y1: y + .5, x2: u + .5, y2: v + .5, class: 'sight' }));
       }
     }

@@ -1,5 +1,5 @@
 // The page on which people play, and look at the values of positions.
-import { draw as drawBoard, glyph, mark } from './board.js';
+import { draw as drawBoard, evaluation, glyph, mark } from './board.js';
 import { draw as drawHistory } from './history.js';
 
 const $ = id => document.getElementById(id);
@@ -12,6 +12,7 @@ const levels = ['beginner', 'novice', 'casual', 'regular', 'club', 'strong', 'ex
 let from = '', moves = [], made = 0;
 let view = null, report = null, source = null, turn = 0, timer = 0;
 let hints = true, paused = false;
+let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
 
 function query(extra = {}) {
   const q = new URLSearchParams();
@@ -62,7 +63,7 @@ function analyze(mine) {
     if (mine !== turn) return;
     report = JSON.parse(e.data);
     if (report.worth) view.plies.at(-1).worth = report.worth;
-    render();
+    if (!pressed) render();
   });
   source.addEventListener('end', () => source.close());
   source.addEventListener('error', () => source.close());
@@ -106,7 +107,7 @@ function go(ply) {
 // words describes a value for the player to move.
 function words(w) {
   if (!w) return 'not known yet';
-  if (!w.value) return `evaluation ${w.score > 0 ? '+' : ''}${w.score}, ${w.depth} plies deep`;
+  if (!w.value) return `evaluation ${evaluation(w)}, ${w.depth} plies deep`;
   if (w.value === 'draw') return 'draw: play need not end';
   return w.open ? w.value : `${w.value} in ${w.remoteness} ${w.remoteness === 1 ? 'ply' : 'plies'}`;
 }
@@ -252,6 +253,13 @@ $('goto').addEventListener('submit', async e => {
   if (await show()) say('');
   else [from, moves, made] = before;
 });
+addEventListener('pointerdown', () => { pressed = true; });
+for (const end of ['pointerup', 'pointercancel']) {
+  addEventListener(end, () => setTimeout(() => {
+    pressed = false;
+    if (view) render();
+  }));
+}
 addEventListener('popstate', load);
 addEventListener('keydown', e => {
   if (e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;

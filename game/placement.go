@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// Laid samples boards of a game in which the players place pieces of two kinds on any empty
+// Placement samples boards of a game in which the players place pieces of two kinds on any empty
 // squares, at most 64, until there is a line of one kind. Every board without a line can be
 // reached. So can every board whose lines share a square: the piece there can have been
 // placed last.
-type Laid struct {
+type Placement struct {
 	squares int
 	lines   [64][]uint64 // the lines that contain the square
 	whole   [64][]uint64 // the lines whose last square it is
@@ -19,11 +19,11 @@ type Laid struct {
 	ways [][][]float64
 }
 
-// NewLaid returns a Laid. A line is a set of squares, as bits. With turns, the players place
+// NewPlacement returns a Placement. A line is a set of squares, as bits. With turns, the players place
 // the two kinds alternately, starting with the first kind; without, any piece may be of either
 // kind.
-func NewLaid(squares int, lines []uint64, turns bool) *Laid {
-	l := &Laid{squares: squares, turns: turns}
+func NewPlacement(squares int, lines []uint64, turns bool) *Placement {
+	l := &Placement{squares: squares, turns: turns}
 	for _, line := range lines {
 		for left := line; left != 0; left &= left - 1 {
 			square := bits.TrailingZeros64(left)
@@ -58,7 +58,7 @@ func NewLaid(squares int, lines []uint64, turns bool) *Laid {
 }
 
 // take returns the remaining pieces, and those of the first kind, after placing one piece.
-func (l *Laid) take(pieces, first, kind int) (int, int, bool) {
+func (l *Placement) take(pieces, first, kind int) (int, int, bool) {
 	switch {
 	case pieces == 0:
 		return 0, 0, false
@@ -71,7 +71,7 @@ func (l *Laid) take(pieces, first, kind int) (int, int, bool) {
 }
 
 // firsts returns how many pieces of a tier are of the first kind, as take counts them.
-func (l *Laid) firsts(tier int) int {
+func (l *Placement) firsts(tier int) int {
 	if l.turns {
 		return (tier + 1) / 2
 	}
@@ -79,14 +79,14 @@ func (l *Laid) firsts(tier int) int {
 }
 
 // Boards returns the number of boards with tier pieces, including those with lines.
-func (l *Laid) Boards(tier int) float64 { return l.ways[l.squares][tier][l.firsts(tier)] }
+func (l *Placement) Boards(tier int) float64 { return l.ways[l.squares][tier][l.firsts(tier)] }
 
 // Sample draws a board without a line. It goes through the squares in order and chooses
 // what to place, nothing or a piece that completes no line, in proportion to the number of
 // ways to place the remaining pieces on the remaining squares. Its Moves count the pieces that
 // can be placed; a game without turns that has other moves must add them. Sample is safe for
 // concurrent use.
-func (l *Laid) Sample(tier int, r *rand.Rand) (found Sample) {
+func (l *Placement) Sample(tier int, r *rand.Rand) (found Sample) {
 	var board [2]uint64
 	pieces, first := tier, l.firsts(tier)
 	weight := 1.0

@@ -9,7 +9,7 @@ import (
 
 // On small boards, the mean of many samples agrees with the true numbers, tier by tier: boards
 // without a line, their moves, and boards whose lines all share a square.
-func TestLaid(t *testing.T) {
+func TestPlacement(t *testing.T) {
 	for _, test := range []struct {
 		width, height, connect int
 		turns                  bool
@@ -24,7 +24,7 @@ func TestLaid(t *testing.T) {
 			}
 			lines = append(lines, line)
 		}
-		l := NewLaid(squares, lines, test.turns)
+		l := NewPlacement(squares, lines, test.turns)
 		boards, open, won := make([]float64, squares+2), make([]float64, squares+2), make([]float64, squares+2)
 		var lay func(square int, board [2]uint64)
 		lay = func(square int, board [2]uint64) {

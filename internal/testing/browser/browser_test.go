@@ -1,0 +1,375 @@
+// Package browser tests the pages of play web in a real Chromium. It is a module of its own, so
+// that the programs do not depend on the library that drives the browser. make test-web runs it.
+package browser
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const (
+	root     = "../../.."
+	driver   = root + "/bin/driver"
+	play     = root + "/bin/play"
+	pictures = root + "/build/screenshots"
+	axe      = root + "/build/axe/node_modules/axe-core/axe.min.js"
+	solved   = "/play/connectn/4-4-3" // the page of the table
+	patience = 20 * time.Second
+)
+
+// TestBrowser starts play web with the table of a small board, and uses its pages.
+func TestBrowser(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	if out, err := exec.Command(driver, "solve", "connectn", "--width", "4", "--height", "4", "--connect", "3", "--data", data).CombinedOutput(); err != nil {
+		t.Fatalf("driver solve: %v\n%s", err, out)
+	}
+	address := serve(t, data)
+	browser := launch(t)
+
+	steps := map[string]func(t *tab, column string){
+		"mouse": func(t *tab, column string) {
+			x, y := t.middle(`.target[y="1"][data-moves="` + column + `"]`)
+			t.run(chromedp.MouseClickXY(x, y))
+		},
+		"touch": func(t *tab, column string) {
+			x, y := t.middle(`.target[y="1"][data-moves="` + column + `"]`)
+			t.run(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}}), input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
+		},
+		"key": func(t *tab, column string) { t.run(chromedp.KeyEvent(column)) },
+		"tabulator": func(t *tab, column string) {
+			for range 60 {
+				if t.text(`document.activeElement.closest('#moves') ? document.activeElement.textContent : ''`) == column {
+					t.run(chromedp.KeyEvent(kb.Enter))
+					return
+				}
+				t.run(chromedp.KeyEvent(kb.Tab))
+			}
+			t.Fatalf("the tabulator key does not reach the button of move %s", column)
+		},
+		"typed": func(t *tab, column string) { t.run(chromedp.SendKeys("#move", column+kb.Enter)) },
+	}
+	for name, step := range steps {
+		t.Run("game by "+name, func(t *testing.T) {
+			tab := open(t, browser, address+solved)
+			if name == "touch" {
+				tab.run(emulation.SetTouchEmulationEnabled(true))
+			}
+			var made []string
+			for _, column := range []string{"0", "1", "0", "1", "0"} {
+				step(tab, column)
+				made = append(made, column)
+				tab.wait(`new URLSearchParams(location.search).get('moves') === '` + strings.Join(made, ",") + `' && document.querySelectorAll('.piece').length === ` + strconv.Itoa(len(made)))
+			}
+			tab.want(`document.querySelector('#state').textContent`, "The game is over: X wins.")
+		})
+	}
+
+	t.Run("hints equal the table", func(t *testing.T) {
+		tab := open(t, browser, address+solved)
+		random := rand.New(rand.NewPCG(1, 2))
+		for compared := 0; compared < 20; {
+			var moves []string
+			for range random.IntN(9) {
+				moves = append(moves, strconv.Itoa(random.IntN(4)))
+			}
+			out, err := exec.Command(driver, append([]string{"lookup", "--data", data, "--json"}, strings.Join(moves, ","))...).Output()
+			if len(moves) == 0 || err != nil {
+				continue // a full column, or a game that was over before
+			}
+			var found struct {
+				Value      string
+				Remoteness int
+				Moves      []struct {
+					Move, Value string
+					Remoteness  int
+				}
+			}
+			if err := json.Unmarshal(out, &found); err != nil {
+				t.Fatalf("driver lookup %v: %v", moves, err)
+			}
+			if len(found.Moves) == 0 {
+				continue
+			}
+			compared++
+			tab.visit(address + solved + "?moves=" + strings.Join(moves, ","))
+			glyphs := map[string]string{"win": "▲", "lose": "▼", "tie": "=", "draw": "∞"}
+			var rows, marks []string
+			for _, m := range found.Moves {
+				rows = append(rows, fmt.Sprint(m.Move, " ", m.Value, " ", m.Remoteness))
+				marks = append(marks, glyphs[m.Value]+strconv.Itoa(m.Remoteness))
+			}
+			tab.want(`[...document.querySelectorAll('#moves tbody tr')].map(r => [...r.cells].map(c => c.textContent.replace(/[^a-z0-9]/g, '')).join(' ')).join()`, strings.Join(rows, ","))
+			slices.Sort(marks)
+			tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent.replace('★', '')).sort().join()`, strings.Join(marks, ","))
+		}
+	})
+
+	t.Run("history, undo and redo", func(t *testing.T) {
+		tab := open(t, browser, address+solved+"?moves=1,1,2")
+		tab.run(chromedp.KeyEvent("3"))
+		tab.wait(`document.querySelectorAll('#history .point').length === 5`)
+		x, y := tab.middle(`#history .point:nth-of-type(2)`)
+		tab.run(chromedp.MouseClickXY(x, y))
+		tab.wait(`location.search === '?moves=1' && document.querySelectorAll('.piece').length === 1`)
+		tab.run(chromedp.KeyEvent(kb.ArrowRight))
+		tab.wait(`location.search === '?moves=1%2C1'`)
+		tab.run(chromedp.Click("#undo"))
+		tab.wait(`location.search === '?moves=1'`)
+		tab.run(chromedp.NavigateBack())
+		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
+	})
+
+	t.Run("a shared address", func(t *testing.T) {
+		const shown = `document.querySelector('#board').textContent + document.querySelector('.side').innerText + document.querySelectorAll('.piece').length`
+		first := open(t, browser, address+solved)
+		for i, column := range []string{"2", "2", "1"} {
+			steps["key"](first, column)
+			first.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(i+1))
+		}
+		first.settle()
+		second := open(t, browser, first.text(`location.href`))
+		second.want(shown, first.text(shown))
+	})
+
+	t.Run("two machines", func(t *testing.T) {
+		tab := open(t, browser, address+solved)
+		tab.run(chromedp.SetValue("#speed", "0"))
+		plies := tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`)
+		for _, seat := range []string{"#seat0", "#seat1"} {
+			tab.run(chromedp.Evaluate(`document.querySelector('`+seat+`').value = 'perfect'; document.querySelector('`+seat+`').dispatchEvent(new Event('change'))`, nil))
+		}
+		tab.wait(`document.querySelector('#state').textContent === 'The game is over: X wins.'`)
+		tab.want(`new URLSearchParams(location.search).get('moves').split(',').length`, plies)
+	})
+
+	t.Run("pages", func(t *testing.T) { testPages(t, browser, address) })
+}
+
+// testPages opens every page, light and dark, wide and narrow, checks it and keeps a picture.
+func testPages(t *testing.T, browser context.Context, address string) {
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Fatalf("%v: run make test-web", err)
+	}
+	if err := os.MkdirAll(pictures, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	games := []string{"connectn/7-6-4", "quickcross/4-4-4", "mancala/6-4", "network/regular"}
+	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0"}
+	for _, game := range games {
+		id, _, _ := strings.Cut(game, "/")
+		pages[id] = "/play/" + game
+	}
+	for name, path := range pages {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{1200, 360} {
+				t.Run(fmt.Sprintf("%s-%s-%d", name, scheme, width), func(t *testing.T) {
+					tab := newTab(t, browser)
+					tab.expectError = name == "error"
+					tab.run(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 500),
+						emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+							{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+					tab.visit(address + path)
+					if strings.HasPrefix(path, "/play/") && name != "error" {
+						tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
+						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over"))
+					}
+					if name == "connectn" || name == "mancala" { // their search is fast
+						tab.wait(`!/ 0 plies/.test(document.querySelector('#search').textContent)`)
+					}
+					tab.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
+					tab.want(`document.documentElement.scrollWidth <= innerWidth`, "true")
+					var picture []byte
+					tab.run(chromedp.FullScreenshot(&picture, 100))
+					if err := os.WriteFile(filepath.Join(pictures, filepath.Base(t.Name())+".png"), picture, 0o666); err != nil {
+						t.Error(err)
+					}
+					tab.accessible(string(script))
+				})
+			}
+		}
+	}
+}
+
+// serve starts play web, and returns its address.
+func serve(t *testing.T, data string) string {
+	cmd := exec.Command(play, "web", "--data", data, "--listen", "localhost:0", "--searches", "1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("play web: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("play web: no address: %v", err)
+	}
+	return strings.TrimSuffix(strings.TrimSpace(line), "/")
+}
+
+// launch starts the browser.
+func launch(t *testing.T) context.Context {
+	allocator, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("chromium-headless-shell"), chromedp.NoSandbox)...)
+	t.Cleanup(end)
+	ctx, end := chromedp.NewContext(allocator)
+	t.Cleanup(end)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// A tab is an open page. Messages on its console and requests to other servers fail its test.
+type tab struct {
+	*testing.T
+	ctx         context.Context
+	expectError bool // the page itself is an answer with an error status, which the console shows
+}
+
+// newTab opens an empty page.
+func newTab(t *testing.T, browser context.Context) *tab {
+	ctx, end := chromedp.NewContext(browser)
+	tab := &tab{T: t, ctx: ctx}
+	problems := make(chan string, 1000)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			for _, a := range e.Args {
+				problems <- fmt.Sprintf("console: %s", a.Value)
+			}
+		case *runtime.EventExceptionThrown:
+			problems <- "exception: " + e.ExceptionDetails.Error()
+		case *log.EventEntryAdded:
+			if !tab.expectError || e.Entry.Source != log.SourceNetwork {
+				problems <- "console: " + e.Entry.Text + " " + e.Entry.URL
+			}
+		case *network.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Hostname() != "127.0.0.1" && e.Request.URL != "about:blank" {
+				problems <- "request to " + e.Request.URL
+			}
+		}
+	})
+	t.Cleanup(func() {
+		end()
+		for len(problems) > 0 {
+			t.Error(<-problems)
+		}
+	})
+	// The tab closes when the context of its first call of Run ends.
+	if err := chromedp.Run(ctx, network.Enable(), log.Enable()); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// open opens a page.
+func open(t *testing.T, browser context.Context, address string) *tab {
+	tab := newTab(t, browser)
+	tab.visit(address)
+	return tab
+}
+
+// visit loads a page, and waits until it is complete.
+func (t *tab) visit(address string) {
+	t.Helper()
+	t.run(chromedp.Navigate(address))
+	t.settle()
+}
+
+// settle waits until the page shows its position, and an analysis that does not come from a
+// table is under way.
+func (t *tab) settle() {
+	t.Helper()
+	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.querySelector('#search').textContent !== ''`)
+}
+
+// run does something in the page.
+func (t *tab) run(actions ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// text returns the value of an expression in JavaScript.
+func (t *tab) text(expression string) string {
+	t.Helper()
+	var value string
+	t.run(chromedp.Evaluate("String("+expression+")", &value))
+	return value
+}
+
+// wait waits until an expression is true.
+func (t *tab) wait(expression string) {
+	t.Helper()
+	for end := time.Now().Add(patience); t.text(expression) != "true"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not true after %v at %s: %s", expression, patience, t.text("location.href"), t.text("document.body.innerText"))
+		}
+	}
+}
+
+// want checks the value of an expression.
+func (t *tab) want(expression, want string) {
+	t.Helper()
+	if got := t.text(expression); got != want {
+		t.Errorf("%s: %s is\n%s, want\n%s", t.text("location.href"), expression, got, want)
+	}
+}
+
+// middle returns the place of an element.
+func (t *tab) middle(selector string) (x, y float64) {
+	t.Helper()
+	var place struct{ X, Y float64 }
+	t.run(chromedp.Evaluate(`(e => { e.scrollIntoView({ block: 'nearest' }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })(document.querySelector('`+selector+`'))`, &place))
+	return place.X, place.Y
+}
+
+// accessible checks the page by the rules of WCAG 2.2 AA and best practice. It logs what axe-core
+// could not decide.
+func (t *tab) accessible(axe string) {
+	t.Helper()
+	type rule struct{ ID, Help, Nodes string }
+	var found struct{ Violations, Incomplete []rule }
+	t.run(chromedp.Evaluate(axe+"; 0", nil), chromedp.Evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(r => {
+		const short = rules => rules.map(r => ({ ID: r.id, Help: r.help, Nodes: r.nodes.slice(0, 5).map(n => n.html.slice(0, 200)).join(' ') }));
+		return { Violations: short(r.violations), Incomplete: short(r.incomplete) };
+	})`, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	for _, r := range found.Violations {
+		t.Errorf("%s: %s: %s", r.ID, r.Help, r.Nodes)
+	}
+	for _, r := range found.Incomplete {
+		t.Logf("axe-core cannot decide: %s: %s", r.ID, r.Help)
+	}
+}

@@ -266,7 +266,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	shuffles, costs := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0
 	fmt.Fprint(w, "tier\tpositions\t±\t")
 	if known {
-		fmt.Fprint(w, "told\t")
+		fmt.Fprint(w, "messages\t")
 	}
 	if shuffles {
 		fmt.Fprint(w, "shuffled\t")

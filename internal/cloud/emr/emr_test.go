@@ -575,8 +575,8 @@ func TestCause(t *testing.T) {
 		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "the logs of the step contain no message"},
 	} {
 		l := logsOf(t, test.files)
-		told := 0
-		l.News = func(string) { told++ }
+		count := 0
+		l.News = func(string) { count++ }
 		got, err := l.Cause(t.Context(), "s-1")
 		if err != nil {
 			got = err.Error()
@@ -584,8 +584,8 @@ func TestCause(t *testing.T) {
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
-		if waited := test.files["steps/s-1/stderr.gz"] == "" && len(test.files) < 2 && test.name != "an empty log" && test.name != "not packed"; (told == 1) != waited {
-			t.Errorf("%s: warned %d times that logs come late", test.name, told)
+		if waited := test.files["steps/s-1/stderr.gz"] == "" && len(test.files) < 2 && test.name != "an empty log" && test.name != "not packed"; (count == 1) != waited {
+			t.Errorf("%s: warned %d times that logs come late", test.name, count)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

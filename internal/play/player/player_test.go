@@ -442,7 +442,7 @@ genmove first
 quit
 `
 	if string(output) != want || err != nil {
-		t.Errorf("told %s, %v, want %s", output, err, want)
+		t.Errorf("sent %s, %v, want %s", output, err, want)
 	}
 }
 

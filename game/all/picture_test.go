@@ -38,7 +38,7 @@ func TestReadPicture(t *testing.T) {
 				row[0].Marked = row[0].Kind != game.Gap
 			}
 			if strings.HasPrefix(spec, "mancala") || strings.HasPrefix(spec, "dodgem") {
-				if _, err := game.ReadPicture(g, pic.String()); err == nil || !strings.Contains(err.Error(), "whose turn it is") {
+				if _, err := game.ReadPicture(g, pic.String()); err == nil || !strings.Contains(err.Error(), "the player to move is unknown") {
 					t.Fatalf("%s: whose turn it is in\n%s%v", spec, pic, err)
 				}
 			} else {

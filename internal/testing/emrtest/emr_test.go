@@ -460,7 +460,7 @@ func testSecondDriver(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	d := s.startEMR(t, course, "second", "--cluster-above 30000")
 	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
-	s.startEMR(t, course, "second", "").fails(t, "at work")
+	s.startEMR(t, course, "second", "").fails(t, "already solving")
 	d.done(t)
 	s.same(t, course, s.fetched(t, "second"))
 	if n := len(s.emr.Clusters()); n != before+1 {

@@ -27,8 +27,8 @@ func (t *Table) Parents(p game.Position) ([]Parent, error) {
 	var parents []Parent
 	var moves []game.Move
 	err := t.contents.before(p, func(q game.Position, v game.Value) {
-		if finished(v) || t.g.Check(q) != nil {
-			return
+		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
+			return // terminal, or not a position
 		}
 		moves = t.g.Moves(moves[:0], q)
 		if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
@@ -37,9 +37,6 @@ func (t *Table) Parents(p game.Position) ([]Parent, error) {
 	})
 	return parents, err
 }
-
-// finished reports whether v is the value of a terminal position.
-func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
 
 // before calls do for the positions of those ranges of the previous tier from which moves
 // lead into p's range.

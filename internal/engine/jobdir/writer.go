@@ -97,7 +97,7 @@ type Writer struct {
 	out    io.WriteCloser
 	packed packedWriter // nil for text
 	err    error        // from a function that made packed
-	chunk  *Chunk       // for AppendLines
+	chunk  *Chunk       // for Add and AppendLines
 	// gather adds the records of in to the chunk, and calls do after each range.
 	gather func(in io.Reader, source string, do func() error) error
 }
@@ -167,6 +167,12 @@ func (w *Writer) Append(c *Chunk) error {
 	return err
 }
 
+// Add writes a block, unless it is empty. Ranges must ascend.
+func (w *Writer) Add(b *block.Block) error {
+	w.chunk.Add(b)
+	return w.spill()
+}
+
 // AppendTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) AppendTier(t *Tier) error {
 	if w.err != nil {
@@ -182,28 +188,33 @@ func (w *Writer) AppendTier(t *Tier) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
-	const enough = 256 << 10
-	spill := func() error {
-		err := w.Append(w.chunk)
-		w.chunk.Reset()
-		return err
-	}
-	err := w.gather(in, source, func() error {
-		if w.chunk.Size() > enough {
-			return spill()
-		}
+	return w.gather(in, source, w.spill)
+}
+
+// chunkSize is the number of bytes that Add and AppendLines write at a time.
+const chunkSize = 256 << 10
+
+// spill writes the chunk if it is large enough.
+func (w *Writer) spill() error {
+	if w.chunk.Size() < chunkSize {
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return spill()
+	return w.flush()
+}
+
+func (w *Writer) flush() error {
+	err := w.Append(w.chunk)
+	w.chunk.Reset()
+	return err
 }
 
 // Finish finalizes the shard unless err is not nil, and closes the file in any case. It
 // returns the first error.
 func (w *Writer) Finish(err error) error {
-	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.chunk != nil && w.chunk.Size() > 0 {
+		err = w.flush()
+	}
+	if err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
 	return cmp.Or(err, w.out.Close())
@@ -243,7 +254,10 @@ func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 
 // A StateWriter writes the output of one reducer: a shard of new positions, and the states
 // of its ranges.
-type StateWriter struct{ states, fresh *Writer }
+type StateWriter struct {
+	states, fresh *Writer
+	chunk         *StateChunk // for Add
+}
 
 // NewStateWriter creates the files of reducer i with create; c is the form of the new
 // positions.
@@ -256,8 +270,19 @@ func NewStateWriter(create func(name string) (io.WriteCloser, error), i int, g g
 	if err != nil {
 		return nil, errors.Join(err, states.Close())
 	}
-	return &StateWriter{NewRangeWriter(states, g, Blocks), NewRangeWriter(fresh, g, c)}, nil
+	w := &StateWriter{states: NewRangeWriter(states, g, Blocks), fresh: NewRangeWriter(fresh, g, c)}
+	w.chunk = &StateChunk{g: g, states: w.states.chunk, fresh: w.fresh.chunk}
+	return w, nil
 }
+
+// Add writes the state of a range and its new positions. Ranges must ascend.
+func (w *StateWriter) Add(rng uint64, state, fresh *block.State) error {
+	w.chunk.Add(rng, state, fresh)
+	return cmp.Or(w.states.spill(), w.fresh.spill())
+}
+
+// New returns the number of new positions that Add has written.
+func (w *StateWriter) New() game.Tally { return w.chunk.New }
 
 // Append writes a chunk, whose ranges must be above all those written before.
 func (w *StateWriter) Append(c *StateChunk) error {

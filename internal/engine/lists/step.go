@@ -75,7 +75,10 @@ func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Opt
 		err = f.reduceRows(name, in)
 	case step.Final:
 		f.check.tier = anyTier
-		err = f.reduceFinal(in)
+		final := step.NewFinalLines(f.Writer, game.Method{Game: g, Lists: g})
+		err = f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
+			return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
+		})
 	default:
 		err = step.Unknown(name)
 	}
@@ -207,12 +210,4 @@ func (f *filter) located(b *batch, err error) error {
 	i, _ := slices.BinarySearch(b.keys, wrong.Key)
 	return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
 		streamfmt.AppendKey(nil, wrong.Key, f.Width), wrong.Reason)
-}
-
-// reduceFinal prints each position once.
-func (f *filter) reduceFinal(in io.Reader) error {
-	final := step.NewFinalLines(f.Writer, game.Method{Game: f.g, Lists: f.g})
-	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
-		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
-	})
 }

@@ -209,7 +209,8 @@ func (r *run) solve(ctx context.Context) (err error) {
 	case r.g.Blocks != nil:
 		m = newBlocks(r, r.g.Blocks)
 	case r.g.States != nil:
-		m = newStates(r, r.g.States)
+		r.work = 2 * float64(r.g.States.Positions())
+		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States)}
 	default:
 		m = newLists(r, r.g.Lists)
 	}

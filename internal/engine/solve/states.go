@@ -28,11 +28,6 @@ type states struct {
 	edges bool          // the forward passes store the edges, which the retrograde passes read
 }
 
-func newStates(r *run, g game.Cyclic) *states {
-	r.work = 2 * float64(g.Positions())
-	return &states{run: r, g: g, edges: !game.KnowsBackward(g)}
-}
-
 // passes returns the passes that have run.
 func (s *states) passes() []jobdir.Found {
 	if s.index == nil {

@@ -3,7 +3,6 @@ package step
 import (
 	"fmt"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -15,10 +14,6 @@ import (
 type countingMapper struct {
 	*solve
 	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot
-}
-
-func newCountingMapper(g game.Tiered) *countingMapper {
-	return &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 }
 
 // Expect resets the counts. No slot needs to be open: a successor sends messages to all

@@ -235,24 +235,19 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 		open.Subtract(set)
 	})
 	if p.StoreEdge != nil {
-		return p.storeEdges(rng, open, &s.Number)
+		for slot := range open.All() {
+			if err := p.storeEdges(rng*uint64(p.g.RangeSize())+uint64(slot), slot, &s.Number); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	p.mover.CountMoves(rng, open, &s.Number)
 	return nil
 }
 
-// storeEdges counts and stores the outgoing edges of positions that are not terminal.
-func (p *Pass) storeEdges(rng uint64, of block.Set, into *block.Counter) error {
-	for slot := range of.All() {
-		if err := p.storeEdgesOf(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// storeEdgesOf counts and stores the outgoing edges of one position.
-func (p *Pass) storeEdgesOf(from game.Position, slot int, into *block.Counter) error {
+// storeEdges counts and stores the outgoing edges of a position that is not terminal.
+func (p *Pass) storeEdges(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
 		return fmt.Errorf("position %#x is not finished, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)

@@ -23,7 +23,7 @@ type blockLines struct {
 func newBlockLines(s *stream, g game.Tiered) *blockLines {
 	c := &blockLines{stream: s, g: g}
 	if s.name == Solve {
-		c.count = newCountingMapper(g)
+		c.count = &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 		// A slot takes 5/4 bytes (see Pusher.receiver), and one for its count.
 		s.o.Memory = max(1, cmp.Or(s.o.Memory, DefaultMemory)/9*5)
 	}

@@ -219,43 +219,6 @@ func (s *stream) create(name string) (io.WriteCloser, error) {
 	return s.o.Create(name)
 }
 
-// A shard is the output of a reducer. It collects records in a chunk.
-type shard[C interface {
-	Size() int
-	Reset()
-}] struct {
-	chunk C
-	files interface {
-		Append(C) error
-		Finish(error) error
-	}
-	count func() // counts the records of the chunk
-}
-
-// spill writes the chunk if it is large enough.
-func (s *shard[C]) spill() error {
-	if s.chunk.Size() < flushSize {
-		return nil
-	}
-	return s.flush()
-}
-
-func (s *shard[C]) flush() error {
-	s.count()
-	err := s.files.Append(s.chunk)
-	s.chunk.Reset()
-	return err
-}
-
-// finish writes the last chunk and finalizes the files unless err is not nil, and closes
-// them in any case. It returns the first error.
-func (s *shard[C]) finish(err error) error {
-	if err == nil {
-		err = s.flush()
-	}
-	return s.files.Finish(err)
-}
-
 // eachRecord calls do for every record of in. Each record must be a position, not a
 // message. do returns a description of what it expected instead of the record, or "".
 func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamfmt.Record) (want string)) error {

@@ -172,13 +172,6 @@ func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error)
 	return r.planRows(tiers, sources, shareRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
-// planListsFinal plans shares such that the lines of all shares in progress fit into memory.
-func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) (listPlan, error) {
-	p, err := r.planRows(g.Tiers(), []*lists.Source{all}, finalRowMemory(g), 0, 0)
-	p.share = min(p.share, mostRows/4)
-	return p, err
-}
-
 // finalRowMemory is the memory of a row of a share in final, which is loaded and becomes a
 // line.
 func finalRowMemory(g game.Acyclic) int {
@@ -274,9 +267,6 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 // blockMemory is the memory of a block with this many slots: two bits and a value byte for
 // each.
 func blockMemory(slots int) int { return slots + slots/4 }
-
-// openMemory is the memory of the list of open positions, at most one for each slot.
-func openMemory(slots int) int { return 4 * slots }
 
 // stateMemory is the memory of a state: nine bits for each hash of a range.
 func stateMemory(g game.Cyclic) int { return block.StatePlanes * 8 * block.Words(g.RangeSize()) }

@@ -168,7 +168,7 @@ func (w *work) needs(slots []int) needs {
 		n.shared += w.parents.Len() * entryMemory
 	}
 	n.record = blockMemory(largest)
-	n.worker = (near+2)*blockMemory(largest) + openMemory(largest)
+	n.worker = (near+2)*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
 	return n
 }

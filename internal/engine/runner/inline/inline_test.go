@@ -86,9 +86,7 @@ func TestOutboxFinishError(t *testing.T) {
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
 		failed := errors.New("disk full")
 		edges := newOutgoing(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
-		w := edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
-		})
+		w := edges.newSender(leastRows)
 		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
 			t.Fatal(err)
 		}

@@ -163,9 +163,7 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Unlock()
 	job, old := w.job, worker.out
 	worker.listWork = w
-	worker.out = w.outgoing.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-		return lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, emit)
-	})
+	worker.out = w.outgoing.newSender(w.plan.outbox)
 	if old != nil {
 		worker.out.Inherit(old.Outbox)
 	}
@@ -211,11 +209,12 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 		return stats, err
 	}
 	defer all.Close()
-	plan, err := r.planListsFinal(job.g, all)
+	sources := []*lists.Source{all}
+	plan, err := r.planRows(job.g.Tiers(), sources, finalRowMemory(job.g), 0, 0)
 	if err != nil {
 		return stats, err
 	}
-	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
+	shares := cutShares(min(plan.share, mostRows/4), job.borders, sources)
 	first := func(i int) game.Position { return shares[i].First }
 	return job.writeText(ctx, plan.plan, len(shares), first, func() func(int, *textChunk) error {
 		var loader lists.Loader

@@ -23,8 +23,8 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	if job.Step == step.Final {
 		return r.runStatesFinal(ctx, job)
 	}
-	s := newShuffle(job, r.inboxMemory())
-	s.free, r.inboxes = r.inboxes, nil
+	s := &shuffle{job: job, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(job.g)), free: r.inboxes}
+	r.inboxes = nil
 	defer func() {
 		err = errors.Join(err, s.close())
 		r.inboxes = s.free
@@ -139,9 +139,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		var state, fresh block.State
 		var out *sender
 		if most > 0 {
-			out = edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
-			})
+			out = edges.newSender(most)
 			p.StoreEdge = out.SendEdge
 		}
 		return func(i int, chunk *jobdir.StateChunk) error {

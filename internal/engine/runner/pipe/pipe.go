@@ -361,7 +361,8 @@ func (p *pipeline) startReduce(i int) error {
 			p.cancel(p.cause(reducer.err, sort))
 		}
 		if lines != nil && reducer.messages.counters == nil {
-			reducer.messages.counters, red.uncounted = lines.counters(), true
+			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records, step.RecordsDone: lines.done}
+			red.uncounted = true
 			if reducer.err == nil && lines.within {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
 			}

@@ -211,7 +211,7 @@ func TestRowText(t *testing.T) {
 	const (
 		number  = "after the tab p and a key, a value of 1 to 65535, or m and such a value"
 		times   = "after m, a value and x a number of 2 to 65535"
-		parent  = "after p, the key of a parent in 3 hexadecimal digits (0-9, a-f)"
+		parent  = "after p, the key of a predecessor in 3 hexadecimal digits (0-9, a-f)"
 		digits  = "a key of 3 hexadecimal digits (0-9, a-f)"
 		nothing = "a key of 3 hexadecimal digits, then nothing or a tab"
 	)

@@ -73,7 +73,7 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	switch word[0] {
 	case 'p':
 		if r.Word, ok = parseKey(word[1:]); !ok || len(word) != 1+width {
-			return r, kind, fmt.Sprintf("after p, the key of a parent in %d hexadecimal digits (0-9, a-f)", width)
+			return r, kind, fmt.Sprintf("after p, the key of a predecessor in %d hexadecimal digits (0-9, a-f)", width)
 		}
 		return r, Parents, ""
 	case 'm':

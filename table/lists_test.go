@@ -225,7 +225,7 @@ func TestVerifyListsRows(t *testing.T) {
 			tiers[tier] = append(tiers[tier], lists.Row{Key: 1<<g.KeyBits() - 1, Word: 1})
 		}, "is no position"},
 		{"no value", func(tiers [][]lists.Row) { _, row := some(tiers); row.Word = 0 }, "leads to a position without a value"},
-		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the start"},
+		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the initial position"},
 		{"a tier is empty", func(tiers [][]lists.Row) { tier, _ := some(tiers); tiers[tier] = nil }, "which is missing"},
 	} {
 		tiers := rowsOf(g, right)

@@ -144,7 +144,7 @@ func (t *Table) Unreached(p game.Position, cannot error) error {
 		q := parents[0]
 		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%#x) leads to it", q.Move, t.g.AppendText(nil, q.Position), q.Position)))
 	case p == t.g.Start():
-		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the start"))
+		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the initial position"))
 	}
 	return fmt.Errorf("%q %w", t.g.AppendText(nil, p), cannot)
 }

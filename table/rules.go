@@ -399,14 +399,14 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if end := c.g.values.Ended(c.g.Primitive(p), c.g.ToMove(p)); end != 0 {
 		switch {
 		case len(c.moves) > 0:
-			return "it is finished, but has moves", nil
+			return "it is terminal, but has moves", nil
 		case v != end:
-			return fmt.Sprintf("expected %s (it is finished), found %s", c.g.values.Text(end), c.g.values.Text(v)), nil
+			return fmt.Sprintf("expected %s (it is terminal), found %s", c.g.values.Text(end), c.g.values.Text(v)), nil
 		}
 		return "", nil
 	}
 	if len(c.moves) == 0 {
-		return "it is not finished, but has no moves", nil
+		return "it is not terminal, but has no moves", nil
 	}
 	c.values = c.values[:0]
 	for _, m := range c.moves {

@@ -53,7 +53,7 @@ type kernel struct {
 func (k *kernel) children(p game.Position) ([]game.Move, error) {
 	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
-		return nil, &PositionError{p, "it is not finished, and has no moves"}
+		return nil, &PositionError{p, "it is not terminal, and has no moves"}
 	}
 	return k.moves, nil
 }
@@ -133,7 +133,7 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
 func errUnknownRecipient(p game.Position) error {
-	return &PositionError{p, "received a message, but no list of parents has the position"}
+	return &PositionError{p, "received a message, but no list of predecessors contains the position"}
 }
 
 // value returns the value of a position that has received the given messages.
@@ -143,7 +143,7 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	}
 	if v := k.g.Primitive(p); v != 0 {
 		if len(messages) > 0 {
-			return 0, &PositionError{p, "received a message, but the position is finished"}
+			return 0, &PositionError{p, "received a message, but the position is terminal"}
 		}
 		return k.values.Ended(v, k.g.ToMove(p)), nil
 	}
@@ -157,7 +157,7 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 		received += TimesOf(m.Word)
 		v := ValueOf(m.Word)
 		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
+			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
 		}
 		if best == 0 || k.values.Better(mover, v, best) {
 			best = v
@@ -168,7 +168,7 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 		if received > len(moves) {
 			why = "duplicate messages"
 		}
-		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but received messages for %d: %s", len(moves), received, why)}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", len(moves), received, why)}
 	}
 	return k.values.Before(best), nil
 }
@@ -185,7 +185,7 @@ func (k *solve) send(parents []Row, v game.Value) error {
 		}
 		tier := k.g.Tier(r.Word)
 		if tier < 0 || tier >= k.tier {
-			return &PositionError{r.Key, fmt.Sprintf("its parent %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
+			return &PositionError{r.Key, fmt.Sprintf("its predecessor %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
 		}
 		if err := k.out.Send(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err

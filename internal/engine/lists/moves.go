@@ -95,7 +95,7 @@ func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, received, open in
 		return err
 	}
 	if edges.Rows() < open {
-		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not finished, but stored %d edges", open, edges.Rows())}
+		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not terminal, but stored %d edges", open, edges.Rows())}
 		return errors.Join(err, edges.Close())
 	}
 	return m.Take(edges)

@@ -113,7 +113,7 @@ func TestMovesMissing(t *testing.T) {
 	}{
 		{func(*jobdir.Index) {}, ""},
 		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: the passes up to this one received 3 messages, but 2 edges are stored before it"},
-		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not finished, but stored 2 edges"},
+		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not terminal, but stored 2 edges"},
 	} {
 		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
 		fsys := store.Local{}

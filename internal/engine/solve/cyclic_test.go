@@ -481,7 +481,7 @@ func TestMovesGone(t *testing.T) {
 		o.Runner, o.Warn = &inline.Runner{}, func(text string) { output = append(output, text) }
 		_, err = solveInto(t, dir, g, o, store.Resume)
 		if err != nil || !slices.ContainsFunc(output, func(text string) bool {
-			return strings.Contains(text, "positions that are not finished, but stored 0 edges: "+gone+" is run again")
+			return strings.Contains(text, "positions that are not terminal, but stored 0 edges: "+gone+" is run again")
 		}) {
 			t.Errorf("%s gone: %v, output %q", gone, err, output)
 		} else if got := bytesOf(t, dir); got != want {

@@ -225,8 +225,8 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}{
 		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
 		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
-		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not finished, and has moves to 64 positions: expected 1 to 63"},
-		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not finished, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not terminal, and has moves to 64 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not terminal, and has moves to 0 positions: expected 1 to 63"},
 		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
 		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
 		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
@@ -275,7 +275,7 @@ func TestBeyondPositions(t *testing.T) {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
 				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
-				fmt.Sprintf("a parent of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
 				if err == nil || !strings.Contains(err.Error(), want) {

@@ -375,7 +375,7 @@ func (r *run) lookUp() (game.Value, error) {
 	defer t.Close()
 	value, ok, err := t.Lookup(r.g.Game.Start())
 	if err == nil && !ok {
-		err = errors.New("table: the start is missing: driver solve --overwrite starts over")
+		err = errors.New("table: the initial position is missing: driver solve --overwrite starts over")
 	}
 	return value, err
 }

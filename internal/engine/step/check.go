@@ -34,7 +34,7 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 		}
 	}
 	if c.child && rec.Kind == streamfmt.Open {
-		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved children", c.o.Turn, b.Tier)
+		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved successors", c.o.Turn, b.Tier)
 	}
 	if len(c.line) < b.Len() {
 		c.line = make([]int64, b.Len())
@@ -57,7 +57,7 @@ func (c *inputCheck) begin(tier int) (want string) {
 	if c.job >= 0 && job != c.job {
 		want := fmt.Sprintf("a position of tier %d", c.job-1)
 		if c.name == Solve {
-			want += fmt.Sprintf(" or a child of tier %d", c.job)
+			want += fmt.Sprintf(" or a successor of tier %d", c.job)
 		}
 		return fmt.Sprintf("%s, as those before it (this one is of tier %d)", want, tier)
 	}
@@ -86,7 +86,7 @@ func (c *inputCheck) values(b *block.Block) error {
 			case finished:
 				want = wantFinished(c.rules.Val[slot])
 			case c.name == Solve && !c.child:
-				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are parents, and this one is not finished", c.o.Turn, b.Tier)
+				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are predecessors, and this one is not terminal", c.o.Turn, b.Tier)
 			case !c.child:
 				want = wantOpen
 			case found.Remoteness() == 0 || found.Remoteness() > most:
@@ -112,10 +112,10 @@ func valueError(source string, line int64, g game.Game, p game.Position, found b
 }
 
 func wantFinished(value byte) string {
-	return fmt.Sprintf("the value %d, as this position is finished", value)
+	return fmt.Sprintf("the value %d, as this position is terminal", value)
 }
 
-const wantOpen = "no value, as this position is not finished"
+const wantOpen = "no value, as this position is not terminal"
 
 // A passCheck checks the input of the map of a pass over a game with cycles, as inputCheck
 // does for tiered games.

@@ -86,7 +86,7 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 	}
 	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
 	if score == 0 {
-		return "a message with the value of a child"
+		return "a message with the value of a successor"
 	}
 	if !b.Done.Has(slot) {
 		b.Val[slot] = max(b.Val[slot], score)
@@ -117,7 +117,7 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 		case received > uint32(moves):
 			why = "duplicate messages"
 		case moves == 0:
-			why = "it is finished, and has no value"
+			why = "it is terminal, and has no value"
 		}
 		return fmt.Errorf("%s:%d: position %s has %d moves, but received messages for %d: %s",
 			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, received, why)

@@ -175,7 +175,7 @@ func (p *Pass) toParents(rng uint64, to block.Set, send func(rng uint64, from bl
 		var err error
 		b.Parents(rng, to, func(from uint64, parents block.Set) {
 			if beyond, ok := p.beyond(from, parents); ok && err == nil {
-				err = fmt.Errorf("a parent of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				err = fmt.Errorf("a predecessor of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
 			}
 			if err == nil {
 				send(from, parents)
@@ -250,7 +250,7 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 func (p *Pass) storeEdges(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
-		return fmt.Errorf("position %#x is not finished, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
+		return fmt.Errorf("position %#x is not terminal, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
 	}
 	into.Put(slot, len(p.moves))
 	mover := p.g.ToMove(from)
@@ -286,7 +286,7 @@ func (p *Pass) solve(rng uint64, s *block.State, h *block.Inbox, fresh *block.St
 	}
 	open.Intersect(open, set) // only these counts change; all others are above 0
 	if !s.Number.SubCounter(&h.Times, open) {
-		return false, fmt.Errorf("range %#x: a position has more children that are won than moves", rng)
+		return false, fmt.Errorf("range %#x: a position has more successors that are won than moves", rng)
 	}
 	changed = changed || !open.Empty()
 	s.Number.Zero(set, open)

@@ -193,7 +193,7 @@ func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) str
 	case rec.Kind == streamfmt.Message && c.name == Solve && rec.Value == counted:
 		n := h.Times.Get(slot) + max(1, int(rec.Times))
 		if n > block.MaxCount {
-			return fmt.Sprintf("at most %d children that are won", block.MaxCount)
+			return fmt.Sprintf("at most %d successors that are won", block.MaxCount)
 		}
 		h.Times.Put(slot, n)
 	case c.name == Solve:

@@ -166,7 +166,7 @@ func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 		defer t.Close()
 		return c.eachBlock(t, split.From, split.To, b, func() error {
 			if c.name == Solve && !b.Open.Empty() {
-				return fmt.Errorf("%s: expected children with a value, found %d without in range %#x", split.File, b.Open.Count(), b.Range)
+				return fmt.Errorf("%s: expected successors with a value, found %d without in range %#x", split.File, b.Open.Count(), b.Range)
 			}
 			c.In += int64(b.Count())
 			return do(b)

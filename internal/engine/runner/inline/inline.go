@@ -125,7 +125,7 @@ func (w *work) open() (err error) {
 		w.ranges = slices.Compact(w.ranges)
 	case step.Solve:
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
-			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
+			return fmt.Errorf("%s: expected successors with a value, found %d without", job.Input[0], n)
 		}
 		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
 			return err

@@ -93,7 +93,7 @@ func TestAppendRows(t *testing.T) {
 		{lists.Parents, "12\tp02\n12\tp10\n21\tp01\n", ""},
 		{lists.Values, "12\t6\n21\t40000\n", ""},
 		{lists.Values, "12\t6\n21\tp01\n", `out:2: expected a position with a value, found "21\tp01"`},
-		{lists.Parents, "12\t6\n", `out:1: expected a position with a parent: after the tab p and its key, found "12\t6"`},
+		{lists.Parents, "12\t6\n", `out:1: expected a position with a predecessor: after the tab p and its key, found "12\t6"`},
 		{lists.Parents, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
 		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {

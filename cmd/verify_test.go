@@ -87,7 +87,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 		if change != nil {
 			change(&b)
 		}
-		var p streamfmt.Packed
+		var p streamfmt.Packer
 		p.Add(&b)
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
@@ -124,7 +124,7 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 		if change != nil {
 			change(in.Range(i), &s)
 		}
-		var p streamfmt.Packed
+		var p streamfmt.Packer
 		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s)
 		s.Count((*[256]uint64)(&p.Counts))
 		if i == 0 && counts != nil {

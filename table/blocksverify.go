@@ -81,8 +81,8 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want, from block.Block
 		hereCursor := here.Cursor(verifyAhead)
-		pull := &step.Puller{Step: possible, Senders: func(parents *block.Block) *block.Block {
-			unfinished(&from, parents)
+		pull := &step.Puller{Step: possible, Senders: func(predecessors *block.Block) *block.Block {
+			nonTerminal(&from, predecessors)
 			return &from
 		}}
 		if tier > 0 {
@@ -121,7 +121,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 
 // unfinished fills b with the positions of a block of the table that are not terminal, as open
 // positions.
-func unfinished(b, of *block.Block) {
+func nonTerminal(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
 	for slot := range of.Done.All() {
 		if game.Value(of.Val[slot]).Remoteness() > 0 {
@@ -168,7 +168,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 			if _, err := hereCursor.Load(&found, rng); err != nil {
 				return err
 			}
-			unfinished(&want, &found)
+			nonTerminal(&want, &found)
 			if err := pull.Pull(&want); err != nil {
 				return err
 			}

@@ -68,10 +68,10 @@ type plainRules struct {
 // values store it, and the number of moves to the end. The winner chooses the shortest way and
 // the loser the longest; a tie is better than play that never ends. ok is false if a successor
 // has no value.
-func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Outcome, n int, ok bool) {
+func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.Outcome, n int, ok bool) {
 	player := g.ToMove(p)
 	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
-	for _, v := range children {
+	for _, v := range successors {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
 		if !v.Valid() && !g.cyclic {
 			return 0, 0, false
@@ -410,7 +410,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	}
 	c.values = c.values[:0]
 	for _, m := range c.moves {
-		rng, slot, child, ok, err := c.finder.find(m.To)
+		rng, slot, successor, ok, err := c.finder.find(m.To)
 		if err != nil {
 			return "", err
 		}
@@ -420,7 +420,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		if c.marks != nil {
 			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
 		}
-		c.values = append(c.values, child)
+		c.values = append(c.values, successor)
 	}
 	outcome, n, ok := c.g.follows(p, c.values)
 	if !ok {

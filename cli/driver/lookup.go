@@ -147,7 +147,7 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 		}
 	}
 	if l.parents {
-		parents, err := l.t.Parents(p)
+		parents, err := l.t.Predecessors(p)
 		if err != nil {
 			return nil, err
 		}

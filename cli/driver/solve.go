@@ -102,7 +102,7 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
-		Codec:     jobdir.Blocks,
+		Codec:     jobdir.Packed,
 		Final:     solve.Final(c.String("final")),
 		UntilTier: c.Int("until-tier"),
 		Remember:  options(c),

@@ -17,7 +17,7 @@ import (
 type Chunk struct {
 	codec  Codec
 	width  int
-	packed streamfmt.Packed
+	packed streamfmt.Packer
 	text   []byte
 
 	records, done int64
@@ -43,7 +43,7 @@ func (c *Chunk) Add(b *block.Block) {
 	done := b.Done.Count()
 	c.records += int64(b.Open.Count() + done)
 	c.done += int64(done)
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.Add(b)
 		return
 	}
@@ -54,7 +54,7 @@ func (c *Chunk) Add(b *block.Block) {
 // by value.
 func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts streamfmt.Counts) {
 	s.Count((*[256]uint64)(&counts))
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.AddState(rng, game.RangeLen(g, rng), s)
 		c.packed.Counts.Add(&counts)
 	} else {
@@ -65,7 +65,7 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 
 // AddRows encodes sorted rows of a tier, all of one kind.
 func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.AddRows(tier, rows)
 		return
 	}
@@ -104,14 +104,14 @@ type Writer struct {
 
 // A packedWriter writes a block file, range file or list file.
 type packedWriter interface {
-	Append(*streamfmt.Packed) error
+	Append(*streamfmt.Packer) error
 	Close() error
 }
 
 // NewRowWriter returns a writer of a list of rows. Package lists reads lines for it.
 func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
 	w := &Writer{out: out}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
 	return w
@@ -120,7 +120,7 @@ func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Cod
 // NewWriter returns a writer of a shard of a tier.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
@@ -140,7 +140,7 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 // NewRangeWriter returns a writer of a shard of a pass over a game with cycles.
 func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewRangeWriter(out, g.Spec())
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
@@ -231,7 +231,7 @@ type StateChunk struct {
 
 // NewStateChunk returns an empty chunk; c is the form of the new positions.
 func NewStateChunk(g game.Cyclic, c Codec) *StateChunk {
-	return &StateChunk{g: g, states: NewChunk(g, Blocks), fresh: NewChunk(g, c)}
+	return &StateChunk{g: g, states: NewChunk(g, Packed), fresh: NewChunk(g, c)}
 }
 
 // Reset empties the chunk.
@@ -270,7 +270,7 @@ func NewStateWriter(create func(name string) (io.WriteCloser, error), i int, g g
 	if err != nil {
 		return nil, errors.Join(err, states.Close())
 	}
-	w := &StateWriter{states: NewRangeWriter(states, g, Blocks), fresh: NewRangeWriter(fresh, g, c)}
+	w := &StateWriter{states: NewRangeWriter(states, g, Packed), fresh: NewRangeWriter(fresh, g, c)}
 	w.chunk = &StateChunk{g: g, states: w.states.chunk, fresh: w.fresh.chunk}
 	return w, nil
 }

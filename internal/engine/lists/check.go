@@ -57,8 +57,8 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		return fmt.Sprintf("a position of tier %d (this one is of tier %d)", c.tier, tier)
 	}
 	switch kind {
-	case Parents:
-		return c.parent(row)
+	case Predecessors:
+		return c.predecessor(row)
 	case Messages:
 		if v := ValueOf(row.Word); !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
 			return "a message with the value of a successor: " + lines.WantOutcome
@@ -79,8 +79,8 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	return ""
 }
 
-// parent checks the predecessor in a row against the rules.
-func (c *rowCheck) parent(row Row) (want string) {
+// predecessor checks the predecessor in a row against the rules.
+func (c *rowCheck) predecessor(row Row) (want string) {
 	if row.Word == row.Key {
 		if row.Key != c.g.Start() {
 			return "p and the key of a predecessor after a tab, as only the initial position has none"
@@ -99,7 +99,7 @@ func (c *rowCheck) parent(row Row) (want string) {
 // wantKind describes a row of the given kind, for errors about rows of other kinds.
 func wantKind(kind Kind) string {
 	switch kind {
-	case Parents:
+	case Predecessors:
 		return "a position with a predecessor: after the tab p and its key"
 	case Messages:
 		return "a message: after the tab m and a value"

@@ -48,9 +48,9 @@ func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Option
 	case step.Init:
 		err = f.MapStart(g, in, o.Source)
 	case step.Possible:
-		err = f.mapRows(in, Parents)
+		err = f.mapRows(in, Predecessors)
 	case step.Solve:
-		err = f.mapRows(in, Parents, Messages)
+		err = f.mapRows(in, Predecessors, Messages)
 	case step.Final:
 		f.check.tier, f.o.Combine = anyTier, false
 		err = f.mapRows(in, Values)
@@ -141,15 +141,15 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 
 // A batch is consecutive rows of sorted input. All rows of a key are in the same batch.
 type batch struct {
-	first    int64    // number of the first line
-	keys     []uint64 // of each line
-	parents  []Row
-	messages []Row
+	first        int64    // number of the first line
+	keys         []uint64 // of each line
+	predecessors []Row
+	messages     []Row
 }
 
 // reduceRows reads rows in batches and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds := []Kind{Parents}
+	kinds := []Kind{Predecessors}
 	if name == step.Solve {
 		kinds = append(kinds, Messages)
 	}
@@ -159,13 +159,13 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
-		f.sorter.sort(b.parents)
+		f.sorter.sort(b.predecessors)
 		f.sorter.sort(b.messages)
-		if rows, err = kernel.Do(rows, b.parents, b.messages); err != nil {
+		if rows, err = kernel.Do(rows, b.predecessors, b.messages); err != nil {
 			return f.located(&b, err)
 		}
 		b.first += int64(len(b.keys))
-		b.keys, b.parents, b.messages = b.keys[:0], b.parents[:0], b.messages[:0]
+		b.keys, b.predecessors, b.messages = b.keys[:0], b.predecessors[:0], b.messages[:0]
 		return f.write(rows, makes)
 	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
@@ -187,7 +187,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if kind == Messages {
 			b.messages = append(b.messages, row)
 		} else {
-			b.parents = append(b.parents, row)
+			b.predecessors = append(b.predecessors, row)
 		}
 		return "", nil
 	})

@@ -78,7 +78,7 @@ func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(200))
-		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, share: 1 << 20, box: 1 << 20}
+		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, interval: 1 << 20, box: 1 << 20}
 		values := r.all()
 		parts := r.files("part-")
 
@@ -222,7 +222,7 @@ func TestLaterLine(t *testing.T) {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	for i, row := range rows {
 		in = streamfmt.AppendRow(in, lists.Row{Key: row.Key, Word: lists.Message(2, 2-i/2)}, lists.Messages, width)
-		in = streamfmt.AppendRow(in, row, lists.Parents, width)
+		in = streamfmt.AppendRow(in, row, lists.Predecessors, width)
 	}
 	for _, held := range []int{1, 3, 100} {
 		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
@@ -259,5 +259,5 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func initLine(g game.Acyclic) string {
-	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Parents, streamfmt.KeyWidth(g.KeyBits())))
+	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
 }

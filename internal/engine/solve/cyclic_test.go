@@ -51,7 +51,7 @@ func solvedCyclic(t *testing.T, g game.Game, change func(*solve.Options)) (dir s
 }
 
 func options() solve.Options {
-	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
 }
 
 func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
@@ -472,7 +472,7 @@ func TestMovesGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := lists.OutboxName(0, 0, jobdir.Blocks)
+		name := lists.OutboxName(0, 0, jobdir.Packed)
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
 		if err := errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)); err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
 	if step.NeedsMoves(g, pass.Step) {
-		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
 			return stats, err
 		}
@@ -62,7 +62,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.PreviousPass, g)
 	if err != nil {
 		return stats, err
 	}
@@ -79,11 +79,11 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.AddNew(n.New)
-	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Packed)))
 	if err != nil {
 		return stats, err
 	}
-	w := jobdir.NewRangeWriter(f, g, jobdir.Blocks)
+	w := jobdir.NewRangeWriter(f, g, jobdir.Packed)
 	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
@@ -246,7 +246,7 @@ func TestRulesOnlyErrors(t *testing.T) {
 // predecessors.
 type beyond struct {
 	gametest.Graph
-	moves, parents []game.Position
+	moves, predecessors []game.Position
 }
 
 func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
@@ -262,7 +262,7 @@ func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
 func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
 	dst = g.Graph.Parents(dst, p)
 	if p == 7 {
-		dst = append(dst, g.parents...)
+		dst = append(dst, g.predecessors...)
 	}
 	return dst
 }
@@ -274,7 +274,7 @@ func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
-				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):          {gametest.TieGame(), []game.Position{p}, nil},
 				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)

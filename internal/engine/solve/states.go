@@ -263,7 +263,7 @@ func (s *states) execute(ctx context.Context, p *pass) error {
 	job := &runner.Job{Name: p.step, Step: p.step, Tier: p.number}
 	if p.step != step.Create {
 		job.Name += strconv.Itoa(p.number)
-		job.States = s.run.data.Dir(s.last().Pass)
+		job.PreviousPass = s.run.data.Dir(s.last().Pass)
 	}
 	for _, dir := range p.from {
 		job.Input = append(job.Input, s.run.data.Dir(dir))

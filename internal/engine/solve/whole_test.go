@@ -156,7 +156,7 @@ func TestPartInTable(t *testing.T) {
 	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
-	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Blocks)))
+	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := jobdir.NewWriter(file, g, 0, jobdir.Blocks)
+	w := jobdir.NewWriter(file, g, 0, jobdir.Packed)
 	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}

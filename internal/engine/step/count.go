@@ -39,11 +39,11 @@ func (t *countingMapper) Map(from, into *block.Block) {
 		}
 		return
 	}
-	children, kinds := t.g.Within(into.Tier, into.Range)
-	for slot := range len(children) / max(1, kinds) {
+	successors, kinds := t.g.Within(into.Tier, into.Range)
+	for slot := range len(successors) / max(1, kinds) {
 		top, n := best[slot], uint8(0)
-		for _, child := range children[slot*kinds : (slot+1)*kinds] {
-			s := score[value[child]]
+		for _, successor := range successors[slot*kinds : (slot+1)*kinds] {
+			s := score[value[successor]]
 			top = max(top, s)
 			n += (s | -s) >> 7 // 1 if there is a score
 		}
@@ -99,13 +99,13 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 // moves. It then resets the counts.
 func (h *countingReducer) check(b *block.Block, source string) error {
 	h.across = h.g.Targets(h.across[:0], b.Tier, b.Range)
-	children, kinds := h.g.Within(b.Tier, b.Range)
+	successors, kinds := h.g.Within(b.Tier, b.Range)
 	none := uint32(len(h.g.Low(b.Tier+1, b.Range)))
 	for _, slot := range b.OpenSlots() {
 		moves := len(h.across)
-		if children != nil {
-			for _, child := range children[int(slot)*kinds : (int(slot)+1)*kinds] {
-				if child != none {
+		if successors != nil {
+			for _, successor := range successors[int(slot)*kinds : (int(slot)+1)*kinds] {
+				if successor != none {
 					moves++
 				}
 			}

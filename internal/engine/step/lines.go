@@ -101,10 +101,10 @@ func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 // checkTier checks Options.Turn and Options.LastRound against the tier of a position and
 // the tier of the successors in its job. If they do not match, it returns a description of
 // what was expected instead.
-func checkTier(g game.Tiered, o Options, tier, children int) string {
+func checkTier(g game.Tiered, o Options, tier, successors int) string {
 	want := ""
-	switch last := children == g.Tiers(); {
-	case o.Turn != "" && o.Turn != Turn(g, children-1):
+	switch last := successors == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, successors-1):
 		want = o.Turn + " moves"
 	case o.LastRound != nil && *o.LastRound != last:
 		want = fmt.Sprintf("last-round is %v", *o.LastRound)

@@ -110,17 +110,17 @@ func (p possible) Map(from, into *block.Block) {
 		into.Open.Union(from.Open)
 		return
 	}
-	children, kinds := p.g.Within(from.Tier, from.Range)
-	if children == nil {
+	successors, kinds := p.g.Within(from.Tier, from.Range)
+	if successors == nil {
 		return
 	}
 	none := uint32(into.Len())
 	for i, w := range from.Open {
 		for base := i << 6; w != 0; w &= w - 1 {
 			at := (base + bits.TrailingZeros64(w)) * kinds
-			for _, child := range children[at : at+kinds] {
-				if child != none {
-					into.Open.Add(int(child))
+			for _, successor := range successors[at : at+kinds] {
+				if successor != none {
+					into.Open.Add(int(successor))
 				}
 			}
 		}
@@ -191,15 +191,15 @@ func (s *solve) Map(from, into *block.Block) {
 		}
 		return
 	}
-	children, kinds := s.g.Within(into.Tier, into.Range)
-	if children == nil {
+	successors, kinds := s.g.Within(into.Tier, into.Range)
+	if successors == nil {
 		return
 	}
 	for _, slot := range into.OpenSlots() {
 		top := best[slot]
 		at := int(slot) * kinds
-		for _, child := range children[at : at+kinds] {
-			top = max(top, score[value[child]])
+		for _, successor := range successors[at : at+kinds] {
+			top = max(top, score[value[successor]])
 		}
 		best[slot] = top
 	}

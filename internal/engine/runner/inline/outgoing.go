@@ -34,13 +34,13 @@ func newOutgoing(create func(name string) (io.WriteCloser, error), parts int, g 
 // A sender is the outbox of a worker.
 type sender struct {
 	*lists.Outbox
-	part int // the part whose file gets the rows
+	partition int // the part whose file gets the rows
 }
 
 // newSender returns the outbox of a worker, which buffers up to most rows.
 func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = lists.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.part].Append(tier, c) })
+	w.Outbox = lists.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.outs = append(t.outs, w)
@@ -48,10 +48,10 @@ func (t *outgoing) newSender(most int) *sender {
 }
 
 // setPart sets the part whose file gets all further rows.
-func (w *sender) setPart(part int) (err error) {
-	if part != w.part {
+func (w *sender) setPartition(part int) (err error) {
+	if part != w.partition {
 		err = w.Flush()
-		w.part = part
+		w.partition = part
 	}
 	return err
 }

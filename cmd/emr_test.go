@@ -98,7 +98,7 @@ exec `+bin+`/driver-aws "${words[@]}"`)
 		return nil
 	}
 	var err error
-	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Env: c.s3.Env(), Dir: t.TempDir(), Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
+	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

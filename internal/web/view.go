@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -20,7 +20,7 @@ import (
 const maxPlies = 2000
 
 // play returns the game and the play that a request describes: from is the position at which it
-// begins, in any form that command.ParseAsked reads (the initial position if it is missing), and
+// begins, in any form that notation.Parse reads (the initial position if it is missing), and
 // moves are the names of the moves since, with commas between them.
 func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 	g, err := s.game(r)
@@ -30,7 +30,7 @@ func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 	query := r.URL.Query()
 	h := player.NewHistory(g.g)
 	if from := query.Get("from"); from != "" {
-		a, err := command.ParseAsked(g.g, from, command.AnyForm)
+		a, err := notation.Parse(g.g, from, notation.AnyForm)
 		if err != nil {
 			return nil, nil, badRequest(fmt.Errorf("position %q: %w", from, err))
 		}

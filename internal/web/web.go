@@ -186,7 +186,9 @@ func badRequest(err error) error { return problem{http.StatusBadRequest, err} }
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // isAPI reports whether a request is for the interface for programs.
-func isAPI(r *http.Request) bool { return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/") }
+func isAPI(r *http.Request) bool {
+	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
+}
 
 // guard checks what all requests must satisfy, and sets the headers of all answers.
 func (s *Server) guard(next http.Handler) http.Handler {
@@ -291,6 +293,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 				return
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
+			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
 		} else {
 			data["Tables"], data["Games"] = s.list()
 		}

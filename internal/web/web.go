@@ -294,6 +294,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
+			data["Opponents"] = opponents()
 		} else {
 			data["Tables"], data["Games"] = s.list()
 		}

@@ -293,12 +293,6 @@ func (r *Rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
 
 func (r *Rules) Start() game.Position { return r.start }
 
-// Pits returns the number of pits per row.
-func (r *Rules) Pits() int { return r.pits }
-
-// Stones returns the number of stones on the board.
-func (r *Rules) Stones() int { return r.all }
-
 // Check requires that p is the number of a board, and that its tier is valid: its potential
 // must be below that of the initial position.
 func (r *Rules) Check(p game.Position) error {

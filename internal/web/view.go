@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -228,33 +226,4 @@ func pairs(places []board.Place) [][2]int {
 		all[i] = [2]int{p.X, p.Y}
 	}
 	return all
-}
-
-// machineMove implements /view/…/move: the move of a player of the level that the request
-// names.
-func (s *Server) machineMove(r *http.Request) (any, error) {
-	g, h, err := s.play(r)
-	if err != nil {
-		return nil, err
-	}
-	levels := player.Levels()
-	name := r.URL.Query().Get("level")
-	for _, l := range levels {
-		if l.Name != name {
-			continue
-		}
-		move, err := s.levelMove(r.Context(), g, h, l)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errBusy
-		}
-		if err != nil {
-			return nil, err
-		}
-		return map[string]string{"move": move}, nil
-	}
-	var names []string
-	for _, l := range levels {
-		names = append(names, l.Name)
-	}
-	return nil, badRequest(fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", ")))
 }

@@ -286,6 +286,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 				return
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
+			data["Opponents"] = opponents()
 		} else {
 			data["Tables"], data["Games"] = s.list()
 		}

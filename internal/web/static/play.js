@@ -5,8 +5,6 @@ import { draw as drawHistory } from './history.js';
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
 
-const levels = ['beginner', 'novice', 'casual', 'regular', 'club', 'strong', 'expert', 'master', 'grandmaster', 'perfect'];
-
 // The play: the position at which it began ("" is the initial one), the moves, and how many of
 // them are made; the others were taken back.
 let from = '', moves = [], made = 0;
@@ -198,12 +196,7 @@ function renderMistakes() {
   }));
 }
 
-function seats() {
-  for (const i of [0, 1]) {
-    for (const name of ['person', ...levels]) $(`seat${i}`).append(new Option(name, name));
-    $(`seat${i}`).addEventListener('change', () => show(false));
-  }
-}
+for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', () => show(false));
 
 // load takes the play from the address.
 function load() {
@@ -268,5 +261,4 @@ addEventListener('keydown', e => {
   else if (view?.moves.some(m => m.name === e.key)) play(e.key);
 });
 
-seats();
 load();

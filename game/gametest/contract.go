@@ -255,6 +255,22 @@ func (c contract) checkPicture(p game.Position, pic game.Picture) {
 			}
 		}
 	}
+	if place := c.Game.Info().Look.Place; place != nil {
+		var squares [][]string
+		for _, row := range pic.Rows {
+			var texts []string
+			for _, s := range row {
+				texts = append(texts, s.Text)
+				if place[0].Text != game.Add && s.Kind != game.Gap && !slices.ContainsFunc(place, func(p game.Square) bool { return p.Text == s.Text }) {
+					c.failf(p, "an editor cannot place %q", s.Text)
+				}
+			}
+			squares = append(squares, texts)
+		}
+		if again, err := game.Arrange(c.Game, squares, c.Game.ToMove(p)); err != nil || again != p {
+			c.failf(p, "its squares are arranged as %d, %v", again, err)
+		}
+	}
 	for _, labels := range [][]string{pic.Above, pic.Below} {
 		if labels != nil && len(labels) != len(pic.Rows[0]) {
 			c.failf(p, "the picture has %d columns, and the labels %q", len(pic.Rows[0]), labels)

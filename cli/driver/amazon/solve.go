@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
@@ -626,7 +627,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), notation.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

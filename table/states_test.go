@@ -66,12 +66,9 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 
 // valuesOf returns the values of the reachable positions of a game.
 func valuesOf(g game.Cyclic) map[game.Position]byte {
-	s := gametest.Solve(g)
 	values := make(map[game.Position]byte)
-	for p := range g.Positions() {
-		if result, remoteness, ok := s.Value(p); ok {
-			values[p] = byte(remoteness<<2) | byte(result)
-		}
+	for p, v := range gametest.Search(g) {
+		values[p] = byte(v)
 	}
 	return values
 }

@@ -40,6 +40,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -108,6 +109,11 @@ func (e Event) Place() string {
 		return fmt.Sprintf("pass %d", e.Tier)
 	}
 	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+}
+
+// TimeLeft formats the time that the run will still take.
+func (e Event) TimeLeft() string {
+	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
 }
 
 // A Result is the outcome of a run.

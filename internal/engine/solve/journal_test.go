@@ -70,7 +70,7 @@ func TestTracking(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &tracked{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &tracked{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -114,7 +115,7 @@ func worthText(g game.Game, p game.Position, w analysis.Worth) string {
 	if !w.Known {
 		return "?"
 	}
-	worth := command.WorthOf(g, p, w.Value)
+	worth := notation.ValueOf(g, p, w.Value)
 	if w.Open || worth.Result == game.Draws {
 		return worth.Word()
 	}
@@ -176,7 +177,7 @@ func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis
 			if !w.Known {
 				return nil
 			}
-			value := command.WorthOf(g, h.At(i), w.Value).JSON()
+			value := notation.ValueOf(g, h.At(i), w.Value).JSON()
 			if w.Open {
 				value.Remoteness = nil
 			}

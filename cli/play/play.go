@@ -40,7 +40,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 func commands(games game.Kinds) []*cli.Command {
 	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, scoreCommand(columns))
+		list = append(list, scoreCommand(columns), bookCommand(columns))
 	}
 	if c := experimentCommand(games); c != nil {
 		list = append(list, c)
@@ -50,7 +50,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

@@ -39,7 +39,7 @@ func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) 
 		if err != nil {
 			return err
 		}
-		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, o), searcher}
+		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, g.book, o), searcher}
 	}
 	return do(sl)
 }
@@ -48,6 +48,9 @@ func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) 
 func (s *Server) levelMove(ctx context.Context, g *served, h *player.History, l player.Level) (name string, err error) {
 	if l.Perfect && g.source != nil {
 		return player.NewTable(g.source.Table).Move(ctx, h, 0)
+	}
+	if best, _, ok := g.book.Best(h.Position()); l.Perfect && ok {
+		return best.Name, nil
 	}
 	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
 		name, err = player.NewLevel(sl.searcher, l, uint64(time.Now().UnixNano())).Move(ctx, h, 0)
@@ -68,7 +71,7 @@ const maxKnown = 10_000
 // begin returns what is known of an unfinished position without a search.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	if g.source != nil {
-		z := analysis.New(g.g, g.source.Table, search.Options{})
+		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
 		if r := z.LookUp(p); r.Table {
 			return r
 		}
@@ -78,7 +81,7 @@ func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	if r := s.known[place{g.g.Spec(), p}]; r != nil {
 		return *r
 	}
-	return analysis.New(g.g, nil, search.Options{}).Begin(p)
+	return analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
 }
 
 // worth returns what is known of the value of a position without a search.
@@ -90,6 +93,9 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
 			return analysis.Worth{Value: v, Known: true}
 		}
+	}
+	if v, ok := g.book.Lookup(p); ok {
+		return analysis.Worth{Value: v, Known: true}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,6 +129,7 @@ type reportJSON struct {
 	Nodes  uint64                `json:"nodes"`
 	Millis int64                 `json:"millis"`
 	Table  bool                  `json:"table"`
+	Book   bool                  `json:"book"`
 	Note   string                `json:"note,omitempty"`
 	Done   bool                  `json:"done"`
 }
@@ -130,7 +137,7 @@ type reportJSON struct {
 func reportOf(g game.Game, r analysis.Report) reportJSON {
 	out := reportJSON{
 		Worth: worthOf(g, r.Position, r.Worth), Moves: map[string]*worthJSON{}, Order: []string{}, Line: []string{}, Depth: r.Depth,
-		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Note: r.Trouble, Done: r.Done,
+		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Book: r.Book, Note: r.Trouble, Done: r.Done,
 	}
 	out.Line = append(out.Line, r.Line...)
 	if r.Best >= 0 {

@@ -51,6 +51,14 @@ type Game interface {
 	Picture(p Position) Picture
 }
 
+// Mirrored is a game whose positions have mirror images of the same value.
+type Mirrored interface {
+	Game
+	// Mirror returns the mirror image of a position; the mirror image of that is p again.
+	// The moves of the mirror image lead to the mirror images of the successors of p.
+	Mirror(p Position) Position
+}
+
 // Acyclic is a game in which every move raises the tier by at least 1. No position
 // repeats, and a tier can be solved when all later tiers are solved.
 type Acyclic interface {

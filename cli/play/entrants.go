@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/search"
@@ -31,9 +32,10 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"   random[:seed=N]          plays random moves\n" +
 	"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
 	"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
-	"                            moves ahead, or plays at a level=beginner, novice,\n" +
-	"                            casual, regular, club, strong, expert, master,\n" +
-	"                            grandmaster or perfect; memory=64M, threads=1\n" +
+	"                            moves ahead, or plays at a level=beginner,\n" +
+	"                            novice, casual, regular, club, strong, expert,\n" +
+	"                            master, grandmaster or perfect; memory=64M,\n" +
+	"                            threads=1\n" +
 	"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
 
@@ -260,7 +262,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 		return nil, err
 	}
 	if s.level != nil {
-		return player.NewLevel(searcher, *s.level, s.seed), nil
+		return player.NewLevel(searcher, book.Embedded(l.g), *s.level, s.seed), nil
 	}
 	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
 }

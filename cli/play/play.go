@@ -40,14 +40,14 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 func commands(games game.Kinds) []*cli.Command {
 	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, scoreCommand(columns))
+		list = append(list, scoreCommand(columns), bookCommand(columns))
 	}
 	return append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
 }
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), gameFlags(), resultFlags(0, ""), tuiFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), resultFlags(0, ""), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

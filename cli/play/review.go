@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/search"
@@ -78,7 +79,7 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.release = func() {}; t != nil {
 		r.release = func() { t.Close() }
 	}
-	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, r.options)
+	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, book.Embedded(g), r.options)
 	return nil
 }
 

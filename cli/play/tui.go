@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/tui"
 	"github.com/treereduce/treereduce/table"
@@ -53,6 +54,7 @@ func tuiFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		datadir.Flag(),
+		bookFlag(),
 	}, searchFlags(byDefault)...)
 }
 
@@ -67,6 +69,14 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	}
 	if o.Game, err = command.GameOf(c, kind); err != nil {
 		return err
+	}
+	if o.Book, err = bookOf(c, games); err != nil {
+		return err
+	}
+	if o.Book == nil {
+		o.Book = book.Embedded(o.Game)
+	} else if o.Book.Game().Spec() != o.Game.Spec() {
+		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
 	}
 	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, o.Game); err != nil {
 		return err

@@ -26,6 +26,7 @@ func webCommand(games game.Kinds) *cli.Command {
 			"move. Requests must name localhost, an address, or a host that --host allows.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve; may be repeated"},
+			bookFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` to listen at; port 0 takes a free one", Value: "localhost:8080"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
 			&cli.StringSliceFlag{Name: "host", Usage: "a further `HOST` name that requests may name; may be repeated"},
@@ -53,6 +54,9 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	}
 	var err error
 	if o.Memory, err = memoryOf(c); err != nil {
+		return err
+	}
+	if o.Book, err = bookOf(c, games); err != nil {
 		return err
 	}
 	for _, name := range c.StringSlice("data") {

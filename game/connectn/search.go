@@ -390,11 +390,11 @@ func (r *Rules) Evaluate(p game.Position) int {
 // fold gives a child and its mirror image the same key, the smaller of the two. The State
 // stays as it is: the search's history of squares would not apply to the mirrored board.
 func (r *Rules) fold(c *game.Child) {
-	c.Key = min(c.Key, r.mirror(c.Key))
+	c.Key = min(c.Key, r.Mirror(c.Key))
 }
 
-// mirror reflects a bitboard, or a key, about the middle column.
-func (r *Rules) mirror(x uint64) uint64 {
+// Mirror reflects a key, or a bitboard, about the middle column.
+func (r *Rules) Mirror(x uint64) uint64 {
 	var m uint64
 	column := uint64(1)<<r.bits - 1
 	for range r.width {

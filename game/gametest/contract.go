@@ -167,6 +167,7 @@ func (c contract) checkPosition(p game.Position) {
 		c.failf(p, "the value of a finished position is %d", v)
 	}
 	c.checkMoves(p, v != 0)
+	c.checkMirror(p)
 	c.checkPicture(p, g.Picture(p))
 	switch {
 	case c.Blocks != nil:
@@ -177,6 +178,31 @@ func (c contract) checkPosition(p game.Position) {
 		}
 	case c.States != nil && p >= c.States.Positions():
 		c.failf(p, "the last hash is %d", c.States.Positions()-1)
+	}
+}
+
+// checkMirror checks the mirror image of a position, if the game has mirror images.
+func (c contract) checkMirror(p game.Position) {
+	c.Helper()
+	g, ok := c.Game.(game.Mirrored)
+	if !ok {
+		return
+	}
+	image := g.Mirror(p)
+	if g.Mirror(image) != p || g.Check(image) != nil || g.ToMove(image) != g.ToMove(p) || g.Primitive(image) != g.Primitive(p) {
+		c.failf(p, "%d is not its mirror image", image)
+	}
+	var to, want []game.Position
+	for _, m := range g.Moves(nil, image) {
+		to = append(to, m.To)
+	}
+	for _, m := range g.Moves(nil, p) {
+		want = append(want, g.Mirror(m.To))
+	}
+	slices.Sort(to)
+	slices.Sort(want)
+	if !slices.Equal(to, want) {
+		c.failf(p, "the moves of the mirror image %d lead to %d, want %d", image, to, want)
 	}
 }
 

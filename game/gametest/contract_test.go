@@ -211,3 +211,40 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// mirrored is a game with mirror images.
+type mirrored struct {
+	good
+	mirror func(game.Position) game.Position
+}
+
+func (m mirrored) Mirror(p game.Position) game.Position { return m.mirror(p) }
+
+// TestMirrorContract checks that the contract finds wrong mirror images.
+func TestMirrorContract(t *testing.T) {
+	g := good{gametest.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
+	start, other := g.Start(), g.Start()
+	for _, p := range g.Positions() {
+		if p != start && g.Primitive(p) == 0 && g.ToMove(p) == g.ToMove(start) {
+			other = p
+		}
+	}
+	for want, mirror := range map[string]func(game.Position) game.Position{
+		"":                        func(p game.Position) game.Position { return p },
+		"is not its mirror image": func(p game.Position) game.Position { return p + 1 },
+		"the moves of the mirror image": func(p game.Position) game.Position {
+			switch p {
+			case start:
+				return other
+			case other:
+				return start
+			}
+			return p
+		},
+	} {
+		f := failure(t, mirrored{g, mirror})
+		if (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("the failure is %q, want %q", f, want)
+		}
+	}
+}

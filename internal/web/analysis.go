@@ -38,7 +38,7 @@ func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) 
 		if err != nil {
 			return err
 		}
-		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, o), searcher}
+		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, g.book, o), searcher}
 	}
 	return do(sl)
 }
@@ -55,7 +55,7 @@ const maxKnown = 10_000
 // begin returns what is known of an unfinished position without a search.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	if g.source != nil {
-		z := analysis.New(g.g, g.source.Table, search.Options{})
+		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
 		if r := z.LookUp(p); r.Table {
 			return r
 		}
@@ -65,7 +65,7 @@ func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	if r := s.known[place{g.g.Spec(), p}]; r != nil {
 		return *r
 	}
-	return analysis.New(g.g, nil, search.Options{}).Begin(p)
+	return analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
 }
 
 // worth returns what is known of the value of a position without a search.
@@ -77,6 +77,9 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
 			return analysis.Worth{Value: v, Known: true}
 		}
+	}
+	if v, ok := g.book.Lookup(p); ok {
+		return analysis.Worth{Value: v, Known: true}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,6 +113,7 @@ type reportJSON struct {
 	Nodes  uint64                `json:"nodes"`
 	Millis int64                 `json:"millis"`
 	Table  bool                  `json:"table"`
+	Book   bool                  `json:"book"`
 	Note   string                `json:"note,omitempty"`
 	Done   bool                  `json:"done"`
 }
@@ -117,7 +121,7 @@ type reportJSON struct {
 func reportOf(g game.Game, r analysis.Report) reportJSON {
 	out := reportJSON{
 		Worth: worthOf(g, r.Position, r.Worth), Moves: map[string]*worthJSON{}, Order: []string{}, Line: []string{}, Depth: r.Depth,
-		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Note: r.Trouble, Done: r.Done,
+		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Book: r.Book, Note: r.Trouble, Done: r.Done,
 	}
 	out.Line = append(out.Line, r.Line...)
 	if r.Best >= 0 {

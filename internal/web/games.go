@@ -9,14 +9,16 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/book"
 )
 
 // A served is a game that is served.
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source // the data directory with its table; nil: it is searched
-	whole       *whole  // what the page of the table shows, once it is known; under the lock of the Server
+	source      *Source    // the data directory with its table; nil: it is searched
+	book        *book.Book // the opening book of the game; nil: none
+	whole       *whole     // what the page of the table shows, once it is known; under the lock of the Server
 }
 
 // title returns the name of the game for people.
@@ -82,7 +84,10 @@ func (s *Server) game(r *http.Request) (*served, error) {
 			delete(s.games, k)
 		}
 	}
-	g := &served{id: id, variant: variant, g: rules}
+	g := &served{id: id, variant: variant, g: rules, book: book.Embedded(rules)}
+	if s.o.Book != nil && s.o.Book.Game().Spec() == rules.Spec() {
+		g.book = s.o.Book
+	}
 	s.games[key] = g
 	return g, nil
 }

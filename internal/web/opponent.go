@@ -61,11 +61,13 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 		limit = min(time.Duration(n)*time.Millisecond, maxMoveTime)
 	}
 	var move string
-	if l.Perfect && g.source != nil {
+	if best, _, ok := g.book.Best(h.Position()); l.Perfect && ok { // without a wait for a search
+		move = best.Name
+	} else if l.Perfect && g.source != nil {
 		move, err = player.NewTable(g.source.Table).Move(r.Context(), h, limit)
 	} else {
 		err = s.withSlot(r.Context(), g, func(sl *slot) (err error) {
-			move, err = player.NewLevel(sl.searcher, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
+			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 			return err
 		})
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -42,10 +43,11 @@ type Source struct {
 type Options struct {
 	Games       game.Kinds
 	Sources     []Source
-	Hosts       []string // further host names that requests may name; loopback names and addresses are always allowed
-	AllowOrigin string   // the value of Access-Control-Allow-Origin for the interface; "": none
-	Searches    int      // searches that may run at the same time, at least 1
-	Memory      int64    // bytes of the tables of all searches together; 0: DefaultMemory
+	Book        *book.Book // an opening book, for the game that it is of; nil: none
+	Hosts       []string   // further host names that requests may name; loopback names and addresses are always allowed
+	AllowOrigin string     // the value of Access-Control-Allow-Origin for the interface; "": none
+	Searches    int        // searches that may run at the same time, at least 1
+	Memory      int64      // bytes of the tables of all searches together; 0: DefaultMemory
 	Log         *log.Logger
 }
 

@@ -12,9 +12,11 @@ import (
 
 	"math/rand/v2"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -135,6 +137,50 @@ func TestAnalysis(t *testing.T) {
 	}
 	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
 		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
+	}
+}
+
+// TestBook checks that the positions of an opening book have all values without a search, and
+// that the perfect machine plays from it.
+func TestBook(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Acyclic)
+	tab := solved.Table(t, g)
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Book: solved.Book(t, g, 3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	_, body := get(t, server.URL+"/view/connectn/4-4-4?moves=1,1")
+	var v viewJSON
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatal(err)
+	}
+	h := player.NewHistory(g)
+	for i, ply := range v.Plies {
+		value, _, err := tab.Lookup(h.Position())
+		if want := *worthOf(g, h.Position(), analysis.Worth{Value: value, Known: true}); err != nil || ply.Worth == nil || *ply.Worth != want {
+			t.Errorf("ply %d: %v, %+v, want %+v", i, err, ply.Worth, want)
+		}
+		if ply.Move != "" {
+			h.Play(ply.Move)
+		}
+	}
+	for _, m := range v.Moves {
+		if m.Worth == nil || m.Worth.Value == "" {
+			t.Errorf("move %s: %+v", m.Name, m.Worth)
+		}
+	}
+	if _, body := get(t, server.URL+"/view/connectn/4-4-4/analysis?moves=1,1"); strings.Count(body, "event: report") != 1 || !strings.Contains(body, `"nodes":0,"millis":0,"table":false,"book":true,"done":true`) {
+		t.Error(body)
+	}
+	choices, err := tab.Choices(h.Position())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.slots = nil // a search would wait
+	if status, body := get(t, server.URL+"/view/connectn/4-4-4/move?moves=1,1&level=perfect"); status != 200 || body != `{"move":"`+choices[0].Name+"\"}\n" {
+		t.Errorf("status %d: %s, want %s", status, body, choices[0].Name)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package analysis finds the values of a position and of its moves, from the table of the game
-// or by a search that improves step by step, and finds the mistakes of a play. The terminal user
+// Package analysis finds the values of a position and of its moves, from the table of the game,
+// an opening book, or by a search that improves step by step, and finds the mistakes of a play. The terminal user
 // interface and the web page show its results. The package knows nothing of either.
 package analysis
 
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -43,6 +44,7 @@ type Report struct {
 	Nodes   uint64        // positions searched so far
 	Time    time.Duration // of the searches
 	Table   bool          // the report comes from the table
+	Book    bool          // the value of the position comes from the opening book
 	Trouble string        // why the table was not used
 	Done    bool          // the report is final
 
@@ -68,18 +70,24 @@ const maxLine = 40
 type Analyzer struct {
 	g       game.Game
 	table   *table.Table // nil: no table
+	book    *book.Book   // nil: no book
 	options search.Options
 
 	working  sync.Mutex
 	searcher *search.Searcher // made when it is first needed
 }
 
-// New makes an Analyzer that uses a table or, if t is nil, searches with the options o.
-func New(g game.Game, t *table.Table, o search.Options) *Analyzer {
-	return &Analyzer{g: g, table: t, options: o}
+// New makes an Analyzer that uses a table or, if t is nil, a book of g, which may be nil, as far
+// as it reaches, and searches with the options o.
+func New(g game.Game, t *table.Table, b *book.Book, o search.Options) *Analyzer {
+	if t != nil {
+		b = nil
+	}
+	return &Analyzer{g: g, table: t, book: b, options: o}
 }
 
-// Begin returns what the rules alone show of an unfinished position: which moves end the game.
+// Begin returns what can be known of an unfinished position at once: which moves end the game,
+// and what the opening book contains.
 func (z *Analyzer) Begin(p game.Position) Report {
 	r := Report{Position: p, Best: -1, next: -1, Table: z.table != nil}
 	values := z.g.Values()
@@ -87,8 +95,20 @@ func (z *Analyzer) Begin(p game.Position) Report {
 		move := Move{Move: m}
 		if v := z.g.Primitive(m.To); v != 0 {
 			move.know(values, values.Ended(v, z.g.ToMove(m.To)))
+		} else if v, ok := z.book.Lookup(m.To); ok {
+			move.know(values, v)
 		}
 		r.Moves = append(r.Moves, move)
+	}
+	if r.Value, r.Book = z.book.Lookup(p); !r.Book {
+		return r
+	}
+	r.Known = true
+	for best, _, ok := z.book.Best(p); ok; best, _, ok = z.book.Best(best.To) {
+		r.Line = append(r.Line, best.Name)
+	}
+	if len(r.Line) > 0 {
+		r.Best, r.Done = r.index(r.Line[0]), true
 	}
 	return r
 }
@@ -182,7 +202,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 	}
 	found := r.Best
 	switch {
-	case at < 0 && !r.Known:
+	case at < 0 && (!r.Known || r.Book):
 		s, err := z.searcher.Search(ctx, r.Position, limit(r.round))
 		if err != nil {
 			return err
@@ -219,7 +239,11 @@ func (r *Report) take(s search.Result) {
 	for _, m := range s.Line {
 		r.Line = append(r.Line, m.Name)
 	}
+	inBook := r.Value
 	r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
+	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
+		r.Value, r.Known, r.Open = inBook, true, false
+	}
 }
 
 // add adds the work of a search.
@@ -248,7 +272,7 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
 	r.Best = found
-	if best >= 0 && (all || !r.Known && is(best) == game.Wins) {
+	if best >= 0 && (all || !r.Known && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
 		// Of several moves that are equally good as far as is known, the search's own
 		// stays.
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {

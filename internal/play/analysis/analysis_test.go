@@ -19,7 +19,7 @@ import (
 func TestSteps(t *testing.T) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
 		g := solved.Game(t, spec)
-		ad := New(g, nil, search.Options{Memory: 4 << 20})
+		ad := New(g, nil, nil, search.Options{Memory: 4 << 20})
 		a, known := ad.Begin(g.Start()), 0
 		for range 4 {
 			begun := time.Now()
@@ -53,7 +53,7 @@ func TestTrue(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
 		g := solved.Game(t, spec)
 		tab := solved.Table(t, g)
-		byTable, bySearch := New(g, tab, search.Options{}), New(g, nil, search.Options{Memory: 4 << 20})
+		byTable, bySearch := New(g, tab, nil, search.Options{}), New(g, nil, nil, search.Options{Memory: 4 << 20})
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 30 {
 			walk := gametest.Walk(r, g, r.IntN(20))
@@ -94,9 +94,9 @@ func TestReview(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
 		g := solved.Game(t, spec)
 		tab := solved.Table(t, g)
-		analyzers := []*Analyzer{New(g, tab, search.Options{})}
+		analyzers := []*Analyzer{New(g, tab, nil, search.Options{})}
 		if _, ok := g.(game.Acyclic); ok { // a search without a limit ends
-			analyzers = append(analyzers, New(g, nil, search.Options{Memory: 4 << 20}))
+			analyzers = append(analyzers, New(g, nil, nil, search.Options{Memory: 4 << 20}))
 		}
 		random, mistakes := rand.New(rand.NewPCG(1, 2)), 0
 		for range 20 {
@@ -145,6 +145,47 @@ func TestReview(t *testing.T) {
 		}
 		if mistakes == 0 {
 			t.Errorf("%s: random play made no mistake", spec)
+		}
+	}
+}
+
+// TestBook checks that all values of the positions that a book contains come from it at once,
+// and are those of the table; and that only the value of the position itself does at the last
+// ply, where a search finds the others.
+func TestBook(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Acyclic)
+	tab := solved.Table(t, g)
+	const plies = 4
+	b := solved.Book(t, g, plies)
+	byTable, byBook := New(g, tab, b, search.Options{}), New(g, nil, b, search.Options{Memory: 1 << 20})
+	r := rand.New(rand.NewPCG(1, 3))
+	for range 40 {
+		walk := gametest.Walk(r, g, r.IntN(plies+2))
+		p := walk[len(walk)-1]
+		ply := g.Tier(p)
+		want, got := byTable.Step(t.Context(), byTable.Begin(p)), byBook.Begin(p)
+		if got.Done != (ply < plies) || got.Book != (ply <= plies) || got.Known != (ply <= plies) || got.Nodes > 0 || want.Book {
+			t.Fatalf("%q, ply %d: %+v", g.AppendText(nil, p), ply, got)
+		}
+		if got.Known && (got.Value != want.Value || got.Open) {
+			t.Errorf("%q: %v, want %v", g.AppendText(nil, p), got.Value, want.Value)
+		}
+		if !got.Done && got.Book {
+			first := byBook.Step(t.Context(), got)
+			if first.Best < 0 || len(first.Line) == 0 || !first.Known || first.Value != want.Value {
+				t.Errorf("%q, first step: %+v", g.AppendText(nil, p), first)
+			}
+		}
+		for !got.Done {
+			got = byBook.Step(t.Context(), got)
+		}
+		if got.Value != want.Value || want.Moves[got.Best].Value != want.Value || got.Moves[got.Best].Name != got.Line[0] {
+			t.Errorf("%q: best %d, value %v, line %v, want %d, %v", g.AppendText(nil, p), got.Best, got.Value, got.Line, want.Best, want.Value)
+		}
+		for i, m := range got.Moves {
+			if m.Known && m.Worth != want.Moves[i].Worth {
+				t.Errorf("%q, %s: %+v, want %+v", g.AppendText(nil, p), m.Name, m.Worth, want.Moves[i].Worth)
+			}
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// Assess returns the report of a position: from the table, or by one search with a time limit,
+// Assess returns the report of a position: from the table, the opening book, or by one search with a time limit,
 // which finds the value or an evaluation of the position, and its best move. The position may be
 // finished.
 func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Duration) (Report, error) {
@@ -22,6 +22,9 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	if r.Table {
 		return r, z.lookUp(ctx, &r)
 	}
+	if r.Done { // from the opening book
+		return r, nil
+	}
 	if err := z.prepare(); err != nil {
 		return r, err
 	}
@@ -31,7 +34,7 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	}
 	r.take(s)
 	// If only the winner is proven, Exact is not set but Weak is.
-	r.Known = s.Exact || s.Weak
+	r.Known = r.Known || s.Weak
 	r.Best = r.index(s.Line[0].Name)
 	return r, nil
 }

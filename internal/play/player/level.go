@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -16,7 +17,7 @@ type Level struct {
 	Random  float64       // the share of moves that are random
 	Depth   int           // plies that it searches; 0: Time decides
 	Time    time.Duration // for a search
-	Perfect bool          // plays from the table, if there is one
+	Perfect bool          // plays from the table or the opening book, if there is one
 }
 
 // Levels returns the levels, the weakest first. Each is stronger than the one before it:
@@ -63,23 +64,30 @@ func ParseLevel(name string) (Level, error) {
 	return Level{}, fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", "))
 }
 
-// NewLevel makes a player of a level that searches with s. The same seed gives the same
-// choices.
-func NewLevel(s *search.Searcher, l Level, seed uint64) Player {
-	return &leveled{Machine: NewMachine(s, search.Limit{Depth: l.Depth, Time: l.Time}), random: NewRandom(seed), share: l.Random}
+// NewLevel makes a player of a level that searches with s. If the level is Perfect, it plays from
+// the book b, which may be nil, as far as that reaches. The same seed gives the same choices.
+func NewLevel(s *search.Searcher, b *book.Book, l Level, seed uint64) Player {
+	if !l.Perfect {
+		b = nil
+	}
+	return &leveled{Machine: NewMachine(s, search.Limit{Depth: l.Depth, Time: l.Time}), book: b, random: NewRandom(seed), share: l.Random}
 }
 
-// leveled makes some of the moves of a Machine at random.
+// leveled is a Machine that plays from a book, or makes some of its moves at random.
 type leveled struct {
 	*Machine
+	book   *book.Book
 	random *Random
 	share  float64
 }
 
-// Move returns a random move, or that of the Machine.
+// Move returns the move of the book, a random move, or that of the Machine.
 func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if l.random.rand.Float64() < l.share {
 		return l.random.Move(ctx, h, limit)
+	}
+	if best, _, ok := l.book.Best(h.Position()); ok {
+		return best.Name, nil
 	}
 	return l.Machine.Move(ctx, h, limit)
 }

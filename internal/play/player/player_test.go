@@ -256,7 +256,7 @@ func TestLevels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := player.NewLevel(s, l, 7)
+			p := player.NewLevel(s, nil, l, 7)
 			for len(h.Moves()) > 0 {
 				name, err := p.Move(t.Context(), h.Clone(), 0)
 				if err == nil {

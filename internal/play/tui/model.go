@@ -117,8 +117,8 @@ func newModel(o Options) *model {
 	options.Memory /= 2 // analyzer and opponent have a table each
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
-		analyzer: analysis.New(o.Game, o.Table, options),
-		opponent: &opponent{g: o.Game, table: o.Table, options: options, seed: o.Seed},
+		analyzer: analysis.New(o.Game, o.Table, o.Book, options),
+		opponent: &opponent{g: o.Game, table: o.Table, book: o.Book, options: options, seed: o.Seed},
 		initials: make(map[rune]bool), cancel: func() {},
 		mode: choosing, message: o.Notice, bad: o.Notice != "",
 	}

@@ -199,6 +199,25 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestBook checks that the values of an opening book are shown at once.
+func TestBook(t *testing.T) {
+	g := solved.Game(t, three)
+	m := newModel(Options{Game: g, Book: solved.Book(t, g.(game.Acyclic), 2), Seats: twoPeople})
+	defer m.close()
+	m.arrive()
+	want(t, m, `
+ connectn width=3 height=3 connect=3
+    .   .   .    X to move
+    .   .   .    tie in 9
+    .   .   .    best: 0
+    0   1   2    from the opening book
+   T9  T9  T9
+                 *0 T9   1 T9   2 T9
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
+ + stronger  - weaker  S save  O open
+`)
+}
+
 // TestDrawWidths checks that a wide screen has the panel to the right of the board, and
 // that a narrow one leaves out the marks before squares.
 func TestDrawWidths(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -55,6 +56,7 @@ func levels(table bool, own player.Level) (all []level, first int) {
 type opponent struct {
 	g       game.Game
 	table   *table.Table
+	book    *book.Book
 	options search.Options
 	seed    uint64 // of the next move
 
@@ -79,7 +81,7 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 		}
 	}
 	op.seed++
-	return player.NewLevel(op.searcher, l.Level, op.seed).Move(ctx, h, 0)
+	return player.NewLevel(op.searcher, op.book, l.Level, op.seed).Move(ctx, h, 0)
 }
 
 // close waits until the current move is chosen, and prevents further ones.

@@ -22,6 +22,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -34,6 +35,8 @@ type Options struct {
 	// on the screen.
 	Table     *table.Table
 	TableName string
+	// Book is an opening book of the game; nil: none.
+	Book *book.Book
 	// Search configures the searches; analyzer and opponent share the memory.
 	Search search.Options
 	// Level is the initial level of the machine: one of player.Levels, or a Depth or Time

@@ -268,6 +268,8 @@ func (m *model) drawAdvice(p *panel) {
 	switch {
 	case a.Table:
 		p.line("from the table "+m.o.TableName, style{tone: quiet})
+	case a.Book:
+		p.line("from the opening book", style{tone: quiet})
 	case a.Trouble != "":
 		p.line("by search, for "+a.Trouble, style{tone: warning})
 	default:

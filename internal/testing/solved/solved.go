@@ -1,7 +1,9 @@
-// Package solved provides tables of small games to tests.
+// Package solved provides tables and opening books of small games to tests.
 package solved
 
 import (
+	"cmp"
+	"path/filepath"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -10,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/play/book"
+	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -48,4 +52,27 @@ func Table(t testing.TB, g game.Game) *table.Table {
 	}
 	t.Cleanup(func() { tab.Close() })
 	return tab
+}
+
+// Book makes an opening book of a game.
+func Book(t testing.TB, g game.Acyclic, plies int) *book.Book {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "book")
+	draft, err := book.OpenDraft(name+".part", g, plies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer draft.Close()
+	s, err := search.New(g, search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmp.Or(draft.Search(t.Context(), s, func() {}), draft.Finish(name)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := book.Open(name, all.Kinds().Parse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -152,6 +152,7 @@ function renderWorth() {
   $('line').textContent = hints && report?.line.length ? `Best play: ${report.line.join(' ')}` : '';
   let text = '';
   if (report?.table) text = 'From the table.';
+  else if (report?.book && report.done) text = 'From the opening book.';
   else if (report && !view.over) {
     const rate = report.millis ? Math.round(report.nodes / report.millis) : 0;
     text = `Search: ${report.depth} plies, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;

@@ -1,0 +1,267 @@
+package book
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/search"
+)
+
+// made makes a book of a game, and returns its file.
+func made(t testing.TB, g game.Acyclic, plies int) string {
+	t.Helper()
+	dir := t.TempDir()
+	d := opened(t, filepath.Join(dir, "part"), g, plies)
+	if err := d.Search(t.Context(), searcher(t, g), func() {}); err != nil {
+		t.Fatal(err)
+	}
+	return finished(t, d, filepath.Join(dir, "book"))
+}
+
+func opened(t testing.TB, name string, g game.Acyclic, plies int) *Draft {
+	t.Helper()
+	d, err := OpenDraft(name, g, plies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func searcher(t testing.TB, g game.Game) *search.Searcher {
+	t.Helper()
+	s, err := search.New(g, search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// finished finishes a draft, and returns the file of the book.
+func finished(t testing.TB, d *Draft, name string) string {
+	t.Helper()
+	if err := d.Finish(name); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(d.file.Name()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the draft is still there: %v", err)
+	}
+	return string(text)
+}
+
+// acyclic makes one of our games without cycles.
+func acyclic(t testing.TB, spec string) game.Acyclic {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.(game.Acyclic)
+}
+
+// TestBook checks that a book has the values of all positions up to its last ply, those of the
+// solved game, and no others; and that its best moves are best.
+func TestBook(t *testing.T) {
+	for spec, most := range map[string]int{
+		"connectn width=4 height=4 connect=3": 6,
+		"connectn width=5 height=3 connect=3": 5,
+		"connectn width=2 height=2 connect=2": 3, // where play is over
+		"connectn width=1 height=1 connect=1": 1,
+		"mnk width=3 height=3 connect=3":      4, // without mirror images
+	} {
+		g := acyclic(t, spec)
+		want := gametest.Search(g)
+		for plies := range most + 1 {
+			b, err := Parse(made(t, g, plies), all.Kinds().Parse)
+			if err != nil {
+				t.Fatalf("%s, %d plies: %v", spec, plies, err)
+			}
+			at := map[game.Position]bool{g.Start(): true}
+			for ply := range most + 1 {
+				next := make(map[game.Position]bool)
+				for p := range at {
+					moves := g.Moves(nil, p)
+					for _, m := range moves {
+						next[m.To] = true
+					}
+					v, ok := b.Lookup(p)
+					if inside := ply <= plies && len(moves) > 0; ok != inside || ok && v != want[p] {
+						t.Fatalf("%s, %d plies, %q: %v %v, want %v %v", spec, plies, g.AppendText(nil, p), v, ok, want[p], inside)
+					}
+					best, after, ok := b.Best(p)
+					if ok && (want[best.To] != after || g.Values().Before(after) != want[p]) || !ok && ply < plies && len(moves) > 0 {
+						t.Fatalf("%s, %d plies, %q: best %s %v %v, want %v", spec, plies, g.AppendText(nil, p), best.Name, after, ok, want[p])
+					}
+				}
+				at = next
+			}
+		}
+	}
+}
+
+// TestDamage checks that every change of a file is noticed.
+func TestDamage(t *testing.T) {
+	g := acyclic(t, "connectn width=4 height=3 connect=3")
+	file := made(t, g, 3)
+	if _, err := Parse(file, all.Kinds().Parse); err != nil {
+		t.Fatal(err)
+	}
+	for i := range len(file) {
+		for bit := range 8 {
+			bad := []byte(file)
+			bad[i] ^= 1 << bit
+			if _, err := Parse(string(bad), all.Kinds().Parse); err == nil {
+				t.Errorf("bit %d of byte %d has changed, and there is no error", bit, i)
+			}
+		}
+		if _, err := Parse(file[:i], all.Kinds().Parse); err == nil {
+			t.Errorf("a file of %d bytes is accepted", i)
+		}
+	}
+	// Files with a correct checksum.
+	for want, bad := range map[string][]byte{
+		"after the second line":        append([]byte(file), 0),
+		"expected values of":           format(g, 3, make([]byte, 3)),
+		"without a value":              format(g, 0, []byte{4}),
+		"is not one that this program": format(gametest.TieGame(), 0, []byte{2}),
+		"play is always over after":    format(g, 1<<40, []byte{2}),
+		"it is not a book: expected ":  []byte(strings.Replace(file, "plies=3", "plies=03", 1)),
+	} {
+		if _, err := Parse(string(bad), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestResume checks that a draft that was interrupted after any number of positions, with or
+// without an incomplete line, becomes the same book.
+func TestResume(t *testing.T) {
+	g := acyclic(t, "connectn width=4 height=3 connect=3")
+	want := made(t, g, 4)
+	for _, stop := range []int{0, 1, 2, 7, 30} {
+		dir := t.TempDir()
+		part := filepath.Join(dir, "part")
+		for n := 1; ; n++ {
+			d := opened(t, part, g, 4)
+			if known, _ := d.Known(); known != stop*(n-1) {
+				t.Fatalf("%d positions after %d interruptions at %d", known, n-1, stop)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			left := stop
+			if left == 0 && n == 1 {
+				cancel()
+			}
+			err := d.Search(ctx, searcher(t, g), func() {
+				if left--; left == 0 {
+					cancel()
+				}
+			})
+			cancel()
+			if err == nil {
+				if got := finished(t, d, filepath.Join(dir, "book")); got != want {
+					t.Errorf("interrupted at %d: %q, want %q", stop, got, want)
+				}
+				break
+			}
+			if err != context.Canceled {
+				t.Fatal(err)
+			}
+			if err := d.Finish(filepath.Join(dir, "book")); err == nil || !strings.Contains(err.Error(), "are missing") {
+				t.Errorf("incomplete: %v", err)
+			}
+			fmt.Fprint(d.file, "123 4"[:n%6])
+			d.Close()
+		}
+	}
+}
+
+// TestDraftErrors checks the errors of drafts that cannot be continued.
+func TestDraftErrors(t *testing.T) {
+	g := acyclic(t, "connectn width=4 height=3 connect=3")
+	head := fmt.Sprintf(draftLine, 2, g.Spec())
+	p := g.Moves(nil, g.Moves(nil, g.Start())[0].To)[0].To
+	for text, want := range map[string]string{
+		"something else\n":                  "line 1: expected",
+		fmt.Sprintf(draftLine, 3, g.Spec()): "line 1: expected",
+		head + "1 6\n":                      "line 2: expected a position of ply 2",
+		head + fmt.Sprintf("%d 6\n%[1]d 10\n", canonical(g, p)): "line 3: expected",
+		head + fmt.Sprintf("%d 4\n", canonical(g, p)):           "line 2: expected",
+		head + fmt.Sprintf("%d 6\n%[1]d 6\n", canonical(g, p)):  "",
+	} {
+		name := filepath.Join(t.TempDir(), "part")
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := OpenDraft(name, g, 2); err == nil && want == "" {
+			if known, _ := d.Known(); known != 1 {
+				t.Errorf("%q: %d positions", text, known)
+			}
+			d.Close()
+		} else if err == nil || want == "" || !strings.Contains(err.Error(), name+": "+want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	if _, err := OpenDraft(filepath.Join(t.TempDir(), "part"), acyclic(t, "connectn width=7 height=6 connect=4"), 20); err != errMany {
+		t.Errorf("error %v, want %v", err, errMany)
+	}
+	mancala := acyclic(t, "mancala pits=2 stones=2")
+	d := opened(t, filepath.Join(t.TempDir(), "part"), mancala, 2)
+	if err := d.Search(t.Context(), searcher(t, mancala), func() {}); err == nil || !strings.Contains(err.Error(), "not the remoteness") {
+		t.Errorf("Mancala: error %v", err)
+	}
+}
+
+// FuzzParse checks that any file gives an error or a book with values.
+func FuzzParse(f *testing.F) {
+	g := acyclic(f, "connectn width=3 height=3 connect=3")
+	f.Add(made(f, g, 2))
+	f.Add(string(format(g, 0, []byte{6})))
+	f.Add(string(format(g, 100, nil)))
+	f.Fuzz(func(t *testing.T, file string) {
+		b, err := Parse(file, all.Kinds().Parse)
+		if err != nil {
+			return
+		}
+		for p, v := range b.values {
+			if got, ok := b.Lookup(p); !ok || got != v || !v.Valid() {
+				t.Errorf("%d: %v", p, v)
+			}
+		}
+	})
+}
+
+// TestEmbedded checks the values of the first moves in the embedded book: in the middle column the
+// first player wins with the last but one move; the score of other solvers is 0 beside it, then -1
+// and -2 (J. D. Allen and V. Allis, 1988; P. Pons, Solving Connect 4).
+func TestEmbedded(t *testing.T) {
+	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Embedded(g)
+	edge, next, inner, middle := game.NewValue(game.SecondWins, 39), game.NewValue(game.SecondWins, 41), game.NewValue(game.Tie, 41), game.NewValue(game.FirstWins, 40)
+	want := []game.Value{edge, next, inner, middle, inner, next, edge}
+	for i, m := range g.Moves(nil, g.Start()) {
+		if got, ok := b.Lookup(m.To); !ok || got != want[i] {
+			t.Errorf("move %s: %v, %v, want %v", m.Name, got, ok, want[i])
+		}
+	}
+	if got, ok := b.Lookup(g.Start()); !ok || got != g.Values().Before(middle) {
+		t.Errorf("start: %v, %v", got, ok)
+	}
+	if small, err := all.Kinds().Parse("connectn width=6 height=5 connect=4"); err != nil || Embedded(small) != nil {
+		t.Errorf("6×5: %v, or it has a book", err)
+	}
+}

@@ -140,7 +140,8 @@ func (c *Cluster) yarnSite() []property {
 		{"yarn.nodemanager.local-dirs", c.path("local")},
 		{"yarn.nodemanager.log-dirs", c.path("logs", "userlogs")},
 		{"yarn.nodemanager.aux-services", "mapreduce_shuffle"},
-		{"yarn.nodemanager.resource.memory-mb", strconv.Itoa(containers * containerMB)},
+		// The scheduler divides memory only: two jobs can run at a time.
+		{"yarn.nodemanager.resource.memory-mb", strconv.Itoa(2 * containers * containerMB)},
 		{"yarn.nodemanager.resource.cpu-vcores", strconv.Itoa(containers)},
 		// How long a NodeManager that ends waits for its tasks, minus 2 s.
 		{"yarn.nodemanager.process-kill-wait.ms", "1000"},

@@ -85,8 +85,11 @@ test-long: build ## the long ones: boards of up to 16 squares against brute forc
 
 CLUSTER ?= build/cluster
 
+# As root on Debian it installs Java and Maven, which downloads Hadoop.
 build-cluster:
 	@$(GO) build -o bin/ ./cmd/cluster
+	@{ command -v java && command -v mvn; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends default-jre-headless maven; } >&2
 
 cluster-up: build-cluster ## a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 where a port is taken
 	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports)

@@ -107,7 +107,7 @@ func (s *subject) prepare(t *testing.T) {
 		}
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
-		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Blocks)}
+		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Packed)}
 		if o.KeepAll {
 			o.Remember["keep"] = "all"
 		}
@@ -121,8 +121,8 @@ func (s *subject) prepare(t *testing.T) {
 	run("--keep all --compress --final yes")
 	run("--reducers 2 --final yes --until-tier " + s.until)
 	run("--reducers 2 --final yes --keep all --until-tier " + s.until)
-	half(solve.Options{Reducers: 2, Codec: jobdir.Blocks})
-	half(solve.Options{Reducers: 2, Codec: jobdir.Blocks, KeepAll: true})
+	half(solve.Options{Reducers: 2, Codec: jobdir.Packed})
+	half(solve.Options{Reducers: 2, Codec: jobdir.Packed, KeepAll: true})
 	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
 
 	s.table, s.final = files(t, filepath.Join(solved, "table")), finalText(t, solved)

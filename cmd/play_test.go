@@ -111,7 +111,6 @@ func TestPlayStops(t *testing.T) {
 		{"find-winner " + large + "--by plain --start", os.Interrupt, `^$`},
 		{"find-winner " + large + "--by memo --start", syscall.SIGTERM, `^$`},
 		{"score " + large, os.Interrupt, `^$`},
-		{"experiment memo" + strings.TrimPrefix(large, "connectn"), os.Interrupt, `^$`},
 		{large + "human human", os.Interrupt, `\nX to move\n$`},
 		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
 		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6\n$`},

@@ -79,7 +79,7 @@ func TestAddingAGame(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"Words:", "TierUnit", "Boards", "gametest.Solve(", "gametest.RulesOnly(", "stream.Mapper(", "stream.Reducer"} {
+	for _, name := range []string{"Words:", "TierUnit", "Boards", "gametest.Search", "gametest.RulesOnly(", "stream.Mapper(", "stream.Reducer"} {
 		if !strings.Contains(page, name) {
 			t.Errorf("docs/adding-a-game.md does not say what %s is for", name)
 		}

@@ -87,7 +87,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 		if change != nil {
 			change(&b)
 		}
-		var p streamfmt.Packed
+		var p streamfmt.Packer
 		p.Add(&b)
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
@@ -124,7 +124,7 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 		if change != nil {
 			change(in.Range(i), &s)
 		}
-		var p streamfmt.Packed
+		var p streamfmt.Packer
 		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s)
 		s.Count((*[256]uint64)(&p.Counts))
 		if i == 0 && counts != nil {
@@ -273,7 +273,7 @@ func TestVerifyEnds(t *testing.T) {
 			b.Val[slots[len(slots)-1]] = byte(wrong)
 		}
 	}, nil)
-	want := fmt.Sprintf("tier 20: '%s' (%#x): expected %s (it is finished), found %s", g.AppendText(nil, last), last, value, wrong)
+	want := fmt.Sprintf("tier 20: '%s' (%#x): expected %s (it is terminal), found %s", g.AppendText(nil, last), last, value, wrong)
 	if got := verify(t, dir); got != want {
 		t.Errorf("last tier: %q, want %q", got, want)
 	}
@@ -304,7 +304,7 @@ func TestVerifyEnds(t *testing.T) {
 		t.Errorf("start: %q, want %q", got, want)
 	}
 	setValues(t, dir, q, map[game.Position]game.Value{0: gone})
-	for flags, want := range map[string]string{"": "'..../..../....' (0): is missing", "--rules": "'..../..../....' (0): is missing: it is the start"} {
+	for flags, want := range map[string]string{"": "'..../..../....' (0): is missing", "--rules": "'..../..../....' (0): is missing: it is the initial position"} {
 		if got := verify(t, dir, strings.Fields(flags)...); got != want {
 			t.Errorf("no start, %s: %q, want %q", flags, got, want)
 		}

@@ -22,6 +22,7 @@ type graph struct {
 
 func (g *graph) Spec() string         { return fmt.Sprintf("graph of %d", len(g.moves)) }
 func (g *graph) Start() game.Position { return 0 }
+func (g *graph) Values() game.Values  { return game.Values{OfMover: true, TiesSoon: true} }
 func (g *graph) Info() game.Info      { return game.Info{Hashes: uint64(len(g.moves))} }
 
 func (g *graph) Check(p game.Position) error {
@@ -102,8 +103,8 @@ func randomGraph(r *rand.Rand, n int) *graph {
 	return g
 }
 
-// The set methods of PlainRanges agree with the moves. A game solved with them has the
-// values of the oracle: wins, losses, ties and draws.
+// The set methods of PlainRanges agree with the moves, and gametest.Search finds the values of the
+// oracle: wins, losses, ties and draws.
 func TestPlainRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	seen := map[string]int{}
@@ -117,14 +118,14 @@ func TestPlainRanges(t *testing.T) {
 		}
 		gametest.Check(t, rules)
 		want := plain.worth()
-		s := gametest.Solve([]game.Cyclic{g, rules}[r.IntN(2)])
+		values := gametest.Search([]game.Cyclic{g, rules}[r.IntN(2)])
 		for p := range plain.Info().Hashes {
-			result, remoteness, ok := s.Value(p)
-			got := naive.Worth{Result: result.String(), Remoteness: remoteness}
+			v, ok := values[p]
+			got := naive.Worth{Result: game.Result(v.Outcome()).String(), Remoteness: v.Remoteness()}
 			if w, reached := want[p]; ok != reached || ok && got != w {
 				t.Fatalf("%v, finished %v: %d is %v, reached: %v, want %v", plain.moves, plain.finished, p, got, ok, w)
 			}
-			if ok && remoteness != 0 || result == game.Draws {
+			if ok && (v.Remoteness() != 0 || v == 0) {
 				seen[got.Result]++
 			}
 		}
@@ -141,10 +142,9 @@ func TestTiesSettleAfterWins(t *testing.T) {
 		moves:    [][]game.Position{{1, 5}, {6, 2}, {3}, {4}, nil, {0}, nil},
 		finished: map[game.Position]game.Result{4: game.Loses, 6: game.Ties},
 	}
-	s := gametest.Solve(game.PlainRanges(plain, 3))
-	for p, want := range []string{"DRAW 0", "WIN 3", "LOSE 2", "WIN 1", "LOSE 0", "DRAW 0", "TIE 0"} {
-		result, remoteness, _ := s.Value(game.Position(p))
-		if got := fmt.Sprint(result, " ", remoteness); got != want {
+	values := gametest.Search(plain)
+	for p, want := range []string{"DRAW", "WIN in 3", "LOSE in 2", "WIN in 1", "LOSE in 0", "DRAW", "TIE in 0"} {
+		if got := plain.Values().Text(values[game.Position(p)]); got != want {
 			t.Errorf("%d is %s, want %s", p, got, want)
 		}
 	}

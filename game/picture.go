@@ -133,5 +133,47 @@ func (pic Picture) WithLines(n int) Picture {
 type Look struct {
 	Square string            `json:"square"`          // the shape of a square: cell (or ""), hole or pit
 	Pieces map[string]string `json:"pieces"`          // the shape of each Square.Text: disc, cross, ring, across, upright or number; "*" stands for any other
-	Sight  string            `json:"sight,omitempty"` // pieces of these texts see one another along lines, which are drawn
+	Sight  []string          `json:"sight,omitempty"` // pieces of these texts see one another along lines, which are drawn
+	// Place is what an editor can put on squares that are no gaps: Empty and the pieces, or
+	// Add and Take if squares have numbers. nil: there is no editor.
+	Place []Square `json:"-"`
+}
+
+// The texts in Look.Place that raise and lower a number by one.
+const (
+	Add  = "+1"
+	Take = "-1"
+)
+
+// An Arranger is a Game whose squares do not determine the player to move.
+type Arranger interface {
+	Game
+	// Arrange returns the text, for Parse, of the position with these squares and this player to
+	// move. The squares are the texts of a Picture of this game, row by row from the top.
+	Arrange(squares [][]string, turn Player) string
+}
+
+// Arrange returns the position with these squares, the texts of a Picture, row by row from the
+// top. The player to move counts only in a game that is an Arranger.
+func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
+	rows := g.Picture(g.Start()).Rows
+	if len(squares) != len(rows) {
+		return 0, fmt.Errorf("expected a board of %d rows, found %d", len(rows), len(squares))
+	}
+	var lines []string
+	for y, row := range squares {
+		if len(row) != len(rows[y]) {
+			return 0, fmt.Errorf("row %d of the board: expected %d squares, found %d", y+1, len(rows[y]), len(row))
+		}
+		for x, text := range row {
+			if gap := rows[y][x].Kind == Gap; gap != (text == "") || strings.ContainsAny(text, " \t\r\n\"") {
+				return 0, fmt.Errorf("row %d of the board: square %d is %q", y+1, x+1, text)
+			}
+		}
+		lines = append(lines, strings.Join(row, " "))
+	}
+	if a, ok := g.(Arranger); ok {
+		return g.Parse(a.Arrange(squares, turn))
+	}
+	return ReadPicture(g, strings.Join(lines, "\n"))
 }

@@ -10,6 +10,7 @@
 #	scripts/bench.sh mancala        the search of Mancala
 #	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
+#	scripts/bench.sh levels         matches between neighbouring levels, which docs/playing.md lists
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #
@@ -44,6 +45,7 @@ network) run Horizon ./game/network ;;
 mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
 counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;
 plan) run Plan ./internal/testing/bench -benchtime=1x ;;
+levels) COUNT=1 && run Levels ./internal/play/referee -benchtime=1x ;;
 hadoop) run Hadoop ./internal/testing/bench $often ;;
 tax) run Tax ./internal/testing/bench $often ;;
 *)

@@ -102,7 +102,7 @@ func solveTable(dir string, g game.Game) (*tables.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		data.Close()
 		return nil, err

@@ -383,14 +383,13 @@ func TestDepth(t *testing.T) {
 // if no player wins.
 func TestCycles(t *testing.T) {
 	g := parse(t, "quickcross width=3 height=2 connect=3")
-	solution := gametest.Solve(g.(game.Cyclic))
+	values := gametest.Search(g)
 	s := newSearcher(t, g, Options{Memory: 1 << 20})
 	for p := range game.Position(729) {
-		result, in, reached := solution.Value(p)
+		want, reached := values[p]
 		if g.Primitive(p) != 0 || !reached {
 			continue
 		}
-		want := result.In(in)
 		got, err := s.Search(context.Background(), p, Limit{Depth: 7})
 		if err != nil {
 			t.Fatal(err)
@@ -405,7 +404,7 @@ func TestCycles(t *testing.T) {
 // searches to other depths have stored before and wherever they were cut off.
 func TestCyclesExact(t *testing.T) {
 	g := parse(t, "dodgem size=3")
-	truth := gametest.Solve(game.MethodOf(g).States)
+	values := gametest.Search(g)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
 		s := newSearcher(t, g, Options{Memory: 1 << 20})
@@ -416,8 +415,7 @@ func TestCyclesExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, remoteness, _ := truth.Value(p)
-			if want := result.In(remoteness); found.Exact && found.Value != want {
+			if want := values[p]; found.Exact && found.Value != want {
 				t.Fatalf("%q: %s, found %s", g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(found.Value))
 			}
 		}

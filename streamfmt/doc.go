@@ -68,14 +68,14 @@
 // # List files
 //
 // A list file contains rows, each a key and a word. Lists store the games for which only the
-// rules are known. All rows of a file are of one kind (Parents, Messages or Values). They
+// rules are known. All rows of a file are of one kind (Predecessors, Messages or Values). They
 // belong to one tier, or to many tiers in a file of outgoing edges. Rows are grouped into
 // cells. The rows of a cell belong to one tier and are sorted by key, then by word. In a shard
 // and in the table, the cells are in ascending order, and each has 1,024 rows, except the
 // last. In a file of outgoing edges, the cells of a tier are in any order.
 //
 //	file    = head  cell …  page …  directory  summary  tail
-//	head    = "TRLISTS1" uv(len) spec kind(1)       0 parents, 1 messages, 2 values
+//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values
 //	cell    = form(1) row …                         at most 1,024 rows
 //	row     = lengths(1) step word                  bits 0 to 3: length of step, bits 4 to 7:
 //	                                                length of word; each 0 to 8 bytes
@@ -95,8 +95,8 @@
 //
 // As text, a row is a line:
 //
-//	line    = key                              parents: the initial position, without predecessor
-//	        | key TAB "p" key                  parents: a move leads from the second to the first
+//	line    = key                              predecessors: the initial position, without predecessor
+//	        | key TAB "p" key                  predecessors: a move leads from the second to the first
 //	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a successor's value, and the number
 //	                                               of moves for which the message stands
 //	        | key TAB 1…65535                  values

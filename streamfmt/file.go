@@ -38,9 +38,9 @@ func (c *Counts) Total() uint64 {
 	return n
 }
 
-// Packed is a sequence of packed blocks, or of packed cells of rows, which a worker packs and a
+// A Packer packs blocks, states, or rows into cells, one after the other, which a
 // Writer or a ListWriter appends.
-type Packed struct {
+type Packer struct {
 	Bytes  []byte
 	Cells  []Cell // their offsets are relative to Bytes; both keys of a block are its range
 	Counts Counts // records of the blocks
@@ -50,20 +50,20 @@ type Packed struct {
 }
 
 // Reset empties p.
-func (p *Packed) Reset() {
+func (p *Packer) Reset() {
 	p.Bytes, p.Cells, p.Counts = p.Bytes[:0], p.Cells[:0], Counts{}
 	clear(p.values)
 }
 
 // Add packs b, which must contain at least one record.
-func (p *Packed) Add(b *block.Block) {
+func (p *Packer) Add(b *block.Block) {
 	from := len(p.Bytes)
 	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
 	p.end(Cell{First: b.Range, Last: b.Range}, from)
 }
 
 // end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes.
-func (p *Packed) end(c Cell, from int) {
+func (p *Packer) end(c Cell, from int) {
 	packed := p.Bytes[from:]
 	c.Offset, c.Length, c.Sum = uint64(from), uint32(len(packed)), crc32.Checksum(packed, castagnoli)
 	p.Cells = append(p.Cells, c)
@@ -89,7 +89,7 @@ func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
 }
 
 // Append writes packed blocks. Their ranges must be above all ranges written before.
-func (w *Writer) Append(p *Packed) error {
+func (w *Writer) Append(p *Packer) error {
 	for _, c := range p.Cells {
 		if err := w.enter(c.First, w.offset+c.Offset, uint64(c.Length), c.Sum); err != nil {
 			return err

@@ -40,7 +40,7 @@ func writeFile(t testing.TB, blocks []*block.Block, chunk int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p Packed
+	var p Packer
 	for part := range slices.Chunk(blocks, chunk) {
 		p.Reset()
 		for _, b := range part {
@@ -565,7 +565,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	var p Packed
+	var p Packer
 	for _, b := range randomBlocks(12, 3, 10) {
 		p.Add(b)
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // AddRows packs sorted rows of a tier into cells of CellRows rows; the last may have fewer.
-func (p *Packed) AddRows(tier int, rows []Row) {
+func (p *Packer) AddRows(tier int, rows []Row) {
 	for cell := range slices.Chunk(rows, CellRows) {
 		from := len(p.Bytes)
 		p.Bytes = appendCell(p.Bytes, cell)
@@ -40,7 +40,7 @@ func (p *Packed) AddRows(tier int, rows []Row) {
 }
 
 // CountValues counts rows of a list of Values by value.
-func (p *Packed) CountValues(rows []Row) {
+func (p *Packer) CountValues(rows []Row) {
 	for _, r := range rows {
 		v := uint16(r.Word)
 		if int(v) >= len(p.values) {
@@ -180,7 +180,7 @@ func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error
 }
 
 // Append writes packed rows. They may be in any order.
-func (w *ListWriter) Append(p *Packed) error {
+func (w *ListWriter) Append(p *Packer) error {
 	for _, c := range p.Cells {
 		page := w.pages[c.Tier]
 		if page == nil {

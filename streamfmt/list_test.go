@@ -44,7 +44,7 @@ func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKin
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p streamfmt.Packed
+	var p streamfmt.Packer
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		for rows := range slices.Chunk(tiers[tier], piece) {
 			p.AddRows(tier, rows)
@@ -189,8 +189,8 @@ func TestRowText(t *testing.T) {
 		row  streamfmt.Row
 		kind streamfmt.RowKind
 	}{
-		{"0ff", streamfmt.Row{Key: 255, Word: 255}, streamfmt.Parents},
-		{"0ff\tp010", streamfmt.Row{Key: 255, Word: 16}, streamfmt.Parents},
+		{"0ff", streamfmt.Row{Key: 255, Word: 255}, streamfmt.Predecessors},
+		{"0ff\tp010", streamfmt.Row{Key: 255, Word: 16}, streamfmt.Predecessors},
 		{"0ff\tm17", streamfmt.Row{Key: 255, Word: 17 | 1<<16}, streamfmt.Messages},
 		{"0ff\tm65535x3", streamfmt.Row{Key: 255, Word: 65535 | 3<<16}, streamfmt.Messages},
 		{"0ff\tm1x65535", streamfmt.Row{Key: 255, Word: 1 | 65535<<16}, streamfmt.Messages},
@@ -205,19 +205,19 @@ func TestRowText(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.row, line, c.line)
 		}
 	}
-	if row, kind, want := streamfmt.ParseRow([]byte("0ff\t"), 3); row.Word != row.Key || kind != streamfmt.Parents || want != "" {
+	if row, kind, want := streamfmt.ParseRow([]byte("0ff\t"), 3); row.Word != row.Key || kind != streamfmt.Predecessors || want != "" {
 		t.Errorf("an empty value: %v, %v, %q", row, kind, want)
 	}
 	const (
-		number  = "after the tab p and a key, a value of 1 to 65535, or m and such a value"
-		times   = "after m, a value and x a number of 2 to 65535"
-		parent  = "after p, the key of a parent in 3 hexadecimal digits (0-9, a-f)"
-		digits  = "a key of 3 hexadecimal digits (0-9, a-f)"
-		nothing = "a key of 3 hexadecimal digits, then nothing or a tab"
+		number      = "after the tab p and a key, a value of 1 to 65535, or m and such a value"
+		times       = "after m, a value and x a number of 2 to 65535"
+		predecessor = "after p, the key of a predecessor in 3 hexadecimal digits (0-9, a-f)"
+		digits      = "a key of 3 hexadecimal digits (0-9, a-f)"
+		nothing     = "a key of 3 hexadecimal digits, then nothing or a tab"
 	)
 	for line, want := range map[string]string{
-		"": nothing, "0f": nothing, "0fff": nothing, "0ff 1": nothing, "0fF\t1": digits, "0ff\tp01": parent, "0ff\tp0100": parent,
-		"0ff\tp01G": parent, "0ff\tp": parent, "0ff\t0": number, "0ff\t65536": number, "0ff\t007": number, "0ff\t-1": number,
+		"": nothing, "0f": nothing, "0fff": nothing, "0ff 1": nothing, "0fF\t1": digits, "0ff\tp01": predecessor, "0ff\tp0100": predecessor,
+		"0ff\tp01G": predecessor, "0ff\tp": predecessor, "0ff\t0": number, "0ff\t65536": number, "0ff\t007": number, "0ff\t-1": number,
 		"0ff\t99999999999999999999": number, "0ff\tm": number, "0ff\tm0": number, "0ff\tm65536": number, "0ff\tmx2": number,
 		"0ff\tm1x1": times, "0ff\tm1x": times, "0ff\tm1x65536": times, "0ff\tm1x02": times, "0ff\t1x2": number, "0ff\tm1\t": number,
 	} {
@@ -240,7 +240,7 @@ func FuzzRowText(f *testing.F) {
 			return
 		}
 		back := string(streamfmt.AppendRow(nil, row, kind, w))
-		if back != line+"\n" && back != strings.TrimSuffix(line, "\t")+"\n" && (kind != streamfmt.Parents || row.Word != row.Key) {
+		if back != line+"\n" && back != strings.TrimSuffix(line, "\t")+"\n" && (kind != streamfmt.Predecessors || row.Word != row.Key) {
 			t.Errorf("%q became %v of %s, then %q", line, row, kind, back)
 		}
 	})
@@ -249,7 +249,7 @@ func FuzzRowText(f *testing.F) {
 // BenchmarkList packs and reads the rows of a cell.
 func BenchmarkList(b *testing.B) {
 	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36)
-	var p streamfmt.Packed
+	var p streamfmt.Packer
 	b.Run("pack", func(b *testing.B) {
 		for range b.N {
 			p.Reset()
@@ -257,7 +257,7 @@ func BenchmarkList(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})
-	file := packList(b, map[int][]streamfmt.Row{1: rows}, streamfmt.Parents, len(rows))
+	file := packList(b, map[int][]streamfmt.Row{1: rows}, streamfmt.Predecessors, len(rows))
 	f, err := streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists")
 	if err != nil {
 		b.Fatal(err)

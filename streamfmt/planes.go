@@ -85,7 +85,7 @@ func (d *Decoder) DecodeInbox(src []byte, n int, h *block.Inbox) error {
 
 // AddState packs s, the state of a range of n slots. It does not update Counts: if the values
 // of the positions are to be counted, the caller does so with block.State.Count.
-func (p *Packed) AddState(rng uint64, n int, s *block.State) {
+func (p *Packer) AddState(rng uint64, n int, s *block.State) {
 	from := len(p.Bytes)
 	planes := s.Planes()
 	p.Bytes = p.encoder.AppendPlanes(p.Bytes, n, planes[:]...)
@@ -93,7 +93,7 @@ func (p *Packed) AddState(rng uint64, n int, s *block.State) {
 }
 
 // NewRangeWriter returns a writer of a range file of a game. It writes blocks that
-// Packed.AddState has packed.
+// Packer.AddState has packed.
 func NewRangeWriter(w io.Writer, spec string) (*Writer, error) {
 	return newWriter(w, rangeMagic, spec, 0)
 }

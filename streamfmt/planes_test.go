@@ -45,7 +45,7 @@ func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
 		t.Fatal(err)
 	}
 	for i, s := range states {
-		var p Packed
+		var p Packer
 		p.AddState(uint64(3*i+3), n, s)
 		s.Count((*[256]uint64)(&p.Counts))
 		if err := w.Append(&p); err != nil {

@@ -15,9 +15,9 @@ type RowKind uint8
 
 // The kinds of lists.
 const (
-	// Parents: Word is the key of a predecessor of Key. The initial position, which has none,
+	// Predecessors: Word is the key of a predecessor of Key. The initial position, which has none,
 	// has its own key as Word.
-	Parents RowKind = iota
+	Predecessors RowKind = iota
 	// Messages: the low 16 bits of Word are the value of a successor of Key. The bits above
 	// are the number of moves for which the message stands, at least 1.
 	Messages
@@ -25,7 +25,7 @@ const (
 	Values
 )
 
-// String returns "parents", "messages" or "values".
+// String returns "predecessors", "messages" or "values".
 func (k RowKind) String() string {
 	if int(k) < len(rowKinds) {
 		return rowKinds[k]
@@ -33,7 +33,7 @@ func (k RowKind) String() string {
 	return "rows of an unknown kind"
 }
 
-var rowKinds = [...]string{Parents: "parents", Messages: "messages", Values: "values"}
+var rowKinds = [...]string{Predecessors: "predecessors", Messages: "messages", Values: "values"}
 
 // MaxRowTimes is the largest number of moves that a message of a list can stand for.
 const MaxRowTimes = 1<<16 - 1
@@ -42,7 +42,7 @@ const MaxRowTimes = 1<<16 - 1
 func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 	dst = AppendKey(dst, r.Key, width)
 	switch kind {
-	case Parents:
+	case Predecessors:
 		if r.Word != r.Key {
 			dst = AppendKey(append(dst, '\t', 'p'), r.Word, width)
 		}
@@ -66,16 +66,16 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	}
 	if len(word) == 0 {
 		r.Word = r.Key
-		return r, Parents, ""
+		return r, Predecessors, ""
 	}
 	var ok bool
 	times := uint64(1)
 	switch word[0] {
 	case 'p':
 		if r.Word, ok = parseKey(word[1:]); !ok || len(word) != 1+width {
-			return r, kind, fmt.Sprintf("after p, the key of a parent in %d hexadecimal digits (0-9, a-f)", width)
+			return r, kind, fmt.Sprintf("after p, the key of a predecessor in %d hexadecimal digits (0-9, a-f)", width)
 		}
-		return r, Parents, ""
+		return r, Predecessors, ""
 	case 'm':
 		kind, word = Messages, word[1:]
 		if digits, after, ok := bytes.Cut(word, []byte{'x'}); ok {

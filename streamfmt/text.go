@@ -1,6 +1,7 @@
 package streamfmt
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -11,10 +12,6 @@ import (
 // bufferSize is the size of a reader's buffer, and one more than the length of the longest
 // line.
 const bufferSize = 256 << 10
-
-// maxIdle is the number of consecutive reads without bytes or an error after which reading
-// fails.
-const maxIdle = 100
 
 // A Kind is the kind of a record: what it states about its key.
 type Kind uint8
@@ -104,83 +101,44 @@ func (e *LineError) Error() string {
 
 // A LineReader splits a stream into lines. A line is valid until the next call of Next.
 type LineReader struct {
-	r        io.Reader
-	source   string
-	buf      []byte
-	from, to int
-	line     int64
-	idle     int // consecutive reads without bytes or an error
-	err      error
-	long     bool // skip the rest of the current line, which is too long
+	r      *bufio.Reader
+	source string
+	line   int64
+	long   bool // skip the rest of the last line, which is too long
 }
 
 // NewLineReader returns a reader of the lines of r. Errors name the input by source.
 func NewLineReader(r io.Reader, source string) *LineReader {
-	return &LineReader{r: r, source: source, buf: make([]byte, bufferSize)}
+	return &LineReader{r: bufio.NewReaderSize(r, bufferSize), source: source}
 }
 
 // Next returns the next line without its newline, and io.EOF after the last. The last line may
 // lack a newline.
-func (l *LineReader) Next() ([]byte, error) {
-	for l.long {
-		if i := bytes.IndexByte(l.buf[l.from:l.to], '\n'); i >= 0 {
-			l.from, l.long = l.from+i+1, false
-			break
-		}
-		if l.from = l.to; l.err != nil {
-			return nil, l.err
-		}
-		l.fill()
+func (l *LineReader) Next() (line []byte, err error) {
+	for ; l.long; l.long = err == bufio.ErrBufferFull {
+		_, err = l.r.ReadSlice('\n')
 	}
-	searched := 0
-	for {
-		if i := bytes.IndexByte(l.buf[l.from+searched:l.to], '\n'); i >= 0 {
-			end := l.from + searched + i
-			line := l.buf[l.from:end]
-			l.from = end + 1
-			l.line++
-			return line, nil
-		}
-		searched = l.to - l.from
-		if l.err != nil {
-			if searched > 0 && l.err == io.EOF {
-				line := l.buf[l.from:l.to]
-				l.from = l.to
-				l.line++
-				return line, nil
-			}
-			return nil, l.err
-		}
-		if searched == len(l.buf) {
-			l.line++
-			l.long = true
-			return nil, l.Errorf(fmt.Sprintf("a line of less than %d bytes", bufferSize), l.buf)
-		}
-		l.fill()
+	if err == nil {
+		line, err = l.r.ReadSlice('\n')
 	}
-}
-
-// fill moves the unread bytes to the beginning of the buffer, and reads more behind them.
-func (l *LineReader) fill() {
-	copy(l.buf, l.buf[l.from:l.to])
-	l.from, l.to = 0, l.to-l.from
-	n, err := l.r.Read(l.buf[l.to:])
-	l.to += n
-	if n == 0 && err == nil {
-		if l.idle++; l.idle == maxIdle {
-			err = io.ErrNoProgress
-		}
-	} else {
-		l.idle = 0
-	}
-	if err != nil && err != io.EOF {
+	switch {
+	case err == bufio.ErrBufferFull:
+		l.line++
+		l.long = true
+		return nil, l.Errorf(fmt.Sprintf("a line of less than %d bytes", bufferSize), line)
+	case err == nil:
+		line = line[:len(line)-1]
+	case err != io.EOF:
 		at := l.source
 		if l.line > 0 {
 			at = fmt.Sprintf("%s: after line %d", at, l.line)
 		}
-		err = fmt.Errorf("%s: %w", at, err)
+		return nil, fmt.Errorf("%s: %w", at, err)
+	case len(line) == 0:
+		return nil, io.EOF
 	}
-	l.err = err
+	l.line++
+	return line, nil
 }
 
 // Each calls do for every line. It stops at the first error.
@@ -226,7 +184,7 @@ func (r *Reader) Next() (Record, error) {
 	r.last = line
 	rec, want := parseRecord(line, r.width)
 	if want != "" {
-		return Record{}, r.lines.Errorf(want, line)
+		return Record{}, r.Errorf(want)
 	}
 	return rec, nil
 }

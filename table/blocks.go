@@ -156,7 +156,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 				return r
 			},
 			picker: func(ahead int) picker {
-				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), children: recent[uint64, tierView]{most: recentViews}}
+				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
 				if i+1 < len(t.tiers) {
 					r.next = t.tiers[i+1].Cursor(0)
 				}
@@ -173,7 +173,7 @@ type tierReader struct {
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
 	block      block.Block
-	children   []tierValues // ranges of the next tier that have been read
+	successors []tierValues // ranges of the next tier that have been read
 }
 
 // tierValues contains the positions and values of a range.
@@ -185,7 +185,7 @@ type tierValues struct {
 }
 
 func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
-	r.children = r.children[:0]
+	r.successors = r.successors[:0]
 	if _, err := r.here.Load(&r.block, rng); err != nil {
 		return nil, err
 	}
@@ -202,14 +202,14 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 		return 0, 0, 0, false, nil
 	}
 	rng = p >> r.g.LowBits()
-	i := slices.IndexFunc(r.children, func(c tierValues) bool { return c.rng == rng })
+	i := slices.IndexFunc(r.successors, func(c tierValues) bool { return c.rng == rng })
 	if i < 0 {
-		i = len(r.children)
+		i = len(r.successors)
 		if err := r.add(rng); err != nil {
 			return 0, 0, 0, false, err
 		}
 	}
-	c := &r.children[i]
+	c := &r.successors[i]
 	slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits()))
 	if !ok || !c.there.Has(slot) {
 		return 0, 0, 0, false, nil
@@ -217,14 +217,14 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	return rng, slot, game.Value(c.values[slot]), true, nil
 }
 
-// add reads a range of the next tier into children.
+// add reads a range of the next tier into successors.
 func (r *tierReader) add(rng uint64) error {
 	b, err := r.next.Block(r.block.Range, rng)
 	if err != nil {
 		return err
 	}
-	r.children = slices.Grow(r.children, 1)[:len(r.children)+1]
-	c := &r.children[len(r.children)-1]
+	r.successors = slices.Grow(r.successors, 1)[:len(r.successors)+1]
+	c := &r.successors[len(r.successors)-1]
 	c.rng, c.low = rng, nil
 	if b != nil {
 		c.low, c.values = b.Low, append(c.values[:0], b.Val...)
@@ -241,7 +241,7 @@ type viewPicker struct {
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
 	view       streamfmt.View
-	children   recent[uint64, tierView] // ranges of the next tier
+	successors recent[uint64, tierView] // ranges of the next tier
 }
 
 // A tierView is the view of a range, with the low parts of the keys of its slots; low is nil
@@ -266,7 +266,7 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 		return 0, 0, 0, false, nil
 	}
 	rng = p >> r.g.LowBits()
-	c, err := r.children.get(rng, func(c *tierView) (err error) {
+	c, err := r.successors.get(rng, func(c *tierView) (err error) {
 		c.low, err = r.next.View(&c.View, rng)
 		return err
 	})

@@ -42,7 +42,7 @@ var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 		return nil, err
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := jobdir.NewWriter(out, g, tier, jobdir.Blocks)
+	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 	c := in.Cursor(0)
 	changed := false
 	for i := 0; i <= in.Len(); i++ {
@@ -120,7 +120,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 		} else {
 			break
 		}
-		chunk := jobdir.NewChunk(g, jobdir.Blocks)
+		chunk := jobdir.NewChunk(g, jobdir.Packed)
 		chunk.Add(b)
 		if err := w.Append(chunk); err != nil {
 			t.Fatal(err)
@@ -169,8 +169,8 @@ func TestVerifyDamage(t *testing.T) {
 		{"remoteness", reached, func(b *block.Block, slot int) { b.Val[slot] += 8 }, "as its moves lead to"},
 		{"no outcome", reached, func(b *block.Block, slot int) { b.Val[slot] = 4 }, "no outcome"},
 		{"no value", reached, func(b *block.Block, slot int) { b.Done.Remove(slot); b.Open.Add(slot) }, "has no value"},
-		{"finished too early", reached, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 0)) }, "not finished"},
-		{"not finished", finished, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 1)) }, "it is finished"},
+		{"finished too early", reached, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 0)) }, "not terminal"},
+		{"not finished", finished, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 1)) }, "it is terminal"},
 		{"removed", reached, func(b *block.Block, slot int) { b.Done.Remove(slot) }, "is missing"},
 		{"unreachable", floating, func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 2 }, "cannot be reached"},
 	} {
@@ -376,7 +376,7 @@ func TestLookupUnreached(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer data.Close()
-		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 			t.Fatal(err)
 		}
@@ -440,7 +440,7 @@ func TestLookupReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer data.Close()
-		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}); err != nil {
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}); err != nil {
 			t.Fatal(err)
 		}
 		var reads, bytes int64

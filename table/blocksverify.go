@@ -81,8 +81,8 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want, from block.Block
 		hereCursor := here.Cursor(verifyAhead)
-		pull := &step.Puller{Step: possible, Senders: func(parents *block.Block) *block.Block {
-			unfinished(&from, parents)
+		pull := &step.Puller{Step: possible, Senders: func(predecessors *block.Block) *block.Block {
+			nonTerminal(&from, predecessors)
 			return &from
 		}}
 		if tier > 0 {
@@ -121,7 +121,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 
 // unfinished fills b with the positions of a block of the table that are not terminal, as open
 // positions.
-func unfinished(b, of *block.Block) {
+func nonTerminal(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
 	for slot := range of.Done.All() {
 		if game.Value(of.Val[slot]).Remoteness() > 0 {
@@ -148,9 +148,9 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 		case !value.Valid():
 			return t.fault(found, slot, fmt.Sprintf("the value byte %d has no outcome", value))
 		case want.Done.Has(slot) && value != game.Value(want.Val[slot]):
-			return t.fault(found, slot, fmt.Sprintf("expected %s (it is finished), found %s", t.text(game.Value(want.Val[slot])), t.text(value)))
+			return t.fault(found, slot, fmt.Sprintf("expected %s (it is terminal), found %s", t.text(game.Value(want.Val[slot])), t.text(value)))
 		case want.Open.Has(slot) && value.Remoteness() == 0:
-			return t.fault(found, slot, fmt.Sprintf("it is not finished, but found %s", t.text(value)))
+			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}
 		counts[value]++
 	}
@@ -168,7 +168,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 			if _, err := hereCursor.Load(&found, rng); err != nil {
 				return err
 			}
-			unfinished(&want, &found)
+			nonTerminal(&want, &found)
 			if err := pull.Pull(&want); err != nil {
 				return err
 			}

@@ -18,14 +18,14 @@ import (
 // rowLists is the contents of the table of a game for which only the rules are known: a list
 // of Values for each tier. Such games may have many tiers, so a file is opened when it is
 // first needed. The first lists.MaxOpen of them stay open; the others are opened again for
-// each share that is read.
+// each interval that is read.
 type rowLists struct {
-	g     game.Acyclic
-	fsys  store.FS
-	names []string
-	seals []*store.SealedFile
-	share int // number of rows that are checked at a time
-	keep  int // number of rows that a worker of the check caches, plus at most one share
+	g        game.Acyclic
+	fsys     store.FS
+	names    []string
+	seals    []*store.SealedFile
+	interval int // number of rows that are checked at a time
+	keep     int // number of rows that a worker of the check caches, plus at most one interval
 
 	mu     sync.Mutex // protects tiers and opened
 	tiers  []*lists.Source
@@ -46,7 +46,7 @@ type cellKey struct {
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
-	t := &rowLists{g: g, fsys: fsys, share: shareRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
+	t := &rowLists{g: g, fsys: fsys, interval: intervalRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
 	for tier := range t.tiers {
 		name, file, err := sealOf(seal, data, g, tier)
 		if err != nil {
@@ -130,57 +130,57 @@ func (t *rowLists) verify(ctx context.Context, report func(share float64)) error
 	return err
 }
 
-// shareRows is the number of rows that are checked at a time, and read at a time to find
+// intervalRows is the number of rows that are checked at a time, and read at a time to find
 // successors.
-const shareRows = 1 << 12
+const intervalRows = 1 << 12
 
-// A listShare is a range of the check by Rules: some rows of a tier.
-type listShare struct {
-	lists.Share
+// A listInterval is a range of the check by Rules: some rows of a tier.
+type listInterval struct {
+	lists.Interval
 	tier int
 }
 
 // parts returns one part, because moves may lead to any later tier. Its ranges are the indexes
-// of the shares of all tiers.
+// of the intervals of all tiers.
 func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 	part := &rulesPart{own: true}
-	var shares []listShare
-	begins := []int{0} // index of the first share of each tier; at the end, the number of all shares
+	var intervals []listInterval
+	begins := []int{0} // index of the first interval of each tier; at the end, the number of all intervals
 	for tier, name := range t.names {
 		f, err := t.tier(tier)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, share := range lists.Cut(t.share, f) {
-			part.ranges = append(part.ranges, uint64(len(shares)))
-			shares = append(shares, listShare{share, tier})
+		for _, interval := range lists.Cut(t.interval, f) {
+			part.ranges = append(part.ranges, uint64(len(intervals)))
+			intervals = append(intervals, listInterval{interval, tier})
 		}
-		begins = append(begins, len(shares))
-		part.files = append(part.files, rulesFile{name, f.Counts(), len(shares)})
+		begins = append(begins, len(intervals))
+		part.files = append(part.files, rulesFile{name, f.Counts(), len(intervals)})
 	}
-	part.most = func(i int) int { return int(shares[i].Rows) }
+	part.most = func(i int) int { return int(intervals[i].Rows) }
 	part.reader = func(int) rulesReader {
-		return &listReader{t: t, shares: shares, begins: begins, kept: make(map[uint64][]lists.Row)}
+		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]lists.Row)}
 	}
 	return []*rulesPart{part}, game.MaxRemoteness, nil
 }
 
-// A listReader reads shares of tiers.
+// A listReader reads intervals of tiers.
 type listReader struct {
-	t      *rowLists
-	shares []listShare
-	begins []int
-	loader lists.Loader
-	rows   []lists.Row // of the current share
-	kept   map[uint64][]lists.Row
-	held   int // number of rows in kept
+	t         *rowLists
+	intervals []listInterval
+	begins    []int
+	loader    lists.Loader
+	rows      []lists.Row // of the current interval
+	kept      map[uint64][]lists.Row
+	held      int // number of rows in kept
 }
 
 func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	if r.rows, err = r.read(r.rows, rng); err != nil {
 		return nil, err
 	}
-	tier := r.shares[rng].tier
+	tier := r.intervals[rng].tier
 	for i, row := range r.rows {
 		switch {
 		case i > 0 && row.Key == r.rows[i-1].Key:
@@ -196,12 +196,12 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 }
 
 func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
-	share := r.shares[rng]
-	f, err := r.t.tier(share.tier)
+	interval := r.intervals[rng]
+	f, err := r.t.tier(interval.tier)
 	if err != nil {
 		return nil, err
 	}
-	return r.loader.Load(dst, f, share.Share)
+	return r.loader.Load(dst, f, interval.Interval)
 }
 
 func (r *listReader) at(slot int) (game.Position, game.Value) {
@@ -213,7 +213,7 @@ func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if tier >= len(r.t.tiers) {
 		return 0, 0, 0, false, nil
 	}
-	first, of := r.begins[tier], r.shares[r.begins[tier]:r.begins[tier+1]]
+	first, of := r.begins[tier], r.intervals[r.begins[tier]:r.begins[tier+1]]
 	rng = uint64(first + sort.Search(len(of)-1, func(i int) bool { return of[i].Last >= p }))
 	rows, ok := r.kept[rng]
 	if !ok {

@@ -55,21 +55,21 @@ func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
 func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Row) {
 	t.Helper()
 	file := &created{m: m, name: TierFile(g, tier)}
-	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Blocks)
+	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
 	if err := w.Finish(w.Append(rows)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// verifyLists checks a table of lists, share rows at a time.
-func verifyLists(t *testing.T, m memory, g game.Acyclic, share int) (positions uint64, err error) {
+// verifyLists checks a table of lists, interval rows at a time.
+func verifyLists(t *testing.T, m memory, g game.Acyclic, interval int) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
 		return 0, err
 	}
 	defer tab.Close()
-	tab.contents.(*rowLists).share = share
+	tab.contents.(*rowLists).interval = interval
 	return tab.Verify(context.Background())
 }
 
@@ -101,16 +101,16 @@ func solutionOf(g game.Acyclic) map[game.Position]game.Value {
 	return gametest.Search(g)
 }
 
-// TestVerifyLists checks that a correct table passes, whatever the size of the shares, and
+// TestVerifyLists checks that a correct table passes, whatever the size of the intervals, and
 // that each wrong value, extra position and missing position is found, at the position itself
 // or at a predecessor.
 func TestVerifyLists(t *testing.T) {
 	for i, g := range listGames(t) {
 		right := solutionOf(g)
 		m := listTable(t, g, rowsOf(g, right))
-		for _, share := range []int{1, 10, shareRows} {
-			if n, err := verifyLists(t, m, g, share); err != nil || n != uint64(len(right)) {
-				t.Fatalf("%s, %d rows at a time: %d positions, %v; want %d", g.Spec(), share, n, err, len(right))
+		for _, interval := range []int{1, 10, intervalRows} {
+			if n, err := verifyLists(t, m, g, interval); err != nil || n != uint64(len(right)) {
+				t.Fatalf("%s, %d rows at a time: %d positions, %v; want %d", g.Spec(), interval, n, err, len(right))
 			}
 		}
 		r := rand.New(rand.NewPCG(uint64(i), 2))
@@ -157,7 +157,7 @@ func TestVerifyLists(t *testing.T) {
 	}
 }
 
-// ticTacToe returns a game whose tiers have several cells, and therefore several shares.
+// ticTacToe returns a game whose tiers have several cells, and therefore several intervals.
 func ticTacToe(t *testing.T) game.Acyclic {
 	t.Helper()
 	g, err := mnk.New(3, 3, 3)
@@ -225,15 +225,15 @@ func TestVerifyListsRows(t *testing.T) {
 			tiers[tier] = append(tiers[tier], lists.Row{Key: 1<<g.KeyBits() - 1, Word: 1})
 		}, "is no position"},
 		{"no value", func(tiers [][]lists.Row) { _, row := some(tiers); row.Word = 0 }, "leads to a position without a value"},
-		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the start"},
+		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the initial position"},
 		{"a tier is empty", func(tiers [][]lists.Row) { tier, _ := some(tiers); tiers[tier] = nil }, "which is missing"},
 	} {
 		tiers := rowsOf(g, right)
 		test.change(tiers)
-		for _, share := range []int{1, shareRows} {
+		for _, interval := range []int{1, intervalRows} {
 			var fault *Fault
-			if _, err := verifyLists(t, listTable(t, g, tiers), g, share); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
-				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, share, err, test.want)
+			if _, err := verifyLists(t, listTable(t, g, tiers), g, interval); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
+				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, interval, err, test.want)
 			}
 		}
 	}
@@ -306,7 +306,7 @@ func TestVerifyListsCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packed streamfmt.Packed
+	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
 	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
 	if err := errors.Join(w.Append(&packed), w.Close(), file.Close()); err != nil {
@@ -329,7 +329,7 @@ func TestListReaderKeeps(t *testing.T) {
 	}
 	defer tab.Close()
 	rows := tab.contents.(*rowLists)
-	rows.share, rows.keep = 100, 1600
+	rows.interval, rows.keep = 100, 1600
 	parts, _, err := rows.parts()
 	if err != nil {
 		t.Fatal(err)

@@ -10,36 +10,33 @@ import (
 )
 
 // A Parent is a predecessor of a position, with its own value.
-type Parent struct {
+type Predecessor struct {
 	game.Position
 	Move  string // the first move that leads to the position
 	Value game.Value
 }
 
-// Parents returns the predecessors of p in the table, in the order of tiers and keys; p must
+// Predecessors returns the predecessors of p in the table, in the order of tiers and keys; p must
 // be valid. If there are none, and p is not the initial position, then play cannot reach p.
-// For a game whose rules do not give the predecessors, Parents reads all tiers before that of
+// For a game whose rules do not give the predecessors, Predecessors reads all tiers before that of
 // p, or the complete table if the game has cycles.
-func (t *Table) Parents(p game.Position) ([]Parent, error) {
+func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	if err := t.g.Check(p); err != nil {
 		return nil, err
 	}
-	var parents []Parent
+	var predecessors []Predecessor
 	var moves []game.Move
 	err := t.contents.before(p, func(q game.Position, v game.Value) {
-		if finished(v) || t.g.Check(q) != nil {
-			return
+		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
+			return // terminal, or not a position
 		}
 		moves = t.g.Moves(moves[:0], q)
 		if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
-			parents = append(parents, Parent{q, moves[i].Name, v})
+			predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
 		}
 	})
-	return parents, err
+	return predecessors, err
 }
-
-// finished reports whether v is the value of a terminal position.
-func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
 
 // before calls do for the positions of those ranges of the previous tier from which moves
 // lead into p's range.
@@ -123,8 +120,8 @@ func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) e
 		if err != nil {
 			return err
 		}
-		for _, share := range lists.Cut(t.share, f) {
-			if rows, err = loader.Load(rows, f, share); err != nil {
+		for _, interval := range lists.Cut(t.interval, f) {
+			if rows, err = loader.Load(rows, f, interval); err != nil {
 				return err
 			}
 			for _, row := range rows {
@@ -139,15 +136,15 @@ func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) e
 // the table is wrong, and the error is a *Fault. Otherwise it is cannot, wrapped with the
 // position as text.
 func (t *Table) Unreached(p game.Position, cannot error) error {
-	parents, err := t.Parents(p)
+	predecessors, err := t.Predecessors(p)
 	switch {
 	case err != nil:
 		return err
-	case len(parents) > 0:
-		q := parents[0]
+	case len(predecessors) > 0:
+		q := predecessors[0]
 		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%#x) leads to it", q.Move, t.g.AppendText(nil, q.Position), q.Position)))
 	case p == t.g.Start():
-		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the start"))
+		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the initial position"))
 	}
 	return fmt.Errorf("%q %w", t.g.AppendText(nil, p), cannot)
 }

@@ -68,10 +68,10 @@ type plainRules struct {
 // values store it, and the number of moves to the end. The winner chooses the shortest way and
 // the loser the longest; a tie is better than play that never ends. ok is false if a successor
 // has no value.
-func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Outcome, n int, ok bool) {
+func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.Outcome, n int, ok bool) {
 	player := g.ToMove(p)
 	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
-	for _, v := range children {
+	for _, v := range successors {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
 		if !v.Valid() && !g.cyclic {
 			return 0, 0, false
@@ -179,7 +179,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 			err = c.checkReachable(ctx, part, led)
 		}
 		if err == nil {
-			err = c.positions(ctx, part, c.all(part), marks)
+			err = c.positions(ctx, part, part.all(), marks)
 		}
 		if err == nil && part.own {
 			err = c.checkReachable(ctx, part, marks)
@@ -192,8 +192,8 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 	return c.total, all, nil
 }
 
-// all returns all positions of a part, range by range.
-func (c *rulesCheck) all(part *rulesPart) []drawn {
+// all returns all positions of the part, range by range.
+func (part *rulesPart) all() []drawn {
 	all := make([]drawn, len(part.ranges))
 	for i := range all {
 		all[i] = drawn{i: i, out: true}
@@ -263,15 +263,6 @@ func newLedTo(part *rulesPart, firsts []uint64) reachedSlots {
 	return led
 }
 
-// each calls check for every range of a part, on all cores, with the index of the range and
-// the slots of its positions.
-func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, slots []uint32) error) error {
-	return part.each(ctx, c.all(part), func(reader rulesReader) func(int, drawn, []uint32) error {
-		check := newCheck(reader)
-		return func(_ int, d drawn, slots []uint32) error { return check(d.i, slots) }
-	})
-}
-
 // count counts the positions of a part, and compares the numbers with those recorded in its
 // files, for each value. It returns the number of the first position of each range, counting
 // from first.
@@ -282,8 +273,8 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	for i := range counts {
 		counts[i] = make(Counts)
 	}
-	err = c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
-		return func(i int, slots []uint32) error {
+	err = part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
+		return func(d drawn, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
 			for _, slot := range slots {
@@ -298,8 +289,8 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 					here[game.Value(v)] = n
 				}
 			}
-			firsts[i] = uint64(len(slots))
-			file := sort.Search(len(part.files), func(f int) bool { return part.files[f].end > i })
+			firsts[d.i] = uint64(len(slots))
+			file := sort.Search(len(part.files), func(f int) bool { return part.files[f].end > d.i })
 			mu.Lock()
 			defer mu.Unlock()
 			for v, n := range here {
@@ -322,9 +313,9 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in led.
 func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, led reachedSlots) error {
-	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
-		return func(i int, slots []uint32) error {
-			set := led[part.ranges[i]]
+	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
+		return func(d drawn, slots []uint32) error {
+			set := led[part.ranges[d.i]]
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
 					continue
@@ -340,9 +331,9 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, led re
 
 // positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
-	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
+	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
 		one := &rulesPosition{g: c.g, finder: reader, marks: marks}
-		return func(_ int, d drawn, slots []uint32) error {
+		return func(d drawn, slots []uint32) error {
 			slots = d.of(slots)
 			return c.check(ctx, one, len(slots), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
 		}
@@ -351,9 +342,9 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn,
 
 // picked checks positions of a part that were drawn together with their values.
 func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) error {
-	return part.pickEach(ctx, of, func(picker picker) func(int, drawn) error {
+	return part.pickEach(ctx, of, func(picker picker) func(drawn) error {
 		one := &rulesPosition{g: c.g, finder: picker}
-		return func(_ int, d drawn) error {
+		return func(d drawn) error {
 			return c.check(ctx, one, len(d.positions), func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
 		}
 	})
@@ -408,18 +399,18 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if end := c.g.values.Ended(c.g.Primitive(p), c.g.ToMove(p)); end != 0 {
 		switch {
 		case len(c.moves) > 0:
-			return "it is finished, but has moves", nil
+			return "it is terminal, but has moves", nil
 		case v != end:
-			return fmt.Sprintf("expected %s (it is finished), found %s", c.g.values.Text(end), c.g.values.Text(v)), nil
+			return fmt.Sprintf("expected %s (it is terminal), found %s", c.g.values.Text(end), c.g.values.Text(v)), nil
 		}
 		return "", nil
 	}
 	if len(c.moves) == 0 {
-		return "it is not finished, but has no moves", nil
+		return "it is not terminal, but has no moves", nil
 	}
 	c.values = c.values[:0]
 	for _, m := range c.moves {
-		rng, slot, child, ok, err := c.finder.find(m.To)
+		rng, slot, successor, ok, err := c.finder.find(m.To)
 		if err != nil {
 			return "", err
 		}
@@ -429,7 +420,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		if c.marks != nil {
 			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
 		}
-		c.values = append(c.values, child)
+		c.values = append(c.values, successor)
 	}
 	outcome, n, ok := c.g.follows(p, c.values)
 	if !ok {

@@ -50,9 +50,9 @@ func (d drawn) of(slots []uint32) []uint32 {
 	return kept
 }
 
-// each calls do for the given ranges of a part, on all cores, with the index in of and the
-// slots of all positions of the range.
-func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesReader) func(i int, d drawn, slots []uint32) error) error {
+// each calls do for the given ranges of a part, on all cores, with the slots of all positions of
+// the range.
+func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesReader) func(d drawn, slots []uint32) error) error {
 	ahead := part.ahead(of)
 	return each(ctx, len(of), func() func(int) error {
 		reader := part.reader(ahead)
@@ -62,13 +62,13 @@ func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesRea
 			if slots, err = reader.load(slots[:0], part.ranges[of[i].i]); err != nil {
 				return err
 			}
-			return do(i, of[i], slots)
+			return do(of[i], slots)
 		}
 	})
 }
 
-// pickEach calls do for the given ranges of a part, on all cores, with the index in of.
-func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(picker) func(i int, d drawn) error) error {
+// pickEach calls do for the given ranges of a part, on all cores.
+func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(picker) func(d drawn) error) error {
 	ahead := part.ahead(of)
 	return each(ctx, len(of), func() func(int) error {
 		var p picker
@@ -78,7 +78,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 			p = &readPicker{rulesReader: part.reader(ahead)}
 		}
 		do := newDo(p)
-		return func(i int) error { return do(i, of[i]) }
+		return func(i int) error { return do(of[i]) }
 	})
 }
 
@@ -231,8 +231,8 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 			return again
 		})
 		found := make([]place, len(places))
-		if err := b.pickEach(ctx, b.group(places), func(picker picker) func(int, drawn) error {
-			return func(_ int, d drawn) error {
+		if err := b.pickEach(ctx, b.group(places), func(picker picker) func(drawn) error {
+			return func(d drawn) error {
 				from := b.before(d.i - b.first)
 				at, _ := slices.BinarySearch(places, from+d.numbers[0])
 				return picker.pick(b.ranges[d.i], d.numbers, func(i int, p game.Position, v game.Value) {

@@ -107,16 +107,6 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 	return picked, true, nil
 }
 
-// fill fills b with the positions of slots of the range that the reader has loaded.
-func (b *Batch) fill(tier int, reader rulesReader, slots []uint32) {
-	b.Tier, b.Positions, b.Values = tier, b.Positions[:0], b.Values[:0]
-	for _, slot := range slots {
-		p, v := reader.at(int(slot))
-		b.Positions = append(b.Positions, p)
-		b.Values = append(b.Values, v)
-	}
-}
-
 // All returns an iterator over all positions of the table, in batches. A batch is valid until
 // the next one. After an error, the iterator ends.
 func (t *Table) All() iter.Seq2[*Batch, error] {
@@ -159,6 +149,10 @@ func (r *ScanReader) Read(i int, b *Batch) (err error) {
 	if r.slots, err = r.reader.load(r.slots[:0], cell.rng); err != nil {
 		return err
 	}
-	b.fill(cell.tier, r.reader, r.slots)
+	b.Tier, b.Positions, b.Values = cell.tier, b.Positions[:0], b.Values[:0]
+	for _, slot := range r.slots {
+		p, v := r.reader.at(int(slot))
+		b.Positions, b.Values = append(b.Positions, p), append(b.Values, v)
+	}
 	return nil
 }

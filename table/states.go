@@ -70,12 +70,12 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 // positions are draws now, so their numbers of undecided moves are set to 0. WriteCyclic
 // always closes out.
 func WriteCyclic(out io.WriteCloser, g game.Cyclic, states *jobdir.StateFiles) error {
-	w := jobdir.NewRangeWriter(out, g, jobdir.Blocks)
+	w := jobdir.NewRangeWriter(out, g, jobdir.Packed)
 	return w.Finish(appendCyclic(w, g, states))
 }
 
 func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.StateFiles) error {
-	c, chunk := states.Cursor(), jobdir.NewChunk(g, jobdir.Blocks)
+	c, chunk := states.Cursor(), jobdir.NewChunk(g, jobdir.Packed)
 	var s block.State
 	open := make(block.Set, block.Words(g.RangeSize()))
 	for i := range states.Len() {

@@ -118,7 +118,7 @@ func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game
 	}
 	b.Done.Add(slot)
 	b.Val[slot] = uint8(v)
-	var packed streamfmt.Packed
+	var packed streamfmt.Packer
 	packed.Add(&b)
 
 	var file bytes.Buffer

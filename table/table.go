@@ -236,7 +236,7 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 func (t *Table) start() (game.Value, error) {
 	v, ok, err := t.Lookup(t.g.Start())
 	if err == nil && !ok {
-		err = t.fault(t.g.Start(), "is missing: it is the start")
+		err = t.fault(t.g.Start(), "is missing: it is the initial position")
 	}
 	return v, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 )
 
 // textAnswers writes answers as text for people.
@@ -35,19 +36,19 @@ func (t *textAnswers) paint(r game.Result, text string) string {
 
 // write writes the board, its value, and the moves; moves with equal values share a line.
 func (t *textAnswers) write(out io.Writer, a *answer) error {
-	fmt.Fprint(out, marked(t.g, a.Asked))
-	head, output := command.Heading(t.g, a.Position)+": ", a.value.String()
+	fmt.Fprint(out, marked(t.g, a.Parsed))
+	head, output := notation.Heading(t.g, a.Position)+": ", a.value.String()
 	if len(a.moves) == 0 {
 		head, output = a.value.Ended(t.g, a.Position)
 	}
 	fmt.Fprintf(out, "%s%s\n", head, t.paint(a.value.Result, output))
 	for i := 0; i < len(a.moves); {
-		equal, names := a.moves[i].Worth, []string(nil)
+		equal, names := a.moves[i].Value, []string(nil)
 		mark := " "
 		if i == 0 {
 			mark = "*" // the best
 		}
-		for ; i < len(a.moves) && a.moves[i].Worth == equal; i++ {
+		for ; i < len(a.moves) && a.moves[i].Value == equal; i++ {
 			names = append(names, a.moves[i].name)
 		}
 		output := equal.String()
@@ -64,14 +65,14 @@ func (t *textAnswers) write(out io.Writer, a *answer) error {
 		fmt.Fprintf(out, "best play: %s%s\n", strings.Join(a.line, " "), more)
 	}
 	for _, p := range a.parents {
-		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.Worth)
+		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.Value)
 	}
 	return nil
 }
 
 // marked returns the picture of a position, with the winning lines marked, or else the squares
 // that the last move changed.
-func marked(g game.Game, a command.Asked) game.Picture {
+func marked(g game.Game, a notation.Parsed) game.Picture {
 	picture := g.Picture(a.Position)
 	for _, at := range picture.Won {
 		picture.Rows[at[1]][at[0]].Marked = true
@@ -106,31 +107,31 @@ func markChanges(now, before game.Picture) {
 
 // An answerJSON is the JSON form of an answer.
 type answerJSON struct {
-	Input             string        `json:"input"`
-	Position          string        `json:"position"`
-	Hash              game.Position `json:"hash"`
-	command.WorthJSON               // for the player to move
-	Outcome           string        `json:"outcome"` // in the game's words
-	Moves             []choiceJSON  `json:"moves"`
-	Line              []string      `json:"line,omitempty"`
-	Parents           []parentJSON  `json:"parents,omitempty"`
+	Input              string        `json:"input"`
+	Position           string        `json:"position"`
+	Hash               game.Position `json:"hash"`
+	notation.ValueJSON               // for the player to move
+	Outcome            string        `json:"outcome"` // in the game's words
+	Moves              []choiceJSON  `json:"moves"`
+	Line               []string      `json:"line,omitempty"`
+	Parents            []parentJSON  `json:"parents,omitempty"`
 }
 
 type choiceJSON struct {
 	Move string `json:"move"`
-	command.WorthJSON
+	notation.ValueJSON
 }
 
 type parentJSON struct {
 	Position string        `json:"position"`
 	Hash     game.Position `json:"hash"`
 	Move     string        `json:"move"`
-	command.WorthJSON
+	notation.ValueJSON
 }
 
 // writeJSON writes an answer as a line of JSON.
 func writeJSON(out io.Writer, a *answer) error {
-	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, WorthJSON: a.value.JSON(), Outcome: a.outcome, Moves: []choiceJSON{}, Line: a.line}
+	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, ValueJSON: a.value.JSON(), Outcome: a.outcome, Moves: []choiceJSON{}, Line: a.line}
 	for _, m := range a.moves {
 		j.Moves = append(j.Moves, choiceJSON{m.name, m.JSON()})
 	}
@@ -156,10 +157,10 @@ func (l *looker) writeTSV(out io.Writer, a *answer) error {
 	fields := []string{unTab(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
 	var moves, parents []string
 	for _, m := range a.moves {
-		moves = append(moves, m.name+":"+colon(m.Worth))
+		moves = append(moves, m.name+":"+colon(m.Value))
 	}
 	for _, p := range a.parents {
-		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, colon(p.Worth)))
+		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, colon(p.Value)))
 	}
 	fields = append(fields, strings.Join(moves, " "))
 	if l.line {
@@ -185,4 +186,4 @@ func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
 }
 
 // colon returns a value and its remoteness with a colon between them: "win:3", "draw:".
-func colon(w command.Worth) string { return w.Word() + ":" + w.Number() }
+func colon(w notation.Value) string { return w.Word() + ":" + w.Number() }

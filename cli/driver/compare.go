@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/result/compare"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -242,7 +243,7 @@ func printDifference(out io.Writer, d *compare.Difference, names [2]string) erro
 			boards[i] = fmt.Sprintf("%s\n%s%s (%d)\n", name, d.Game.Picture(d.First.Position), d.Game.Values().Text(v), v)
 		}
 	}
-	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.Unequal, command.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
+	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.Unequal, notation.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
 	return command.ErrReported
 }
 

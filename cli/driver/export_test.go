@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -47,7 +47,7 @@ func TestExport(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, ok, err := tab.Lookup(p)
-			worth := command.WorthOf(g, p, v)
+			worth := notation.ValueOf(g, p, v)
 			if want := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", g.AppendText(nil, p), p, worth.Word(), worth.Number(), g.Values().Word(v.Outcome())); !ok || err != nil || line != want {
 				t.Errorf("%s: %q, want %q (%v)", name, line, want, err)
 			}

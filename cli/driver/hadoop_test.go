@@ -516,7 +516,7 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 		if e == damaged {
 			raw = raw[:len(raw)/2]
 		}
-		p := streamfmt.Packed{Bytes: raw, Cells: []streamfmt.Cell{{First: e.Range, Length: uint32(len(raw)), Sum: crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli))}}}
+		p := streamfmt.Packer{Bytes: raw, Cells: []streamfmt.Cell{{First: e.Range, Length: uint32(len(raw)), Sum: crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli))}}}
 		if i == 0 {
 			p.Counts = f.Counts()
 		}

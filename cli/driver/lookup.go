@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -67,7 +68,7 @@ func (p *program) lookup(c *cli.Context) error {
 		case c.Bool("tsv"):
 			write, positions.Refused = l.writeTSV, l.refuseTSV
 		}
-		return positions.Each(c.Context, c, func(out io.Writer, asked command.Asked) error {
+		return positions.Each(c.Context, c, func(out io.Writer, asked notation.Parsed) error {
 			a, err := l.answer(asked)
 			if errors.Is(err, errUnreachable) {
 				if positions.Refused != nil {
@@ -98,9 +99,9 @@ type looker struct {
 // An answer is everything that is known about a position. Values are from the view of the
 // player to move: Wins means that this player wins.
 type answer struct {
-	command.Asked
+	notation.Parsed
 	text    string // text of the position
-	value   command.Worth
+	value   notation.Value
 	outcome string   // in the game's words
 	moves   []option // the best one first
 	line    []string // best play to the end; in a draw, until a position repeats
@@ -111,7 +112,7 @@ type answer struct {
 // position before the move.
 type option struct {
 	name string
-	command.Worth
+	notation.Value
 }
 
 // A parent is a predecessor of the position, with its value for the player to move there.
@@ -119,12 +120,12 @@ type parent struct {
 	position game.Position
 	text     string
 	move     string
-	command.Worth
+	notation.Value
 }
 
 // answer looks up a position. The error is errUnreachable if play cannot reach it, and a
 // *table.Fault if play can, but the table does not contain it.
-func (l *looker) answer(asked command.Asked) (*answer, error) {
+func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 	g, p := l.t.Game(), asked.Position
 	v, ok, err := l.t.Lookup(p)
 	if err != nil {
@@ -133,13 +134,13 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 	if !ok {
 		return nil, l.t.Unreached(p, errUnreachable)
 	}
-	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: command.WorthOf(g, p, v), outcome: g.Values().Word(v.Outcome())}
+	a := &answer{Parsed: asked, text: string(g.AppendText(nil, p)), value: notation.ValueOf(g, p, v), outcome: g.Values().Word(v.Outcome())}
 	choices, err := l.t.Choices(p)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range choices {
-		a.moves = append(a.moves, option{m.Name, command.WorthOf(g, p, g.Values().Before(m.Value))})
+		a.moves = append(a.moves, option{m.Name, notation.ValueOf(g, p, g.Values().Before(m.Value))})
 	}
 	if l.line {
 		if a.line, err = l.bestLine(p, choices); err != nil {
@@ -147,12 +148,12 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 		}
 	}
 	if l.parents {
-		parents, err := l.t.Parents(p)
+		parents, err := l.t.Predecessors(p)
 		if err != nil {
 			return nil, err
 		}
 		for _, q := range parents {
-			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, command.WorthOf(g, q.Position, q.Value)})
+			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, notation.ValueOf(g, q.Position, q.Value)})
 		}
 	}
 	return a, nil

@@ -41,7 +41,7 @@ func TestParents(t *testing.T) {
 			}
 		}
 		for p, want := range want {
-			parents, err := tab.Parents(p)
+			parents, err := tab.Predecessors(p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
@@ -122,7 +123,7 @@ func boardOf(g game.Game, line, heading string) string {
 
 // pictureOf returns the picture of the position of a step's line; "" if the line has none.
 func pictureOf(g game.Game, line string) string {
-	asked, err := command.ParseAsked(g, line, command.FromFinal)
+	asked, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {
 		return ""
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -102,7 +103,7 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
-		Codec:     jobdir.Blocks,
+		Codec:     jobdir.Packed,
 		Final:     solve.Final(c.String("final")),
 		UntilTier: c.Int("until-tier"),
 		Remember:  options(c),
@@ -372,7 +373,7 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		}
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), command.Summary(g.Values(), r.Start))
+	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), notation.Summary(g.Values(), r.Start))
 	if r.Before {
 		fmt.Fprintf(out, "%s, solved by an earlier run\n", numfmt.Count(r.Positions, "position"))
 	} else {

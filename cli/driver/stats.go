@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -153,6 +154,6 @@ func (p *program) printStats(c *cli.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, command.Summary(t.Game().Values(), value))
+	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, notation.Summary(t.Game().Values(), value))
 	return s.WriteTable(c.App.Writer)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // entrantForms lists the forms of an entrant, for errors.
-const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6,memory=64M,threads=1] or program:COMMAND"
+const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6|level=club,memory=64M,threads=1] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
 const entrantHelp = "A PLAYER is one of\n\n" +
@@ -31,7 +31,9 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"   random[:seed=N]          plays random moves\n" +
 	"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
 	"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
-	"                            moves ahead; memory=64M, threads=1\n" +
+	"                            moves ahead, or plays at a level=beginner, novice,\n" +
+	"                            casual, regular, club, strong, expert, master,\n" +
+	"                            grandmaster or perfect; memory=64M, threads=1\n" +
 	"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
 
@@ -47,6 +49,7 @@ type entrantSpec struct {
 	rest    string // the directory, "" if none is given; or the command
 	time    time.Duration
 	depth   int
+	level   *player.Level // nil: none is given
 	memory  int64
 	threads int
 	seed    uint64
@@ -83,7 +86,7 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 
 // options parses NAME=VALUE,NAME=VALUE, each name at most once.
 func (s *entrantSpec) options(list string) error {
-	known := []string{"time", "depth", "memory", "threads"}
+	known := []string{"time", "depth", "level", "memory", "threads"}
 	if s.kind == "random" {
 		known = []string{"seed"}
 	}
@@ -103,6 +106,10 @@ func (s *entrantSpec) options(list string) error {
 			}
 		case s.kind == "machine" && name == "depth":
 			s.depth, err = positive(value)
+		case s.kind == "machine" && name == "level":
+			var l player.Level
+			l, err = player.ParseLevel(value)
+			s.level = &l
 		case s.kind == "machine" && name == "memory":
 			if s.memory, err = command.ParseSize(value); err == nil && s.memory == 0 {
 				err = errors.New("expected more than 0")
@@ -119,8 +126,8 @@ func (s *entrantSpec) options(list string) error {
 		}
 		seen[name] = true
 	}
-	if s.time > 0 && s.depth > 0 {
-		return errors.New("time and depth exclude each other")
+	if s.time > 0 && s.depth > 0 || s.level != nil && (s.time > 0 || s.depth > 0) {
+		return errors.New("time, depth and level exclude each other")
 	}
 	return nil
 }
@@ -205,6 +212,8 @@ func (l *lobby) limit(s entrantSpec) time.Duration {
 		return s.time
 	case l.c.IsSet("time"):
 		return l.c.Duration("time")
+	case s.level != nil:
+		return s.level.Time
 	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
 		return cmp.Or(l.g.Info().MoveTime, time.Second)
 	}
@@ -227,6 +236,18 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "table":
 		return l.table(s.rest)
 	}
+	if s.level != nil && s.level.Perfect {
+		t, _, notice, err := tableIfAny(l.c, l.g)
+		if notice != "" {
+			fmt.Fprintf(l.c.App.ErrWriter, "%s: %s\n", l.c.App.Name, notice)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			return player.NewTable(t), nil
+		}
+	}
 	o := l.options
 	if s.memory > 0 {
 		o.Memory = s.memory
@@ -237,6 +258,9 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	searcher, err := search.New(l.g, o)
 	if err != nil {
 		return nil, err
+	}
+	if s.level != nil {
+		return player.NewLevel(searcher, *s.level, s.seed), nil
 	}
 	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
 }

@@ -16,6 +16,7 @@ func TestParseEntrant(t *testing.T) {
 		{"machine", "machine"},
 		{"machine:time=200ms", "machine 200ms"},
 		{"machine:depth=6,memory=64M,threads=2", "machine depth 6 67108864 bytes 2 threads"},
+		{"machine:level=club,threads=1", "machine level club 1 threads"},
 		{"program:python3 a.py, b:c", "program python3 a.py, b:c"},
 
 		{"", `player "": expected ` + entrantForms},
@@ -27,9 +28,12 @@ func TestParseEntrant(t *testing.T) {
 		{"program:a\nb", `player "program:a\nb": expected no control characters`},
 		{"random:7", `player "random:7": option "7": expected seed=…`},
 		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
-		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, memory=…, threads=…`},
+		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, level=…, memory=…, threads=…`},
 		{"machine:depth", `player "machine:depth": option "depth": expected an integer of 1 or more, found ""`},
-		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time and depth exclude each other`},
+		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time, depth and level exclude each other`},
+		{"machine:level=club,depth=2", `player "machine:level=club,depth=2": time, depth and level exclude each other`},
+		{"machine:level=divine", `player "machine:level=divine": option "level=divine": level "divine": expected beginner, novice, casual, regular, club, strong, expert, master, grandmaster, perfect`},
+		{"random:level=club", `player "random:level=club": option "level=club": expected seed=…`},
 		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
 		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is given twice`},
 		{"machine:memory=0", `player "machine:memory=0": option "memory=0": expected more than 0`},
@@ -49,6 +53,9 @@ func TestParseEntrant(t *testing.T) {
 		if s.depth > 0 {
 			got += fmt.Sprint(" depth ", s.depth)
 		}
+		if s.level != nil {
+			got += " level " + s.level.Name
+		}
 		if s.memory > 0 {
 			got += fmt.Sprint(" ", s.memory, " bytes")
 		}
@@ -66,7 +73,7 @@ func TestParseEntrant(t *testing.T) {
 
 // FuzzParseEntrant checks that every text that can be parsed is a player with what it needs.
 func FuzzParseEntrant(f *testing.F) {
-	for _, text := range []string{"human", "random:seed=3", "table:d", "machine:time=200ms,memory=64M", "machine:depth=6", "program:a b", "machine:time=1s,depth=2"} {
+	for _, text := range []string{"human", "random:seed=3", "table:d", "machine:time=200ms,memory=64M", "machine:depth=6", "program:a b", "machine:level=club", "machine:time=1s,depth=2"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

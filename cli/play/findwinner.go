@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/search"
@@ -84,7 +85,7 @@ func findWinner(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	return command.Positions{Game: g}.Each(ctx, c, func(out io.Writer, asked command.Asked) error {
+	return command.Positions{Game: g}.Each(ctx, c, func(out io.Writer, asked notation.Parsed) error {
 		begun, p := time.Now(), asked.Position
 		f, err := find(ctx, p)
 		if err != nil {
@@ -210,7 +211,7 @@ func findingOf(r search.Result) finding {
 
 // prints the finding as text.
 func (f finding) print(out io.Writer, g game.Game, p game.Position) {
-	worth := command.WorthOf(g, p, f.value)
+	worth := notation.ValueOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))
 	switch {
 	case f.best == "":
@@ -222,11 +223,11 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 		if f.weak {
 			output = worth.You()
 		}
-		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), output, f.best)
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", notation.Heading(g, p), output, f.best)
 	case f.depth == 0:
-		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", command.Heading(g, p), f.best)
+		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", notation.Heading(g, p), f.best)
 	default:
-		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", command.Heading(g, p), numfmt.Count(f.depth, "move"), f.best)
+		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", notation.Heading(g, p), numfmt.Count(f.depth, "move"), f.best)
 	}
 	fmt.Fprintf(out, "%s", numfmt.Count(f.positions, "position"))
 	if f.lookups > 0 {
@@ -245,7 +246,7 @@ func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 		"positions": f.positions, "lookups": f.lookups, "hits": f.hits, "seconds": f.seconds,
 	}
 	if f.value.Valid() {
-		worth := command.WorthOf(g, p, f.value).JSON()
+		worth := notation.ValueOf(g, p, f.value).JSON()
 		if m["value"] = worth.Value; !f.weak {
 			m["remoteness"] = worth.Remoteness
 		}

@@ -47,9 +47,6 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if g, err = withEndgames(c, g); err != nil {
-		return err
-	}
 	return sitDown(c, g, words)
 }
 

@@ -42,15 +42,12 @@ func commands(games game.Kinds) []*cli.Command {
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns))
 	}
-	if c := experimentCommand(games); c != nil {
-		list = append(list, c)
-	}
 	return append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
 }
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
+	return slices.Concat(findWinnerFlags(), scoreFlags(), gameFlags(), resultFlags(0, ""), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

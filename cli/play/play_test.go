@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 		games game.Kinds
 		want  string
 	}{
-		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, score, experiment, completion, connectn, quickcross"},
+		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, score, completion, connectn, quickcross"},
 		{some()[1:2], "tui, web, find-winner, match, tournament, engine, replay, completion, quickcross"},
 	} {
 		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/tui"
 	"github.com/treereduce/treereduce/table"
 )
@@ -48,6 +49,7 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "you", Usage: "side that you play: first, second, both or none (watch the machine)", DefaultText: "asked"},
 		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
 		&cli.IntFlag{Name: "depth", Usage: "the machine searches exactly `N` moves ahead", DefaultText: "unlimited"},
+		&cli.StringFlag{Name: "level", Usage: "the machine's `NAME`d level, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		datadir.Flag(),
@@ -92,14 +94,14 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	if o.Search, err = searchOptions(c); err != nil {
 		return o, err
 	}
-	o.Depth, o.Time, o.Pace, o.Load = c.Int("depth"), c.Duration("time"), c.Duration("pace"), c.String("load")
-	switch {
-	case c.IsSet("depth") && o.Depth < 1:
-		return o, command.Usagef("--depth %d: expected 1 or more", o.Depth)
-	case c.IsSet("time") && o.Time <= 0:
-		return o, command.Usagef("--time %s: expected more than 0", o.Time)
-	case o.Depth > 0 && o.Time > 0:
-		return o, command.Usagef("--time and --depth exclude each other")
+	o.Level, o.Pace, o.Load = player.Level{Depth: c.Int("depth"), Time: c.Duration("time")}, c.Duration("pace"), c.String("load")
+	switch l := o.Level; {
+	case c.IsSet("depth") && l.Depth < 1:
+		return o, command.Usagef("--depth %d: expected 1 or more", l.Depth)
+	case c.IsSet("time") && l.Time <= 0:
+		return o, command.Usagef("--time %s: expected more than 0", l.Time)
+	case l.Depth > 0 && l.Time > 0 || c.IsSet("level") && l != player.Level{}:
+		return o, command.Usagef("--time, --depth and --level exclude each other")
 	case o.Pace < 0:
 		return o, command.Usagef("--pace %s: expected 0 or more", o.Pace)
 	}
@@ -111,6 +113,11 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		}
 		if o.Seats == nil {
 			return o, command.Usagef("--you %q: expected first, second, both or none", word)
+		}
+	}
+	if c.IsSet("level") {
+		if o.Level, err = player.ParseLevel(c.String("level")); err != nil {
+			return o, command.Usagef("--level: %w", err)
 		}
 	}
 	o.Parse = games.Parse
@@ -153,13 +160,8 @@ func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice strin
 
 // lineByLine returns the players to use if there is no terminal.
 func lineByLine(o tui.Options) []string {
-	machine := "machine"
-	switch {
-	case o.Depth > 0:
-		machine = fmt.Sprintf("machine:depth=%d", o.Depth)
-	case o.Time > 0:
-		machine = fmt.Sprintf("machine:time=%v", o.Time)
-	case o.Table != nil:
+	machine := o.Level.String()
+	if o.Table != nil && o.Level == (player.Level{}) {
 		machine = "table"
 	}
 	players := []string{"human", machine}

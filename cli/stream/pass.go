@@ -23,7 +23,7 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 	g := m.States
 	o.Number = c.Int("number")
 	needsMoves := !work.reduces && step.NeedsMoves(g, name)
-	packed := o.Codec == jobdir.Blocks
+	packed := o.Codec == jobdir.Packed
 	if name == step.Final || !work.reduces && !needsMoves && !packed {
 		return work.do(name, m, c.App.Reader, c.App.Writer, o)
 	}

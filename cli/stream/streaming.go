@@ -218,7 +218,7 @@ func options(c *cli.Context) (step.Options, error) {
 		return o, nil
 	}
 	var err error
-	o.Codec = jobdir.Blocks
+	o.Codec = jobdir.Packed
 	if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
 		return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 	}

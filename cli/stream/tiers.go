@@ -13,11 +13,11 @@ import (
 
 // streamBlocks runs one side of a step of a game that is solved by blocks.
 func streamBlocks(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
-	if o.Codec == jobdir.Blocks {
+	if o.Codec == jobdir.Packed {
 		if o.Tier, err = tierOf(c, m.Blocks); err != nil {
 			return n, err
 		}
-		o.Parents = os.Getenv(command.Environment("parents")[0])
+		o.Predecessors = os.Getenv(command.Environment("parents")[0])
 		files, err := openFiles(c, work, &o, "the part")
 		if err != nil {
 			return n, err
@@ -45,7 +45,7 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.
 		}
 		defer files.Close()
 		if os.Getenv(command.Environment("packed")[0]) == "true" {
-			o.Codec = jobdir.Blocks
+			o.Codec = jobdir.Packed
 		}
 	}
 	return work.lists(name, g, c.App.Reader, c.App.Writer, o)

@@ -5,90 +5,57 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// The exit codes.
-const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
-// A usageError is an error in the command line.
-type usageError struct{ error }
-
 // run runs the command and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := app(stdout, stderr).RunContext(ctx, args)
-	if err == nil {
-		return exitDone
+	commands := []*cli.Command{
+		clusterCommand("up", "start what does not run, and wait until it is ready", up,
+			&cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"}),
+		clusterCommand("down", "stop everything", down),
+		clusterCommand("status", "a line for each daemon; exit 1 if not all run", status),
 	}
-	var usage usageError
-	switch {
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "cluster: %v\ncluster: see cluster --help\n", err)
-		return exitUsage
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "cluster: stopped")
-		return exitInterrupted
-	}
-	fmt.Fprintln(stderr, err)
-	return exitFailed
+	return command.Run(&cli.App{
+		Name: "cluster", Usage: "a real Hadoop on this machine",
+		Commands: commands, Action: command.Unknown("command", command.Names(commands)),
+	}, args, nil, stdout, stderr)
 }
 
-// app returns the command line.
-func app(stdout, stderr io.Writer) *cli.App {
-	dir := &cli.StringFlag{Name: "dir", Usage: "folder of the cluster", Value: filepath.Join("build", "cluster")}
-	free := &cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"}
-	onUsage := func(_ *cli.Context, err error, _ bool) error { return usageError{err} }
-	command := func(name, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
-		return &cli.Command{
-			Name: name, Usage: usage, Flags: append(flags, dir), OnUsageError: onUsage,
-			Action: func(c *cli.Context) error {
-				if c.Args().Present() {
-					return usageError{fmt.Errorf("unexpected %q", c.Args().First())}
-				}
-				return action(c)
-			},
-		}
-	}
-	return &cli.App{
-		Name:           "cluster",
-		Usage:          "a real Hadoop on this machine",
-		HideVersion:    true,
-		Writer:         stdout,
-		ErrWriter:      stderr,
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   onUsage,
-		Commands: []*cli.Command{
-			command("up", "start what does not run, and wait until it is ready", up, free),
-			command("down", "stop everything", down),
-			command("status", "a line for each daemon; exit 1 if not all run", status),
-		},
+// clusterCommand returns a command on the cluster of --dir. The action's error may have several
+// lines.
+func clusterCommand(name, usage string, action func(context.Context, *cli.Context) error, flags ...cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage,
+		Flags: append(flags, &cli.StringFlag{Name: "dir", Usage: "folder of the cluster", Value: filepath.Join("build", "cluster")}),
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usageError{fmt.Errorf("unknown command %q", c.Args().First())}
+			if err := command.NoArguments(c, ""); err != nil {
+				return err
 			}
-			return usageError{errors.New("expected a command: up, down, status")}
+			ctx, stop := command.Interruptible(c.Context)
+			defer stop()
+			err := action(ctx, c)
+			switch {
+			case err == nil:
+				return nil
+			case ctx.Err() != nil:
+				return command.ErrInterrupted
+			}
+			fmt.Fprintln(c.App.ErrWriter, err)
+			return command.ErrReported
 		},
 	}
 }
 
-func up(c *cli.Context) error {
-	cl, err := minicluster.Up(c.Context, minicluster.Config{
+func up(ctx context.Context, c *cli.Context) error {
+	cl, err := minicluster.Up(ctx, minicluster.Config{
 		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Log: c.App.ErrWriter,
 	})
 	if err != nil {
@@ -101,7 +68,7 @@ func up(c *cli.Context) error {
 }
 
 // down does nothing if there is no cluster, so that it can be called at any time.
-func down(c *cli.Context) error {
+func down(ctx context.Context, c *cli.Context) error {
 	cl, err := minicluster.Open(c.String("dir"))
 	if errors.Is(err, minicluster.ErrNone) {
 		return nil
@@ -109,10 +76,10 @@ func down(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return cl.Down(c.Context)
+	return cl.Down(ctx)
 }
 
-func status(c *cli.Context) error {
+func status(_ context.Context, c *cli.Context) error {
 	cl, err := minicluster.Open(c.String("dir"))
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/command"
 )
 
 // TestMain runs the command itself if the test is started under its name.
@@ -26,14 +28,14 @@ func TestRun(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{[]string{"--help"}, exitDone, ""},
-		{nil, exitUsage, "expected a command: up, down, status"},
-		{[]string{"sideways"}, exitUsage, `unknown command "sideways"`},
-		{[]string{"up", "--nonsense"}, exitUsage, "nonsense"},
-		{[]string{"up", "now"}, exitUsage, `unexpected "now"`},
-		{[]string{"status", "--dir", dir}, exitFailed, "no cluster here"},
-		{[]string{"down", "--dir", dir}, exitDone, ""},
-		{[]string{"up", "--dir", dir + "/a b"}, exitFailed, "Hadoop needs a path"},
+		{[]string{"--help"}, command.ExitDone, ""},
+		{nil, command.ExitUsage, "expected a command"},
+		{[]string{"sideways"}, command.ExitUsage, `unknown command "sideways"`},
+		{[]string{"up", "--nonsense"}, command.ExitUsage, "nonsense"},
+		{[]string{"up", "now"}, command.ExitUsage, `unexpected argument "now"`},
+		{[]string{"status", "--dir", dir}, command.ExitFailed, "no cluster here"},
+		{[]string{"down", "--dir", dir}, command.ExitDone, ""},
+		{[]string{"up", "--dir", dir + "/a b"}, command.ExitFailed, "Hadoop needs a path"},
 	} {
 		var stdout, stderr strings.Builder
 		code := run(append([]string{"cluster"}, test.args...), &stdout, &stderr)
@@ -77,8 +79,8 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || stderr.String() != "cluster: stopped\n" {
-		t.Errorf("exit status %d, stderr %q, want %d and that it was stopped", code, stderr.String(), exitInterrupted)
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitInterrupted || stderr.String() != "cluster: stopped\n" {
+		t.Errorf("exit status %d, stderr %q, want %d and that it was stopped", code, stderr.String(), command.ExitInterrupted)
 	}
 }
 

@@ -3,7 +3,6 @@
 //	play connectn --width 5 --height 4 --connect 3 human machine
 //	play find-winner connectn --width 5 --height 4 --connect 3 1 1 2
 //	play score connectn --width 7 --height 6 --connect 4 <positions
-//	play experiment memo
 //	play match connectn --games 10 machine:depth=4 'program:python3 engine.py'
 //	play tournament connectn --games 10 random table machine
 //	play replay games

@@ -146,7 +146,8 @@ func (r *Rules) Info() game.Info {
 		Title:      fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height),
 		TierUnit:   "pieces on the board",
 		OmitsStart: true,
-		Look:       game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"}},
+		Look: game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"},
+			Place: []game.Square{{Text: game.Empty}, {Text: "X", Owner: game.OfFirst}, {Text: "O", Owner: game.OfSecond}}},
 	}
 }
 

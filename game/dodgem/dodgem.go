@@ -164,7 +164,8 @@ func (r *rules) set(n uint64, k int) (set uint32) {
 
 // Info describes the game.
 func (r *rules) Info() game.Info {
-	return game.Info{Title: fmt.Sprintf("Dodgem on %d×%d", r.size, r.size), Hashes: r.hashes()}
+	return game.Info{Title: fmt.Sprintf("Dodgem on %d×%d", r.size, r.size), Hashes: r.hashes(), Look: game.Look{
+		Place: []game.Square{{Text: game.Empty}, {Text: ">", Owner: game.OfFirst}, {Text: "^", Owner: game.OfSecond}}}}
 }
 
 func (r *rules) Spec() string { return fmt.Sprintf("dodgem size=%d", r.size) }
@@ -305,6 +306,15 @@ func (r *rules) Parse(text string) (game.Position, error) {
 		}
 	}
 	return r.key(b), nil
+}
+
+// Arrange is the inverse of Picture.
+func (r *rules) Arrange(squares [][]string, turn game.Player) string {
+	var rows []string
+	for _, row := range squares {
+		rows = append(rows, strings.Join(row, ""))
+	}
+	return strings.Join(rows, "/") + " " + pieces[1+turn:2+turn]
 }
 
 // Picture returns the board.

@@ -64,16 +64,16 @@ func againstOracle(t *testing.T, size int, start naive.Worth, positions int) {
 	t.Helper()
 	g, d := mustNew(t, size), naiveDodgem(size)
 	want := d.Solve()
-	s := gametest.Solve(cyclic(g))
+	values := gametest.Search(g)
 	if got := want[string(g.AppendText(nil, g.Start()))]; got != start || len(want) != positions {
 		t.Errorf("%s: the start is %v, of %d positions, want %v, %d", g.Spec(), got, len(want), start, positions)
 	}
 	for p := range g.hashes() {
 		text := string(g.AppendText(nil, p))
-		result, remoteness, ok := s.Value(p)
+		v, ok := values[p]
 		w, reached := want[text]
-		if ok != reached || ok && w != (naive.Worth{Result: result.String(), Remoteness: remoteness}) {
-			t.Fatalf("%s: %q is %v in %d, reached: %v; want %v, %v", g.Spec(), text, result, remoteness, ok, w, reached)
+		if ok != reached || ok && w != (naive.Worth{Result: game.Result(v.Outcome()).String(), Remoteness: v.Remoteness()}) {
+			t.Fatalf("%s: %q is %s, reached: %v; want %v, %v", g.Spec(), text, g.Values().Text(v), ok, w, reached)
 		}
 		if !ok || d.Finished(text) != "" {
 			continue

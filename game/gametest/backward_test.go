@@ -137,25 +137,6 @@ func (g shifted) Parents(dst []game.Position, p game.Position) []game.Position {
 	return dst
 }
 
-// TestSearchCycles checks that Search terminates on games with cycles, and agrees with Solve.
-func TestSearchCycles(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	for i := range 100 {
-		g := gametest.TieGame()
-		if i > 0 {
-			g = gametest.RandomGraph(r, 2+r.IntN(60))
-		}
-		found, want := gametest.Search(g), gametest.Solve(game.PlainRanges(g, 64))
-		for p := range g.Size {
-			result, remoteness, reached := want.Value(p)
-			v, ok := found[p]
-			if ok != reached || ok && v != result.In(remoteness) {
-				t.Fatalf("moves %v, ends %v: %d is %s, reached: %v, want %v in %d, %v", g.Next, g.End, p, g.Values().Text(v), ok, result, remoteness, reached)
-			}
-		}
-	}
-}
-
 // TestSearchTiersWithCycle checks that Search rejects a cycle in a game that must have none.
 func TestSearchTiersWithCycle(t *testing.T) {
 	defer func() {

@@ -1,3 +1,5 @@
+// Package gametest supports tests of games: the contract of the Game interface, solutions of
+// small games in memory, and random games. It does not know any specific game.
 package gametest
 
 import (
@@ -251,6 +253,22 @@ func (c contract) checkPicture(p game.Position, pic game.Picture) {
 			if (s.Kind == game.Gap) != (s.Text == "") || s.Kind > game.Gap || s.Owner > game.OfSecond {
 				c.failf(p, "the picture has a square %+v", s)
 			}
+		}
+	}
+	if place := c.Game.Info().Look.Place; place != nil {
+		var squares [][]string
+		for _, row := range pic.Rows {
+			var texts []string
+			for _, s := range row {
+				texts = append(texts, s.Text)
+				if place[0].Text != game.Add && s.Kind != game.Gap && !slices.ContainsFunc(place, func(p game.Square) bool { return p.Text == s.Text }) {
+					c.failf(p, "an editor cannot place %q", s.Text)
+				}
+			}
+			squares = append(squares, texts)
+		}
+		if again, err := game.Arrange(c.Game, squares, c.Game.ToMove(p)); err != nil || again != p {
+			c.failf(p, "its squares are arranged as %d, %v", again, err)
 		}
 	}
 	for _, labels := range [][]string{pic.Above, pic.Below} {

@@ -47,56 +47,49 @@ func (s *search) value(p game.Position) game.Value {
 	return best
 }
 
-// cyclic computes values from the terminal positions backward, first wins and losses until
-// there are no more, then ties: pass n decides the positions that are n plies from the end.
+// cyclic computes values from the terminal positions backward: first wins and losses until there
+// are no more, then ties, each in the order of the remoteness.
 func (s *search) cyclic() {
-	var open []game.Position
-	moves := map[game.Position][]game.Move{s.g.Start(): nil}
+	predecessors := map[game.Position][]game.Position{s.g.Start(): nil} // each as often as it has moves
+	undecided := make(map[game.Position]int)                            // number of moves not known to lead to a win
+	var decided, ties []game.Position                                   // not yet sent to their predecessors
 	for next := []game.Position{s.g.Start()}; len(next) > 0; next = next[1:] {
 		p := next[0]
-		if s.known[p] = s.values.Ended(s.g.Primitive(p), s.g.ToMove(p)); s.known[p] != 0 {
+		v := s.values.Ended(s.g.Primitive(p), s.g.ToMove(p))
+		switch s.known[p] = v; v.Outcome() {
+		case game.Undecided:
+		case game.Tie:
+			ties = append(ties, p)
+			continue
+		default:
+			decided = append(decided, p)
 			continue
 		}
-		open = append(open, p)
-		moves[p] = s.g.Moves(nil, p)
-		for _, m := range moves[p] {
-			if _, reached := moves[m.To]; !reached {
-				moves[m.To] = nil
+		moves := s.g.Moves(nil, p)
+		undecided[p] = len(moves)
+		for _, m := range moves {
+			if _, reached := predecessors[m.To]; !reached {
 				next = append(next, m.To)
 			}
+			predecessors[m.To] = append(predecessors[m.To], p)
 		}
 	}
-	pass := func(n int, decide func(seen [game.Ties + 1]int, moves int) game.Result) (more bool) {
-		fresh := make(map[game.Position]game.Value)
-		for _, p := range open {
-			var seen [game.Ties + 1]int // number of successors by result
-			for _, m := range moves[p] {
-				seen[game.Result(s.known[m.To].Outcome())]++
+	for ; len(decided) > 0; decided = decided[1:] {
+		v := s.known[decided[0]]
+		for _, p := range predecessors[decided[0]] {
+			undecided[p]--
+			if s.known[p] == 0 && (game.Result(v.Outcome()) == game.Loses || undecided[p] == 0) {
+				s.known[p] = s.values.Before(v)
+				decided = append(decided, p)
 			}
-			if result := decide(seen, len(moves[p])); s.known[p] == 0 && result != game.Draws {
-				fresh[p] = result.In(n)
+		}
+	}
+	for ; len(ties) > 0; ties = ties[1:] {
+		for _, p := range predecessors[ties[0]] {
+			if s.known[p] == 0 {
+				s.known[p] = s.values.Before(s.known[ties[0]])
+				ties = append(ties, p)
 			}
 		}
-		for p, v := range fresh {
-			s.known[p] = v
-		}
-		return len(fresh) > 0
-	}
-	for n := 1; pass(n, func(seen [game.Ties + 1]int, moves int) game.Result {
-		switch {
-		case seen[game.Loses] > 0:
-			return game.Wins
-		case seen[game.Wins] == moves:
-			return game.Loses
-		}
-		return game.Draws
-	}); n++ {
-	}
-	for n := 1; pass(n, func(seen [game.Ties + 1]int, _ int) game.Result {
-		if seen[game.Ties] > 0 {
-			return game.Ties
-		}
-		return game.Draws
-	}); n++ {
 	}
 }

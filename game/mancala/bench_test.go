@@ -22,9 +22,9 @@ func BenchmarkEndgames(b *testing.B) {
 	for _, stones := range []int{10, 12, fewStones} {
 		b.Run(fmt.Sprint(stones), func(b *testing.B) {
 			for b.Loop() {
-				NewEndgames(6, stones)
+				newDatabase(6, stones)
 			}
-			b.ReportMetric(Boards(6, stones), "bytes")
+			b.ReportMetric(boardsUpTo(6, stones), "bytes")
 		})
 	}
 }

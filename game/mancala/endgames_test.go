@@ -1,10 +1,7 @@
 package mancala
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -55,7 +52,7 @@ func TestRanking(t *testing.T) {
 func TestEndgames(t *testing.T) {
 	for _, size := range [][2]int{{1, 12}, {2, 9}, {3, 6}, {4, 5}, {6, 3}, {8, 2}} {
 		pits, stones := size[0], size[1]
-		e := NewEndgames(pits, stones)
+		e := newDatabase(pits, stones)
 		m := naiveMancala{Pits: pits, Stones: 100} // with enough stones in the goals
 		known := make(map[string]int)
 		boards := 0
@@ -78,8 +75,8 @@ func TestEndgames(t *testing.T) {
 				}
 			}
 		}
-		if boards != len(e.values) || float64(boards) != Boards(pits, stones) {
-			t.Errorf("%d pits, %d stones: %d values, Boards returns %v, want %d", pits, stones, len(e.values), Boards(pits, stones), boards)
+		if boards != len(e.values) || float64(boards) != boardsUpTo(pits, stones) {
+			t.Errorf("%d pits, %d stones: %d values, boardsUpTo returns %v, want %d", pits, stones, len(e.values), boardsUpTo(pits, stones), boards)
 		}
 	}
 }
@@ -104,60 +101,4 @@ func futureOf(m naiveMancala, board []byte, known map[string]int) int {
 	}
 	known[string(pits)] = best
 	return best
-}
-
-// A file can be read back, and damage anywhere in it is detected.
-func TestEndgamesFile(t *testing.T) {
-	e := NewEndgames(3, 4)
-	var file bytes.Buffer
-	if n, err := e.WriteTo(&file); err != nil || int(n) != file.Len() {
-		t.Fatal(n, err)
-	}
-	good := file.Bytes()
-	read, err := ReadEndgames(bytes.NewReader(good))
-	if err != nil || read.Pits() != 3 || read.Stones() != 4 || !bytes.Equal(read.values, e.values) {
-		t.Fatalf("%v, %v", read, err)
-	}
-	for i := range good {
-		bad := slices.Clone(good)
-		bad[i] ^= 0x10
-		if _, err := ReadEndgames(bytes.NewReader(bad)); err == nil {
-			t.Errorf("byte %d is wrong, and there is no error", i)
-		}
-		if _, err := ReadEndgames(bytes.NewReader(good[:i])); err == nil {
-			t.Errorf("%d bytes of it are a file", i)
-		}
-	}
-	for _, tt := range []struct{ text, want string }{
-		{"", `it is no file of endgames of Mancala: expected a first line "treereduce mancala endgames 1 pits=… stones=…"`},
-		{"treereduce mancala endgames 1 pits=9 stones=4\n", "mancala: endgames are of 1 to 8 pits a row, found 9"},
-		{"treereduce mancala endgames 1 pits=6 stones=40\n", "mancala: endgames of 40 stones are too many for 6 pits a row: 27 at most"},
-		{"treereduce mancala endgames 1 pits=1 stones=1\nab", "it is cut off: expected 7 bytes after the first line, found 2"},
-		{string(good) + "x", "it is damaged: something follows the checksum"},
-	} {
-		if _, err := ReadEndgames(strings.NewReader(tt.text)); fmt.Sprint(err) != tt.want {
-			t.Errorf("%.50q: error\n%v, want\n%s", tt.text, err, tt.want)
-		}
-	}
-}
-
-// FuzzReadEndgames checks that the result is an error, or a database that is written as it was
-// read.
-func FuzzReadEndgames(f *testing.F) {
-	var file bytes.Buffer
-	if _, err := NewEndgames(1, 2).WriteTo(&file); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(file.Bytes())
-	f.Add([]byte("treereduce mancala endgames 1 pits=8 stones=12\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := ReadEndgames(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		var again bytes.Buffer
-		if _, err := e.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
-			t.Errorf("%q is written as %q, %v", data, again.Bytes(), err)
-		}
-	})
 }

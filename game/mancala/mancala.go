@@ -48,6 +48,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -278,7 +279,7 @@ func (r *Rules) Spec() string { return r.spec }
 // Info describes the game. The title is "Mancala, P pits of S stones", or "Mancala from" and
 // the initial board.
 func (r *Rules) Info() game.Info {
-	return game.Info{Title: r.title, Boards: r.tierBoards, Look: game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}}}
+	return game.Info{Title: r.title, Boards: r.tierBoards, Look: game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}, Place: []game.Square{{Text: game.Add}, {Text: game.Take}}}}
 }
 
 // Values returns values that name a row; players prefer the farthest tie.
@@ -292,12 +293,6 @@ func (r *Rules) boards() uint64 { return r.ways[r.places][r.all] }
 func (r *Rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
 
 func (r *Rules) Start() game.Position { return r.start }
-
-// Pits returns the number of pits per row.
-func (r *Rules) Pits() int { return r.pits }
-
-// Stones returns the number of stones on the board.
-func (r *Rules) Stones() int { return r.all }
 
 // Check requires that p is the number of a board, and that its tier is valid: its potential
 // must be below that of the initial position.
@@ -466,6 +461,15 @@ func (r *Rules) parse(text string) (game.Position, error) {
 		return 0, fmt.Errorf("%d stones, expected %d, as in the initial position", all, r.all)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
+}
+
+// Arrange is the inverse of Picture.
+func (r *Rules) Arrange(squares [][]string, turn game.Player) string {
+	last := r.pits + 1
+	top := slices.Clone(squares[0][1:last])
+	slices.Reverse(top)
+	places := slices.Concat(squares[2][1:last], squares[1][last:], top, squares[1][:1])
+	return fmt.Sprintf("State([%s], %d)", strings.Join(places, ", "), turn)
 }
 
 // Picture returns the board, with the numbers of the pits above and below.

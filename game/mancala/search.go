@@ -45,7 +45,7 @@ type sowing struct {
 // built is the endgame database, which is built when it is first needed.
 type built struct {
 	once     sync.Once
-	endgames *Endgames
+	endgames *database
 }
 
 // fastest returns a Searched if the board is small enough, and r otherwise.
@@ -102,23 +102,11 @@ func sow(list []sowing, pits, pit int, own, other uint64) (newOwn, newOther uint
 	return own, other, gain + captured, captured
 }
 
-// WithEndgames returns the same game with a given database for its searches. The database must
-// have the same number of pits.
-func (s *Searched) WithEndgames(e *Endgames) (*Searched, error) {
-	if err := e.fit(s.pits()); err != nil {
-		return nil, err
-	}
-	with := *s
-	with.built = &built{endgames: e}
-	with.built.once.Do(func() {})
-	return &with, nil
-}
-
 func (s *Searched) pits() int { return s.Rules.pits }
 
-// endgames returns the database. If none was given, it builds a small one.
-func (s *Searched) endgames() *Endgames {
-	s.built.once.Do(func() { s.built.endgames = NewEndgames(s.pits(), StonesWithin(s.pits(), s.Rules.all, quickBoards)) })
+// endgames returns the database, which it builds if necessary.
+func (s *Searched) endgames() *database {
+	s.built.once.Do(func() { s.built.endgames = newDatabase(s.pits(), quickStones(s.pits(), s.Rules.all)) })
 	return s.built.endgames
 }
 

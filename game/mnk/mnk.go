@@ -88,7 +88,8 @@ func (r *rules) Start() game.Position { return 0 }
 func (r *rules) Info() game.Info {
 	return game.Info{
 		Title: fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height),
-		Look:  game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}},
+		Look: game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"},
+			Place: []game.Square{{Text: game.Empty}, {Text: "X", Owner: game.OfFirst}, {Text: "O", Owner: game.OfSecond}}},
 	}
 }
 

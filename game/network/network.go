@@ -84,7 +84,8 @@ func (r *Rules) Info() game.Info {
 		Draw:       game.DrawRule{Repetitions: 3, Plies: 120},
 		MoveTime:   5 * time.Second,
 		NamedFirst: true,
-		Look:       game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: "WB"},
+		Look: game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: []string{"WW", "BB"},
+			Place: []game.Square{{Text: game.Empty}, {Text: "WW", Owner: game.OfFirst}, {Text: "BB", Owner: game.OfSecond}}},
 	}
 }
 
@@ -322,6 +323,17 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 		}
 	}
 	return pic
+}
+
+// Arrange writes the squares column by column.
+func (r *Rules) Arrange(squares [][]string, turn game.Player) string {
+	var b strings.Builder
+	for x := range 8 {
+		for y := range 8 {
+			b.WriteString((squares[y][x] + game.Empty)[:1]) // a gap is empty
+		}
+	}
+	return b.String() + " " + letters[turn:turn+1]
 }
 
 // square returns a square of the picture.

@@ -104,7 +104,8 @@ func (r *Rules) Info() game.Info {
 	return game.Info{
 		Title:  fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height),
 		Hashes: r.Positions(),
-		Look:   game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"}},
+		Look: game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"},
+			Place: []game.Square{{Text: game.Empty}, {Text: "-"}, {Text: "|"}}},
 	}
 }
 

@@ -75,6 +75,24 @@ func programLines(text string) []string {
 	return lines[len(lines)-maxLines:]
 }
 
+// javaError matches an exception of Java, with its message.
+var javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
+
+// ErrorLine returns the exception in a Java program's stderr or, if there is none, the first line
+// that is not a warning; "" if there is none.
+func ErrorLine(stderr string) string {
+	first := ""
+	for line := range quiet(stderr) {
+		if found := javaError.FindString(line); found != "" {
+			return found
+		}
+		if first == "" && !strings.HasPrefix(line, "WARNING: ") {
+			first = strings.TrimSpace(line)
+		}
+	}
+	return first
+}
+
 // panicLine returns the index of the line at which a Go program panics, or -1.
 func panicLine(lines []string) int {
 	for i, line := range lines {

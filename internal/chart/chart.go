@@ -48,19 +48,27 @@ type Picture interface {
 
 // Write writes a picture as an SVG file.
 func Write(w io.Writer, p Picture) error {
-	_, err := io.WriteString(w, text(p, "<style>\n"+StyleSheet+"</style>\n"))
+	_, err := io.WriteString(w, text(p, false))
 	return err
 }
 
-// Inline returns a picture as an element of a page that has the StyleSheet.
-func Inline(p Picture) string { return text(p, "") }
+// Inline returns a picture as an element of a page that has the StyleSheet. The tabulator key
+// passes over its links: there may be hundreds.
+func Inline(p Picture) string { return text(p, true) }
 
-// text returns the picture as text, with an element below its title.
-func text(p Picture, style string) string {
-	d := new(drawing)
+// text returns the picture as text.
+func text(p Picture, inline bool) string {
+	d := &drawing{inline: inline}
 	p.draw(d)
+	role, style := "img", ""
+	if d.linked { // an image has no links
+		role = "group"
+	}
+	if !inline {
+		style = "<style>\n" + StyleSheet + "</style>\n"
+	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" viewBox="0 0 %d %.0f" font-family="sans-serif">`+"\n", width, d.height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="%s" viewBox="0 0 %d %.0f" font-family="sans-serif">`+"\n", role, width, d.height)
 	fmt.Fprintf(&b, "<title>%s</title>\n%s", escape(d.title), style)
 	fmt.Fprintf(&b, `<rect class="chart-paper" width="%d" height="%.0f"/>`+"\n", width, d.height)
 	for style, pattern := range patterns {
@@ -87,6 +95,8 @@ type drawing struct {
 	id, title string
 	height    float64
 	used      [len(names)]bool
+	inline    bool // in a page, where links lead somewhere
+	linked    bool // there are links
 }
 
 // heading draws the title and the line below it.

@@ -230,9 +230,13 @@ func TestSunburst(t *testing.T) {
 	b.Children = []*Node{leaf("e", Tie)}
 	s := Sunburst{Title: "t", Subtitle: "u", Root: &Node{Name: "X in 3", Text: "start", Style: First, Children: []*Node{a, b}},
 		Legend: []Series{{Name: "first", Style: First}, {Name: "second", Style: Second}, {Name: "tie", Style: Tie}, {Name: "never", Style: Plain}}}
-	p := drawn(t, s)
+	a.Link = "/play?moves=a&x"
+	p := drawn(t, s) // a file has no links, which need the server
 	if len(p.Groups) != 7 || strings.Contains(p.words(), "never") {
 		t.Fatalf("%d nodes, texts %s", len(p.Groups), p.words())
+	}
+	if inline := Inline(s); !strings.Contains(inline, `<a class="node" href="/play?moves=a&amp;x" tabindex="-1"><title>move a</title>`) || strings.Count(inline, "</a>") != 1 || !strings.Contains(inline, `role="group"`) {
+		t.Errorf("links in a page: %.1500s", inline)
 	}
 	// c begins at the top, d a sixth of the circle later; e is the whole of b's half.
 	for title, angle := range map[string]float64{"move c": 0, "move d": math.Pi / 3, "move a name that is so long that it does not fit": 2 * math.Pi / 3, "move e": math.Pi} {

@@ -18,6 +18,7 @@ type Node struct {
 	Name     string // shown where there is space
 	Text     string // shown under the pointer
 	Style    Style
+	Link     string // to a page, where the picture is part of a page; "": none
 	Children []*Node
 }
 
@@ -55,7 +56,11 @@ func depth(n *Node) int {
 // node draws a node of a level, from an angle on, and then its children.
 func (d *drawing) node(n *Node, level int, from, angle, ring float64) {
 	inner, outer := ring*float64(level), ring*float64(level+1)
-	fmt.Fprintf(d, `<g class="node"><title>%s</title><path %s fill-rule="evenodd" d="%s"/>`, escape(n.Text), d.paint(n.Style), sector(inner, outer, from, angle))
+	element, link := "g", ""
+	if d.inline && n.Link != "" {
+		element, link, d.linked = "a", fmt.Sprintf(` href="%s" tabindex="-1"`, escape(n.Link)), true
+	}
+	fmt.Fprintf(d, `<%s class="node"%s><title>%s</title><path %s fill-rule="evenodd" d="%s"/>`, element, link, escape(n.Text), d.paint(n.Style), sector(inner, outer, from, angle))
 	const size = 12
 	middle := from + angle/2
 	room, height := 1.6*ring, ring // of a horizontal text
@@ -72,7 +77,7 @@ func (d *drawing) node(n *Node, level int, from, angle, ring float64) {
 		x, y := point(r, middle)
 		fmt.Fprintf(d, `<text class="chart-label" x="%.2f" y="%.2f" text-anchor="middle" font-size="%d">%s</text>`, x, y+4, size, escape(n.Name))
 	}
-	d.WriteString("</g>\n")
+	d.WriteString("</" + element + ">\n")
 	share := angle / float64(max(1, len(n.Children)))
 	for i, c := range n.Children {
 		d.node(c, level+1, from+share*float64(i), share, ring)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -156,7 +157,7 @@ func (d *drawings) begins(line string) bool {
 	case !slices.Equal(fields, labelsOf(d.like.Above)):
 		return false
 	}
-	_, err := ParseAsked(d.g, line, AnyForm)
+	_, err := notation.Parse(d.g, line, notation.AnyForm)
 	return err != nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -50,7 +51,7 @@ func TestDrawings(t *testing.T) {
 		for _, p := range positions {
 			pic := g.Picture(p)
 			lines = append(lines, int64(strings.Count(output, "\n"))+1)
-			output += pic.String() + Heading(g, p) + ": you lose in 2\n* 0 1: you lose in 2\n  2: you tie in 4\nbest play: 0\nfrom \"X\", hash 2, by 1; there you win in 3\n"
+			output += pic.String() + notation.Heading(g, p) + ": you lose in 2\n* 0 1: you lose in 2\n  2: you tie in 4\nbest play: 0\nfrom \"X\", hash 2, by 1; there you win in 3\n"
 			bare += pic.String() + "\n"
 			if _, err := game.ReadPicture(g, pic.String()); err != nil {
 				read = false // the picture does not show the player to move
@@ -66,7 +67,7 @@ func TestDrawings(t *testing.T) {
 				t.Fatalf("%s: %d texts of %d positions: %q", spec, len(texts), len(positions), texts)
 			}
 			for i, text := range texts {
-				if a, err := ParseAsked(g, text, FromPicture); err != nil || a.Position != positions[i] {
+				if a, err := notation.Parse(g, text, notation.FromPicture); err != nil || a.Position != positions[i] {
 					t.Fatalf("%s: %q is %d, %v, want %d", spec, text, a.Position, err, positions[i])
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 )
 
 // runIt runs a command line of an application that has the command read with a subcommand for
@@ -35,9 +36,9 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 			if err != nil {
 				return err
 			}
-			return command.Positions{Game: g, From: form}.Each(context.Background(), c, func(out io.Writer, a command.Asked) error {
+			return command.Positions{Game: g, From: form}.Each(context.Background(), c, func(out io.Writer, a notation.Parsed) error {
 				if v := g.Primitive(a.Position); v != 0 {
-					which, how := command.WorthOf(g, a.Position, g.Values().Ended(v, g.ToMove(a.Position))).Ended(g, a.Position)
+					which, how := notation.ValueOf(g, a.Position, g.Values().Ended(v, g.ToMove(a.Position))).Ended(g, a.Position)
 					fmt.Fprintln(out, which+how)
 					return nil
 				}
@@ -128,29 +129,5 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: a line of more than 80 columns: %q", line, text)
 			}
 		}
-	}
-}
-
-// TestWorth checks how values are written for people and programs.
-func TestWorth(t *testing.T) {
-	for w, want := range map[command.Worth]string{
-		{Result: game.Wins, Remoteness: 7}:  "you win in 7, win 7",
-		{Result: game.Loses, Remoteness: 0}: "you lose in 0, lose 0",
-		{Result: game.Ties, Remoteness: 2}:  "you tie in 2, tie 2",
-		{Result: game.Draws}:                "draw: play never ends, draw ",
-	} {
-		if got := fmt.Sprintf("%s, %s %s", w, w.Word(), w.Number()); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if j := w.JSON(); j.Value != w.Word() || (j.Remoteness == nil) != (w.Result == game.Draws) {
-			t.Errorf("%s: %+v", w, j)
-		}
-	}
-	values := game.Values{Players: [2]string{"X", "O"}}
-	if got := command.Summary(values, game.NewValue(game.FirstWins, 1)); got != "X wins in 1 move" {
-		t.Errorf("%q", got)
-	}
-	if got := command.Summary(game.Values{OfMover: true}, 0); got != "a draw, play never ends" {
-		t.Errorf("%q", got)
 	}
 }

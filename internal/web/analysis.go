@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/analysis"
-	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -42,18 +41,6 @@ func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) 
 		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, o), searcher}
 	}
 	return do(sl)
-}
-
-// levelMove returns the move of a player of a level.
-func (s *Server) levelMove(ctx context.Context, g *served, h *player.History, l player.Level) (name string, err error) {
-	if l.Perfect && g.source != nil {
-		return player.NewTable(g.source.Table).Move(ctx, h, 0)
-	}
-	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
-		name, err = player.NewLevel(sl.searcher, l, uint64(time.Now().UnixNano())).Move(ctx, h, 0)
-		return err
-	})
-	return name, err
 }
 
 // A place is a position of a game.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 )
 
@@ -247,18 +247,18 @@ func (at apiAt) text() string {
 
 // parseText parses a board, in which underscores may stand for blanks, or a key.
 func parseText(g game.Game, text string) (game.Position, error) {
-	form := command.FromBoard
+	form := notation.FromBoard
 	if strings.HasPrefix(text, "0x") {
-		form = command.FromKey
+		form = notation.FromKey
 	}
-	a, err := command.ParseAsked(g, text, form)
+	a, err := notation.Parse(g, text, form)
 	if err != nil && strings.Contains(text, "_") {
-		a, err = command.ParseAsked(g, strings.ReplaceAll(text, "_", " "), form)
+		a, err = notation.Parse(g, strings.ReplaceAll(text, "_", " "), form)
 	}
 	return a.Position, err
 }
 
-// parseAt is the inverse of text. It also accepts what command.ParseAsked accepts.
+// parseAt is the inverse of text. It also accepts what notation.Parse accepts.
 func parseAt(g game.Game, text string) (apiAt, error) {
 	if turn, rest, ok := strings.Cut(text, "_"); ok && (turn == "1" || turn == "2") {
 		if p, err := parseText(g, rest); err == nil {
@@ -269,7 +269,7 @@ func parseAt(g game.Game, text string) (apiAt, error) {
 			return at, nil
 		}
 	}
-	a, err := command.ParseAsked(g, text, command.AnyForm)
+	a, err := notation.Parse(g, text, notation.AnyForm)
 	if err != nil {
 		return apiAt{}, err
 	}

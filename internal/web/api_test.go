@@ -495,6 +495,10 @@ func TestSortMoves(t *testing.T) {
 // TestAPIErrors checks the answers to requests for what does not exist.
 func TestAPIErrors(t *testing.T) {
 	c := newClient(t, solved.Table(t, solved.Game(t, "connectn width=3 height=3 connect=3")))
+	r := httptest.NewRecorder()
+	if c.handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/api", nil)); r.Code != 200 || r.Header().Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("/api without a slash: status %d, %v", r.Code, r.Header())
+	}
 	for _, test := range []struct {
 		path, query string
 		status      int

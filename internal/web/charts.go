@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -132,17 +132,17 @@ func textOf(g game.Game, v game.Value) string {
 func (w *whole) open(ctx context.Context, g *served) error {
 	type place struct {
 		*chart.Node
-		p    game.Position
-		turn game.Player
-		path string
+		p     game.Position
+		turn  game.Player
+		moves []string
 	}
 	start := g.g.Start()
 	v, _, err := g.source.Table.Lookup(start)
 	if err != nil {
 		return err
 	}
-	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v)}
-	level, nodes, depth := []place{{root, start, g.g.ToMove(start), ""}}, 1, 0
+	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v), Link: g.address()}
+	level, nodes, depth := []place{{root, start, g.g.ToMove(start), nil}}, 1, 0
 	for ; depth < openingPlies; depth++ {
 		count := 0
 		for _, at := range level {
@@ -159,14 +159,15 @@ func (w *whole) open(ctx context.Context, g *served) error {
 			for _, m := range g.g.Moves(nil, at.p) {
 				v, ok, err := g.source.Table.Lookup(m.To)
 				if err != nil || !ok {
-					return cmp.Or(err, fmt.Errorf("%s: the position after %s%s is missing", g.source.Name, at.path, m.Name))
+					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.source.Name, strings.Join(append(at.moves, m.Name), " ")))
 				}
 				turn := turnAfter(g.g, at.turn, m.To)
-				n := &chart.Node{Name: m.Name, Text: at.path + m.Name + ": " + textOf(g.g, v), Style: winner(g.g, turn, v)}
+				moves := append(slices.Clip(at.moves), m.Name)
+				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, v), Style: winner(g.g, turn, v), Link: g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
 				at.Children = append(at.Children, n)
-				next = append(next, place{n, m.To, turn, at.path + m.Name + " "})
+				next = append(next, place{n, m.To, turn, moves})
 				if depth == 0 {
-					w.replies = append(w.replies, linked{m.Name, textOf(g.g, v), g.address() + "?moves=" + url.QueryEscape(m.Name)})
+					w.replies = append(w.replies, linked{m.Name, textOf(g.g, v), n.Link})
 				}
 			}
 		}
@@ -353,43 +354,48 @@ func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole,
 	return g, w, err
 }
 
-// tablePage implements /tables: the pictures of a table, its numbers, and positions in it.
+// tablePage implements /tables: the pictures of a table, its numbers, and positions in it. The
+// heat map of a long game has thousands of numbers: it is an image here, and valuesPage has the
+// numbers.
 func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	columns, heat := all.stats.Columns(), all.stats.Heat()
+	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
-	type picture struct {
-		Heading, File string
-		SVG           template.HTML // escaped by package chart
-	}
-	pictures := []picture{{"Positions by value", "tiers.svg", template.HTML(chart.Inline(columns))}}
-	var cells [][]string
-	if all.stats.CyclicStats == nil {
-		pictures = append(pictures, picture{"Positions by tier and remoteness", "heat.svg", template.HTML(chart.Inline(heat))})
-		for _, t := range all.stats.Tiers {
-			for _, v := range t.Remoteness {
-				cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
-			}
-		}
-	}
-	pictures = append(pictures, picture{"The first plies", "sunburst.svg", template.HTML(chart.Inline(all.opening))})
-	var page bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&page, "tables.html", map[string]any{
-		"Title": g.title(), "ID": g.id, "Variant": g.variant, "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
-		"Pictures": pictures, "Header": header, "Rows": rows, "Cells": cells, "Replies": all.replies,
+	s.write(w, r, "tables.html", map[string]any{
+		"Title": g.title(), "At": "/tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
+		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf,
-	}); err != nil {
+	})
+}
+
+// inline returns a picture as an element of a page.
+func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p)) } // escaped by package chart
+
+// valuesPage implements /tables/…/values: the heat map of a table and its numbers.
+func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
+	g, all, err := s.tableOf(r.Context(), r)
+	if err == nil && all.stats.CyclicStats != nil {
+		err = errNoTiers
+	}
+	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Write(page.Bytes())
+	var cells [][]string
+	for _, t := range all.stats.Tiers {
+		for _, v := range t.Remoteness {
+			cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
+		}
+	}
+	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "/tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
+
+// errNoTiers is the error for the heat map of a game with cycles.
+var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}
 
 // numbersOf returns the numbers of a picture as a table.
 func numbersOf(c chart.Columns) (header []string, rows [][]string) {
@@ -430,8 +436,11 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	case "tiers.json":
 		write = all.stats.WriteJSON
 	}
-	if write == nil || file == "heat.svg" && all.stats.CyclicStats != nil {
-		s.fail(w, r, errNotFound)
+	if err := errNotFound; write == nil || file == "heat.svg" && all.stats.CyclicStats != nil {
+		if write != nil {
+			err = errNoTiers
+		}
+		s.fail(w, r, err)
 		return
 	}
 	h := w.Header()

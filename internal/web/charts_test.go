@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +63,18 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: %s differs from the statistics: %.300s", spec, file, got)
 			}
 		}
+		status, values := get(t, at+"/values")
+		if want := len(stats.Tiers) > 0; (status == 200) != want || strings.Contains(page, `/values"`) != want {
+			t.Errorf("%s: values: status %d", spec, status)
+		}
+		for _, tier := range stats.Tiers {
+			for _, n := range tier.Remoteness {
+				want := "<tr><td>" + strings.Join([]string{strconv.Itoa(tier.Tier), n.Outcome, strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)}, "</td><td>") + "</td></tr>"
+				if !strings.Contains(values, want) {
+					t.Errorf("%s: values lack %s", spec, want)
+				}
+			}
+		}
 		for _, file := range []string{"tiers.svg", "heat.svg", "sunburst.svg"} {
 			status, picture := get(t, at+"/"+file)
 			if file == "heat.svg" && stats.CyclicStats != nil {
@@ -75,7 +88,7 @@ func TestTables(t *testing.T) {
 			}
 			wellFormed(t, file, picture)
 		}
-		for _, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1) {
+		for _, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page+values, -1) {
 			wellFormed(t, "the page", svg)
 			if strings.Contains(svg, "<style") {
 				t.Errorf("%s: the policy of the page forbids a style sheet inside it", spec)
@@ -171,6 +184,9 @@ func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.Histo
 	}
 	if err != nil || !ok || n.Style != want || !strings.Contains(n.Text, ": "+g.Values().Text(v)) {
 		t.Errorf("%s: %+v has value %v, %v", g.Spec(), n, v, err)
+	}
+	if q, err := url.Parse(n.Link); err != nil || q.Query().Get("moves") != strings.Join(h.Names(), ",") {
+		t.Errorf("%s: link %s after %v, %v", g.Spec(), n.Link, h.Names(), err)
 	}
 	if len(n.Children) == 0 {
 		return

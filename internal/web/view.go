@@ -1,15 +1,13 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -20,7 +18,7 @@ import (
 const maxPlies = 2000
 
 // play returns the game and the play that a request describes: from is the position at which it
-// begins, in any form that command.ParseAsked reads (the initial position if it is missing), and
+// begins, in any form that notation.Parse reads (the initial position if it is missing), and
 // moves are the names of the moves since, with commas between them.
 func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 	g, err := s.game(r)
@@ -30,7 +28,7 @@ func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 	query := r.URL.Query()
 	h := player.NewHistory(g.g)
 	if from := query.Get("from"); from != "" {
-		a, err := command.ParseAsked(g.g, from, command.AnyForm)
+		a, err := notation.Parse(g.g, from, notation.AnyForm)
 		if err != nil {
 			return nil, nil, badRequest(fmt.Errorf("position %q: %w", from, err))
 		}
@@ -53,21 +51,23 @@ func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 type (
 	// viewJSON is a position of a play.
 	viewJSON struct {
-		Spec    string      `json:"spec"`
-		Title   string      `json:"title"`
-		Players [2]string   `json:"players"`
-		Table   bool        `json:"table"` // values come from a table
-		From    string      `json:"from"`  // "" if the play began at the initial position
-		Text    string      `json:"text"`
-		Turn    int         `json:"turn"`
-		Over    *overJSON   `json:"over,omitempty"`
-		Picture pictureJSON `json:"picture"`
-		Look    game.Look   `json:"look"`
-		Last    [][2]int    `json:"last"` // squares that the last move changed
-		Moves   []moveJSON  `json:"moves"`
-		Plies   []plyJSON   `json:"plies"` // from the first position to this one
-		Tiers   int         `json:"tiers,omitempty"`
-		Tier    int         `json:"tier"`
+		Spec    string       `json:"spec"`
+		Title   string       `json:"title"`
+		Players [2]string    `json:"players"`
+		Table   bool         `json:"table"` // values come from a table
+		From    string       `json:"from"`  // "" if the play began at the initial position
+		Text    string       `json:"text"`
+		Turn    int          `json:"turn"`
+		Over    *overJSON    `json:"over,omitempty"`
+		Picture pictureJSON  `json:"picture"`
+		Look    game.Look    `json:"look"`
+		Place   []squareJSON `json:"place"`  // what an editor can put on squares
+		Chosen  bool         `json:"chosen"` // an editor must choose the player to move
+		Last    [][2]int     `json:"last"`   // squares that the last move changed
+		Moves   []moveJSON   `json:"moves"`
+		Plies   []plyJSON    `json:"plies"` // from the first position to this one
+		Tiers   int          `json:"tiers,omitempty"`
+		Tier    int          `json:"tier"`
 	}
 	overJSON struct {
 		Text   string `json:"text"`
@@ -127,10 +127,8 @@ func (s *Server) view(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if random := r.URL.Query(); random.Has("random") {
-		if h, err = randomPlay(g.g, h); err != nil {
-			return nil, err
-		}
+	if h, err = s.find(r, g, h); err != nil {
+		return nil, err
 	}
 	return s.viewOf(g, h)
 }
@@ -159,6 +157,8 @@ func (s *Server) viewOf(g *served, h *player.History) (*viewJSON, error) {
 		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: []plyJSON{},
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
+	v.Place = squaresOf(v.Look.Place)
+	_, v.Chosen = g.g.(game.Arranger)
 	if first := h.At(0); first != g.g.Start() {
 		v.From = string(g.g.AppendText(nil, first))
 	}
@@ -213,13 +213,17 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 func pictureOf(p game.Picture) pictureJSON {
 	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won}
 	for _, row := range p.Rows {
-		var squares []squareJSON
-		for _, s := range row {
-			squares = append(squares, squareJSON{int(s.Kind), s.Text, int(s.Owner)})
-		}
-		out.Rows = append(out.Rows, squares)
+		out.Rows = append(out.Rows, squaresOf(row))
 	}
 	return out
+}
+
+func squaresOf(row []game.Square) []squareJSON {
+	squares := make([]squareJSON, len(row))
+	for i, s := range row {
+		squares[i] = squareJSON{int(s.Kind), s.Text, int(s.Owner)}
+	}
+	return squares
 }
 
 func pairs(places []board.Place) [][2]int {
@@ -228,33 +232,4 @@ func pairs(places []board.Place) [][2]int {
 		all[i] = [2]int{p.X, p.Y}
 	}
 	return all
-}
-
-// machineMove implements /view/…/move: the move of a player of the level that the request
-// names.
-func (s *Server) machineMove(r *http.Request) (any, error) {
-	g, h, err := s.play(r)
-	if err != nil {
-		return nil, err
-	}
-	levels := player.Levels()
-	name := r.URL.Query().Get("level")
-	for _, l := range levels {
-		if l.Name != name {
-			continue
-		}
-		move, err := s.levelMove(r.Context(), g, h, l)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errBusy
-		}
-		if err != nil {
-			return nil, err
-		}
-		return map[string]string{"move": move}, nil
-	}
-	var names []string
-	for _, l := range levels {
-		names = append(names, l.Name)
-	}
-	return nil, badRequest(fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", ")))
 }

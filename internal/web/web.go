@@ -5,6 +5,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -152,6 +153,7 @@ func (s *Server) Handler() http.Handler {
 		io.WriteString(w, chart.StyleSheet)
 	})
 	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
@@ -183,6 +185,11 @@ func badRequest(err error) error { return problem{http.StatusBadRequest, err} }
 // policy forbids everything that is not served here.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
+// isAPI reports whether a request is for the interface for programs.
+func isAPI(r *http.Request) bool {
+	return r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/")
+}
+
 // guard checks what all requests must satisfy, and sets the headers of all answers.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -191,7 +198,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if s.o.AllowOrigin != "" && strings.HasPrefix(r.URL.Path, "/api/") {
+		if s.o.AllowOrigin != "" && isAPI(r) {
 			h.Set("Access-Control-Allow-Origin", s.o.AllowOrigin)
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 			if s.o.AllowOrigin != "*" {
@@ -239,7 +246,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.o.Log.Printf("%s: %v", r.URL.Path, err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	if !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if !isAPI(r) && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
 		s.pages.ExecuteTemplate(w, "error.html", map[string]any{"Status": status, "Text": text})
@@ -286,13 +293,23 @@ func (s *Server) page(name string) http.HandlerFunc {
 				return
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
+			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
+			data["Opponents"] = opponents()
 		} else {
 			data["Tables"], data["Games"] = s.list()
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-cache")
-		if err := s.pages.ExecuteTemplate(w, name, data); err != nil && s.o.Log != nil {
-			s.o.Log.Printf("%s: %v", r.URL.Path, err)
-		}
+		s.write(w, r, name, data)
 	}
+}
+
+// write answers with a page made from a template.
+func (s *Server) write(w http.ResponseWriter, r *http.Request, name string, data map[string]any) {
+	var page bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&page, name, data); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Write(page.Bytes())
 }

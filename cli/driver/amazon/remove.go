@@ -28,16 +28,11 @@ import (
 // removeHold is how long the claims of driver-aws emr rm stay valid after it dies.
 const removeHold = 2 * time.Minute
 
-// stepsDir is the directory below --bucket that older versions used to exchange files with
-// streaming steps.
-const stepsDir = "steps"
-
 // Keys below --bucket and outside of data directories that treereduce wrote, recognized by
-// their form: a program below its hash, the logs of a cluster, the files of steps.
+// their form: a program below its hash, the logs of a cluster.
 var (
 	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver-aws|mapper|reducer|limit\.sh)$`)
 	logKey     = regexp.MustCompile(`^logs/(j-[A-Z0-9]+)/`)
-	stepKey    = regexp.MustCompile(`^` + stepsDir + `/(j-[A-Z0-9]+)/(in|out)/`)
 )
 
 // A removal lists what driver-aws emr rm would delete.
@@ -47,7 +42,7 @@ type removal struct {
 	other  string                   // one of them
 }
 
-// A removalGroup is a data directory, or one of the directories bin, logs and steps.
+// A removalGroup is a data directory, or one of the directories bin and logs.
 type removalGroup struct {
 	what string
 	data bool
@@ -171,11 +166,8 @@ func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir,
 	}
 	rel := r.rel(key)
 	top := func(name string) string { return path.Join(r.place.prefix, name) }
-	switch {
-	case programKey.MatchString(rel):
+	if programKey.MatchString(rel) {
 		return top("bin"), "programs", nil
-	case stepKey.MatchString(rel):
-		return top(stepsDir), "files of steps", nil
 	}
 	if m := logKey.FindStringSubmatch(rel); m != nil {
 		if ours, err := r.isOurs(ctx, m[1]); err != nil || !ours {
@@ -214,13 +206,11 @@ func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	if err != nil {
 		return err
 	}
-	works := make(map[string]bool) // clusters with logs or step files there
+	works := make(map[string]bool) // clusters with logs there
 	for _, g := range found.groups {
 		for _, key := range g.keys {
-			for _, form := range []*regexp.Regexp{logKey, stepKey} {
-				if m := form.FindStringSubmatch(r.rel(key)); m != nil {
-					works[m[1]] = true
-				}
+			if m := logKey.FindStringSubmatch(r.rel(key)); m != nil {
+				works[m[1]] = true
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
@@ -27,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
@@ -203,8 +205,8 @@ func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
 	}
 	name := c.String("data")
 	first, _, _ := strings.Cut(name, "/")
-	if !isKey(name) || slices.Contains([]string{"bin", "logs", stepsDir}, first) {
-		return nil, command.Usagef("--data %q: with --runner %s, expected a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, plan.EMR)
+	if !isKey(name) || slices.Contains([]string{"bin", "logs"}, first) {
+		return nil, command.Usagef("--data %q: with --runner %s, expected a name below --bucket, of letters, digits and ._=-, not in bin or logs", name, plan.EMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
 	if err := checkEMRFlags(c); err != nil {
@@ -352,7 +354,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
 		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
-		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
+		if state.ID != asked && !own && !madeFor(state.Name, bucketPlace{bucket: r.place.bucket}) {
 			continue
 		}
 		cluster := r.service.Cluster(state.ID)
@@ -373,13 +375,6 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 		}
 	}
 	return nil, "", nil
-}
-
-// inBucket reports whether the name of a cluster shows that treereduce created it for something
-// in the bucket.
-func inBucket(name, bucket string) bool {
-	rest, ok := strings.CutPrefix(name, "treereduce s3://"+bucket)
-	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, " "))
 }
 
 // words returns the command line of the driver on the cluster.
@@ -567,12 +562,15 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 		return err
 	}
 	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.notify}
-	cause, logErr := logs.Cause(ctx, failed.Step.ID)
+	stderr, syslog, logErr := logs.Step(ctx, failed.Step.ID)
+	cause := yarn.FailureOf("the step", stderr, syslog)
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(err, command.ErrInterrupted)
 	case logErr != nil:
 		return fmt.Errorf("%w; %w; %s", err, logErr, goOn)
+	case cause.Text == "":
+		return fmt.Errorf("%w; the logs of the step contain no message; %s", err, goOn)
 	}
 	return fmt.Errorf("%s; %w; %s", cause, err, goOn)
 }
@@ -629,7 +627,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), notation.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxPages bounds the number of pages of a list: a million names in S3, far more than in any
-// directory of ours. Without it, a server that always names a next page would cause an endless
+// MaxPages bounds the number of pages of a list: a million keys in S3. Without it, a server that always names a next page would cause an endless
 // loop.
 const MaxPages = 1000
 

@@ -88,32 +88,28 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	begun := time.Now()
 	out, err := s.client.RunJobFlow(ctx, in, s.once)
 	if err == nil {
-		return &Cluster{ID: aws.ToString(out.JobFlowId), s: s}, nil
+		return s.Cluster(aws.ToString(out.JobFlowId)), nil
 	}
 	if !unknown(err) {
 		return nil, explain(err)
 	}
 	s.o.News("the answer of Amazon EMR was lost: looking whether the cluster is being made")
-	var found *Cluster
-	looks := 0 // a request may still be executed after the client has stopped waiting for its answer
-	if look := s.poll(ctx, func(ctx context.Context) (bool, error) {
+	id, look := s.lost(ctx, func(ctx context.Context) (string, error) {
 		clusters, err := s.clusters(ctx, begun.Add(-time.Hour)) // clocks differ
 		for _, c := range clusters {
 			if c.Name == named.Name {
-				found = &Cluster{ID: c.ID, s: s}
+				return c.ID, nil
 			}
 		}
-		if err == nil {
-			looks++
-		}
-		return found != nil || looks == lostLooks, err
-	}); look != nil {
+		return "", err
+	})
+	if look != nil {
 		return nil, fmt.Errorf("cannot determine whether a cluster named %q was created (driver-aws emr status lists clusters): %w", named.Name, look)
 	}
-	if found == nil {
+	if id == "" {
 		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists what there is)", explain(err), named.Name)
 	}
-	return found, nil
+	return s.Cluster(id), nil
 }
 
 // Join returns an existing cluster. It returns an error if the cluster does not accept steps.
@@ -195,20 +191,14 @@ func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
 		return ClusterState{}, fmt.Errorf("EMR returned no description of cluster %s", c.ID)
 	}
 	state := stateOf(out.Cluster.Id, out.Cluster.Name, out.Cluster.Status)
-	state.LogURI, state.Master = logURI(aws.ToString(out.Cluster.LogUri)), aws.ToString(out.Cluster.MasterPublicDnsName)
+	// The service changes s3:// to s3n://.
+	state.LogURI = strings.Replace(aws.ToString(out.Cluster.LogUri), "s3n://", "s3://", 1)
+	state.Master = aws.ToString(out.Cluster.MasterPublicDnsName)
 	state.Tags = make(map[string]string)
 	for _, tag := range out.Cluster.Tags {
 		state.Tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
 	}
 	return state, nil
-}
-
-// logURI returns the URI of logs as it was specified: the service changes s3:// to s3n://.
-func logURI(uri string) string {
-	if rest, ok := strings.CutPrefix(uri, "s3n://"); ok {
-		return "s3://" + rest
-	}
-	return uri
 }
 
 // Ready waits until a cluster executes or accepts steps. It calls news with each new state. It

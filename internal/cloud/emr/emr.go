@@ -92,6 +92,21 @@ func (s *Service) once(e *emr.Options) {
 	})
 }
 
+// lost looks for a cluster or a step whose answer was lost, until look returns an identifier. "" means
+// that it was not found in lostLooks polls: a request may still be executed after the client has
+// stopped waiting for its answer.
+func (s *Service) lost(ctx context.Context, look func(context.Context) (id string, err error)) (id string, err error) {
+	looks := 0
+	err = s.poll(ctx, func(ctx context.Context) (bool, error) {
+		var err error
+		if id, err = look(ctx); err == nil {
+			looks++
+		}
+		return id != "" || looks == lostLooks, err
+	})
+	return id, err
+}
+
 // poll calls look at intervals until it is done, fails with a permanent error, or ctx is done.
 // It returns the explained error. Temporary errors are ignored for up to Options.Patience.
 func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {

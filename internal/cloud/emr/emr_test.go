@@ -558,39 +558,35 @@ func logsOf(t *testing.T, files map[string]string) *Logs {
 	return &Logs{FS: store.Local{}, Dir: dir, Cluster: "j-A", Every: time.Millisecond, Patience: 20 * time.Millisecond, News: func(string) {}}
 }
 
-// TestCause checks that the cause of a failed step is the error of its program, or Hadoop's.
-func TestCause(t *testing.T) {
+// TestLogs checks which logs of a step are read, and when they are waited for.
+func TestLogs(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		files map[string]string
-		want  string
+		name           string
+		files          map[string]string
+		stderr, syslog string
+		err            string
+		waits          bool
 	}{
-		{"the driver output it", map[string]string{
-			"steps/s-1/stderr.gz": "SLF4J: noise\ndriver: data directory x: no room\n"}, "the step: driver: data directory x: no room"},
-		{"not packed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "the step: driver: no"},
-		{"Hadoop output it", map[string]string{
-			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Output path already exists\n"}, "the step: Output path already exists"},
-		{"no log", map[string]string{}, "the logs of step s-1 have not come for 20ms"},
-		{"an empty log", map[string]string{"steps/s-1/stderr.gz": ""}, "the logs of the step contain no message"},
-		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "the logs of the step contain no message"},
+		{"compressed", map[string]string{"steps/s-1/stderr.gz": "driver: no room\n"}, "driver: no room\n", "", "", false},
+		{"not compressed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "driver: no\n", "", "", false},
+		{"of Hadoop", map[string]string{"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "ERROR\n"}, "", "ERROR\n", "", false},
+		{"none", map[string]string{}, "", "", "the logs of step s-1 have not come for 20ms", true},
+		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "", "", "", true},
 	} {
 		l := logsOf(t, test.files)
 		count := 0
 		l.News = func(string) { count++ }
-		got, err := l.Cause(t.Context(), "s-1")
-		if err != nil {
-			got = err.Error()
+		stderr, syslog, err := l.Step(t.Context(), "s-1")
+		if stderr != test.stderr || syslog != test.syslog || (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %q, %q, %v, want %q, %q, %s", test.name, stderr, syslog, err, test.stderr, test.syslog, test.err)
 		}
-		if !strings.Contains(got, test.want) {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-		if waited := test.files["steps/s-1/stderr.gz"] == "" && len(test.files) < 2 && test.name != "an empty log" && test.name != "not packed"; (count == 1) != waited {
+		if (count == 1) != test.waits {
 			t.Errorf("%s: warned %d times that logs come late", test.name, count)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := logsOf(t, nil).Cause(ctx, "s-1"); !errors.Is(err, context.Canceled) {
+	if _, _, err := logsOf(t, nil).Step(ctx, "s-1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -36,14 +35,13 @@ type Logs struct {
 	News     func(line string)
 }
 
-// Cause returns one line on why a step probably failed: the error that it wrote to stderr, or
-// that Hadoop wrote to its log. It waits for the logs. The error wraps fs.ErrNotExist if they
-// do not appear.
-func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
+// Step returns what a step wrote to stderr, and the log of Hadoop's client in it. It waits for the
+// logs. The error wraps fs.ErrNotExist if they do not appear.
+func (l *Logs) Step(ctx context.Context, step string) (stderr, syslog string, err error) {
 	dir := path.Join(l.Dir, l.Cluster, "steps", step)
 	begun, warned := time.Now(), false
 	for {
-		stderr, err := l.read(path.Join(dir, "stderr"))
+		stderr, err = l.read(path.Join(dir, "stderr"))
 		if errors.Is(err, fs.ErrNotExist) { // a step that wrote nothing has no stderr
 			if _, err = l.read(path.Join(dir, "controller")); err == nil && time.Since(begun) < l.Patience/2 {
 				err = fs.ErrNotExist
@@ -51,11 +49,14 @@ func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 		}
 		switch {
 		case err == nil:
-			return l.cause(dir, stderr)
+			if syslog, err = l.read(path.Join(dir, "syslog")); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return stderr, syslog, err
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", err
+			return "", "", err
 		case time.Since(begun) > l.Patience:
-			return "", fmt.Errorf("the logs of step %s have not come for %s: %w", step, l.Patience, fs.ErrNotExist)
+			return "", "", fmt.Errorf("the logs of step %s have not come for %s: %w", step, l.Patience, fs.ErrNotExist)
 		}
 		if !warned {
 			warned = true
@@ -65,23 +66,10 @@ func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return "", ctx.Err()
+			return "", "", ctx.Err()
 		case <-timer.C:
 		}
 	}
-}
-
-// cause finds the error in the logs of a step.
-func (l *Logs) cause(dir, stderr string) (string, error) {
-	syslog, err := l.read(path.Join(dir, "syslog"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	own := yarn.FailureOf("the step", stderr, syslog)
-	if own.Text == "" {
-		return "", fmt.Errorf("the logs of the step contain no message: %w", fs.ErrNotExist)
-	}
-	return own.String(), nil
 }
 
 // read returns the end of a log, compressed or not.

@@ -70,18 +70,16 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 		return id, err
 	}
 	c.s.o.News("the answer of Amazon EMR was lost: looking whether the step was added")
-	looks := 0
-	if look := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+	id, look := c.s.lost(ctx, func(ctx context.Context) (string, error) {
 		found, err := c.steps(ctx)
-		if err != nil {
-			return false, err
+		for _, s := range found {
+			if s.Name == step.Name {
+				return s.ID, nil
+			}
 		}
-		looks++
-		if i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name }); i >= 0 {
-			id = found[i].ID
-		}
-		return id != "" || looks == lostLooks, nil
-	}); look != nil {
+		return "", err
+	})
+	if look != nil {
 		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver-aws emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
 	}
 	if id == "" {
@@ -170,16 +168,16 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 	})
 }
 
-// Cancel cancels pending and running steps. A running step receives a signal, so that it can
-// stop cleanly. Steps that have ended do not change.
-func (c *Cluster) Cancel(ctx context.Context, ids ...string) error {
-	in := &emr.CancelStepsInput{ClusterId: aws.String(c.ID), StepIds: ids, StepCancellationOption: types.StepCancellationOptionSendInterrupt}
+// Cancel cancels a pending or running step. A running step receives a signal, so that it can
+// stop cleanly. A step that has ended does not change.
+func (c *Cluster) Cancel(ctx context.Context, id string) error {
+	in := &emr.CancelStepsInput{ClusterId: aws.String(c.ID), StepIds: []string{id}, StepCancellationOption: types.StepCancellationOptionSendInterrupt}
 	err := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
 		_, err := c.s.client.CancelSteps(ctx, in)
 		return true, err
 	})
 	if err != nil {
-		return fmt.Errorf("steps %s of cluster %s were not cancelled: %w", strings.Join(ids, ", "), c.ID, err)
+		return fmt.Errorf("step %s of cluster %s was not cancelled: %w", id, c.ID, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -113,6 +114,22 @@ func TestEndlessList(t *testing.T) {
 		if err := list(); !errors.Is(err, aws.ErrEndless) || pages != aws.MaxPages {
 			t.Errorf("%s: after %d pages %v", name, pages, err)
 		}
+	}
+}
+
+// TestLongList checks that Walk lists more keys than fit in aws.MaxPages pages.
+func TestLongList(t *testing.T) {
+	const keys = 5 * aws.MaxPages / 2
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		n := 0
+		fmt.Sscanf(cmp.Or(q.Get("continuation-token"), q.Get("start-after")), "x/%d", &n)
+		w.Header().Set("Content-Type", "application/xml")
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>%t</IsTruncated><NextContinuationToken>x/%05d</NextContinuationToken><Contents><Key>x/%05[2]d</Key></Contents></ListBucketResult>", n+1 < keys, n+1)
+	})
+	n := 0
+	if err := f.Walk(t.Context(), "x", func(string, int64) { n++ }); err != nil || n != keys {
+		t.Errorf("%d keys, %v, want %d", n, err, keys)
 	}
 }
 

@@ -145,16 +145,11 @@ func bar(share float64) string {
 	return fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*share)
 }
 
-// Left formats the time that a run will still take.
-func Left(e solve.Event) string {
-	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
-}
-
 // line formats an event as a line, with the most important parts first because it may be cut.
 func (p *Line) line(e solve.Event) string {
 	line := bar(e.Share)
 	if e.Left > 0 && e.Share >= estimateFrom {
-		line += fmt.Sprintf("  %s left", Left(e))
+		line += fmt.Sprintf("  %s left", e.TimeLeft())
 	}
 	line += fmt.Sprintf("  %s", e.Step)
 	if e.Job != "" && e.Step != step.Final {

@@ -92,7 +92,7 @@ func TestTier(t *testing.T) {
 		border++
 	}
 	want := records.Text(recs, streamfmt.KeyWidth(g.KeyBits()))
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := writeTier(t, g, tier, recs, border, c)
 		if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
 			t.Errorf("%s: %v", c, err)
@@ -139,7 +139,7 @@ func TestTierDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	g := records.NewGame(t, 3, 3, 3)
 	recs := records.Random(r, g, tier, 300)
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := writeTier(t, g, tier, recs, 0, c)
 		name := filepath.Join(dir, jobdir.PartName(1, c))
 		whole, err := os.ReadFile(name)
@@ -205,7 +205,7 @@ func TestStates(t *testing.T) {
 	graph := gametest.RandomGraph(r, 300)
 	g := game.PlainRanges(graph, 16)
 	n := game.Ranges(g)
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		data := t.TempDir()
 		newest, fresh := make(map[uint64]*block.State), make(map[uint64][]*block.State)
 		index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{}}}

@@ -41,7 +41,7 @@ type Codec string
 // The codecs.
 const (
 	Text   Codec = "text"   // lines, for people and other programs
-	Blocks Codec = "blocks" // block files, small and fast
+	Packed Codec = "blocks" // block files, small and fast
 )
 
 // The suffixes of packed files: block files and list files.
@@ -53,7 +53,7 @@ const (
 // FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
 // the suffix if the file is packed.
 func FileName(prefix string, i int, c Codec, suffix string) string {
-	if c != Blocks {
+	if c != Packed {
 		suffix = ""
 	}
 	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)
@@ -226,7 +226,7 @@ func (f *files) Ranges() []uint64 {
 // byte of a packed block encodes at most eight slots.
 func (f *files) MostRecords(i int) int { return 8 * int(f.entries[i].Length) }
 
-// Split divides the ranges into up to n shares of about the same number of bytes, and
+// Split divides the ranges into up to n partitions of about the same number of bytes, and
 // returns the first range of each. The first is 0, and they ascend strictly.
 func (f *files) Split(n int) []uint64 {
 	bytes := make(map[uint64]uint64) // by range

@@ -45,21 +45,13 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsys.Open(name)
+	text, err := store.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if seal != nil { // check the length first: a longer file might not fit into memory
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		if err := seal.Verify(name, info.Size(), seal.Sum); err != nil {
-			return nil, err
-		}
-	}
-	return io.ReadAll(seal.Reader(f, name))
+	var read store.SealedFile
+	read.Write(text)
+	return text, seal.Verify(name, read.Length, read.Sum)
 }
 
 // packedFile is what seals need of a block file, range file or list file.

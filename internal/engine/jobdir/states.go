@@ -20,7 +20,7 @@ import (
 const statePrefix = "_ranges-"
 
 // StateName returns the name of the file of states that reducer i writes.
-func StateName(i int) string { return FileName(statePrefix, i, Blocks, blocksSuffix) }
+func StateName(i int) string { return FileName(statePrefix, i, Packed, blocksSuffix) }
 
 // StateFiles are the states of ranges from several files: either the new positions of some
 // passes, or the newest states of all ranges.
@@ -31,7 +31,7 @@ type StateFiles struct {
 
 func newStates(g game.Cyclic) *StateFiles {
 	return &StateFiles{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
-		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
+		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Packed) }}}
 }
 
 // OpenNew opens all shards of some directories: the new positions of these passes. A range

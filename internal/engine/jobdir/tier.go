@@ -33,7 +33,7 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
 	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
-		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Blocks) }}}
+		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
 	for _, name := range names {
 		n := t.Len()
 		err := t.add(fsys, name, nil)

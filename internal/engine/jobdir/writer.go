@@ -17,7 +17,7 @@ import (
 type Chunk struct {
 	codec  Codec
 	width  int
-	packed streamfmt.Packed
+	packed streamfmt.Packer
 	text   []byte
 
 	records, done int64
@@ -43,7 +43,7 @@ func (c *Chunk) Add(b *block.Block) {
 	done := b.Done.Count()
 	c.records += int64(b.Open.Count() + done)
 	c.done += int64(done)
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.Add(b)
 		return
 	}
@@ -54,7 +54,7 @@ func (c *Chunk) Add(b *block.Block) {
 // by value.
 func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts streamfmt.Counts) {
 	s.Count((*[256]uint64)(&counts))
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.AddState(rng, game.RangeLen(g, rng), s)
 		c.packed.Counts.Add(&counts)
 	} else {
@@ -65,7 +65,7 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 
 // AddRows encodes sorted rows of a tier, all of one kind.
 func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
-	if c.codec == Blocks {
+	if c.codec == Packed {
 		c.packed.AddRows(tier, rows)
 		return
 	}
@@ -97,21 +97,21 @@ type Writer struct {
 	out    io.WriteCloser
 	packed packedWriter // nil for text
 	err    error        // from a function that made packed
-	chunk  *Chunk       // for AppendLines
+	chunk  *Chunk       // for Add and AppendLines
 	// gather adds the records of in to the chunk, and calls do after each range.
 	gather func(in io.Reader, source string, do func() error) error
 }
 
 // A packedWriter writes a block file, range file or list file.
 type packedWriter interface {
-	Append(*streamfmt.Packed) error
+	Append(*streamfmt.Packer) error
 	Close() error
 }
 
 // NewRowWriter returns a writer of a list of rows. Package lists reads lines for it.
 func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
 	w := &Writer{out: out}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
 	return w
@@ -120,7 +120,7 @@ func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Cod
 // NewWriter returns a writer of a shard of a tier.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
@@ -140,7 +140,7 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 // NewRangeWriter returns a writer of a shard of a pass over a game with cycles.
 func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Blocks {
+	if c == Packed {
 		w.packed, w.err = streamfmt.NewRangeWriter(out, g.Spec())
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
@@ -167,6 +167,12 @@ func (w *Writer) Append(c *Chunk) error {
 	return err
 }
 
+// Add writes a block, unless it is empty. Ranges must ascend.
+func (w *Writer) Add(b *block.Block) error {
+	w.chunk.Add(b)
+	return w.spill()
+}
+
 // AppendTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) AppendTier(t *Tier) error {
 	if w.err != nil {
@@ -182,28 +188,33 @@ func (w *Writer) AppendTier(t *Tier) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
-	const enough = 256 << 10
-	spill := func() error {
-		err := w.Append(w.chunk)
-		w.chunk.Reset()
-		return err
-	}
-	err := w.gather(in, source, func() error {
-		if w.chunk.Size() > enough {
-			return spill()
-		}
+	return w.gather(in, source, w.spill)
+}
+
+// chunkSize is the number of bytes that Add and AppendLines write at a time.
+const chunkSize = 256 << 10
+
+// spill writes the chunk if it is large enough.
+func (w *Writer) spill() error {
+	if w.chunk.Size() < chunkSize {
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return spill()
+	return w.flush()
+}
+
+func (w *Writer) flush() error {
+	err := w.Append(w.chunk)
+	w.chunk.Reset()
+	return err
 }
 
 // Finish finalizes the shard unless err is not nil, and closes the file in any case. It
 // returns the first error.
 func (w *Writer) Finish(err error) error {
-	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.chunk != nil && w.chunk.Size() > 0 {
+		err = w.flush()
+	}
+	if err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
 	return cmp.Or(err, w.out.Close())
@@ -220,7 +231,7 @@ type StateChunk struct {
 
 // NewStateChunk returns an empty chunk; c is the form of the new positions.
 func NewStateChunk(g game.Cyclic, c Codec) *StateChunk {
-	return &StateChunk{g: g, states: NewChunk(g, Blocks), fresh: NewChunk(g, c)}
+	return &StateChunk{g: g, states: NewChunk(g, Packed), fresh: NewChunk(g, c)}
 }
 
 // Reset empties the chunk.
@@ -243,7 +254,10 @@ func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 
 // A StateWriter writes the output of one reducer: a shard of new positions, and the states
 // of its ranges.
-type StateWriter struct{ states, fresh *Writer }
+type StateWriter struct {
+	states, fresh *Writer
+	chunk         *StateChunk // for Add
+}
 
 // NewStateWriter creates the files of reducer i with create; c is the form of the new
 // positions.
@@ -256,8 +270,19 @@ func NewStateWriter(create func(name string) (io.WriteCloser, error), i int, g g
 	if err != nil {
 		return nil, errors.Join(err, states.Close())
 	}
-	return &StateWriter{NewRangeWriter(states, g, Blocks), NewRangeWriter(fresh, g, c)}, nil
+	w := &StateWriter{states: NewRangeWriter(states, g, Packed), fresh: NewRangeWriter(fresh, g, c)}
+	w.chunk = &StateChunk{g: g, states: w.states.chunk, fresh: w.fresh.chunk}
+	return w, nil
 }
+
+// Add writes the state of a range and its new positions. Ranges must ascend.
+func (w *StateWriter) Add(rng uint64, state, fresh *block.State) error {
+	w.chunk.Add(rng, state, fresh)
+	return cmp.Or(w.states.spill(), w.fresh.spill())
+}
+
+// New returns the number of new positions that Add has written.
+func (w *StateWriter) New() game.Tally { return w.chunk.New }
 
 // Append writes a chunk, whose ranges must be above all those written before.
 func (w *StateWriter) Append(c *StateChunk) error {

@@ -34,7 +34,7 @@ func BenchmarkSolve(b *testing.B) {
 			var sent int64
 			before := cpu(b)
 			for range b.N {
-				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Blocks, share: 1 << 17, box: 1 << 17}
+				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Packed, interval: 1 << 17, box: 1 << 17}
 				for tier := range g.Tiers() + 1 {
 					r.possible(tier)
 				}
@@ -68,7 +68,7 @@ func acyclic(g game.Game, err error) (game.Acyclic, error) {
 	return g.(game.Acyclic), nil
 }
 
-// BenchmarkSort sorts rows like those of a share.
+// BenchmarkSort sorts rows like those of an interval.
 func BenchmarkSort(b *testing.B) {
 	for _, n := range []int{100, 1000, 1 << 14, 1 << 17, 1 << 20} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -57,11 +57,11 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		return fmt.Sprintf("a position of tier %d (this one is of tier %d)", c.tier, tier)
 	}
 	switch kind {
-	case Parents:
-		return c.parent(row)
+	case Predecessors:
+		return c.predecessor(row)
 	case Messages:
 		if v := ValueOf(row.Word); !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return "a message with the value of a child: " + lines.WantOutcome
+			return "a message with the value of a successor: " + lines.WantOutcome
 		}
 	case Values:
 		v := ValueOf(row.Word)
@@ -70,20 +70,20 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		}
 		finished := c.g.Values().Ended(c.g.Primitive(row.Key), c.g.ToMove(row.Key))
 		if finished != 0 && v != finished {
-			return fmt.Sprintf("the value %d, as this position is finished", finished)
+			return fmt.Sprintf("the value %d, as this position is terminal", finished)
 		}
 		if finished == 0 && v.Remoteness() == 0 {
-			return "a value with a move or more to the end, as this position is not finished"
+			return "a value with a move or more to the end, as this position is not terminal"
 		}
 	}
 	return ""
 }
 
-// parent checks the predecessor in a row against the rules.
-func (c *rowCheck) parent(row Row) (want string) {
+// predecessor checks the predecessor in a row against the rules.
+func (c *rowCheck) predecessor(row Row) (want string) {
 	if row.Word == row.Key {
 		if row.Key != c.g.Start() {
-			return "p and the key of a parent after a tab, as only the start has none"
+			return "p and the key of a predecessor after a tab, as only the initial position has none"
 		}
 		return ""
 	}
@@ -99,8 +99,8 @@ func (c *rowCheck) parent(row Row) (want string) {
 // wantKind describes a row of the given kind, for errors about rows of other kinds.
 func wantKind(kind Kind) string {
 	switch kind {
-	case Parents:
-		return "a position with a parent: after the tab p and its key"
+	case Predecessors:
+		return "a position with a predecessor: after the tab p and its key"
 	case Messages:
 		return "a message: after the tab m and a value"
 	}

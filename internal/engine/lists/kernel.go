@@ -15,13 +15,13 @@ type PositionError struct {
 
 func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
 
-// A Kernel does the work of a job on its shares, in the forward or the retrograde pass. It
+// A Kernel does the work of a job on its intervals, in the forward or the retrograde pass. It
 // is used by one goroutine.
 type Kernel interface {
-	// Do processes the sorted Parents and Messages of a share, and returns the rows to
-	// write. In the forward pass they overwrite parents; in the retrograde pass they are in
+	// Do processes the sorted Predecessors and Messages of an interval, and returns the rows to
+	// write. In the forward pass they overwrite predecessors; in the retrograde pass they are in
 	// dst[:0]. A violation of the rules is a *PositionError.
-	Do(dst, parents, messages []Row) ([]Row, error)
+	Do(dst, predecessors, messages []Row) ([]Row, error)
 	// Counted returns the counts so far.
 	Counted() step.Counters
 }
@@ -49,11 +49,11 @@ type kernel struct {
 	moves []game.Move
 }
 
-// children returns the moves of a position that is not terminal, one for each successor.
-func (k *kernel) children(p game.Position) ([]game.Move, error) {
+// successors returns the moves of a position that is not terminal, one for each successor.
+func (k *kernel) successors(p game.Position) ([]game.Move, error) {
 	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
-		return nil, &PositionError{p, "it is not finished, and has no moves"}
+		return nil, &PositionError{p, "it is not terminal, and has no moves"}
 	}
 	return k.moves, nil
 }
@@ -64,7 +64,7 @@ func (k *kernel) Counted() step.Counters { return k.Counters }
 type possible struct{ kernel }
 
 func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
-	rows = merge(rows, Parents)
+	rows = merge(rows, Predecessors)
 	for i, r := range rows {
 		if i > 0 && r.Key == rows[i-1].Key {
 			continue
@@ -74,17 +74,17 @@ func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 			k.Finished++
 			continue
 		}
-		moves, err := k.children(r.Key)
+		moves, err := k.successors(r.Key)
 		if err != nil {
 			return nil, err
 		}
 		for i := range moves {
-			child := moves[i].To
-			tier := k.g.Tier(child)
+			successor := moves[i].To
+			tier := k.g.Tier(successor)
 			if tier <= k.tier || tier > k.g.Tiers() {
-				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, child, tier, k.g.Tiers())}
+				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, successor, tier, k.g.Tiers())}
 			}
-			if err := k.out.Send(tier, Row{Key: child, Word: r.Key}); err != nil {
+			if err := k.out.Send(tier, Row{Key: successor, Word: r.Key}); err != nil {
 				return nil, err
 			}
 		}
@@ -101,12 +101,12 @@ type solve struct {
 
 // Do checks that each position receives one message from each of its successors, and that
 // there is no message to any other position.
-func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
+func (k *solve) Do(dst, predecessors, messages []Row) ([]Row, error) {
 	dst = dst[:0]
-	for len(parents) > 0 {
-		p := parents[0].Key
+	for len(predecessors) > 0 {
+		p := predecessors[0].Key
 		n := 1
-		for n < len(parents) && parents[n].Key == p {
+		for n < len(predecessors) && predecessors[n].Key == p {
 			n++
 		}
 		received := 0
@@ -118,10 +118,10 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 			return dst, err
 		}
 		dst = append(dst, Row{Key: p, Word: uint64(v)})
-		if err := k.send(parents[:n], v); err != nil {
+		if err := k.send(predecessors[:n], v); err != nil {
 			return dst, err
 		}
-		parents, messages = parents[n:], messages[received:]
+		predecessors, messages = predecessors[n:], messages[received:]
 	}
 	if len(messages) > 0 {
 		return dst, errUnknownRecipient(messages[0].Key)
@@ -133,7 +133,7 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
 func errUnknownRecipient(p game.Position) error {
-	return &PositionError{p, "received a message, but no list of parents has the position"}
+	return &PositionError{p, "received a message, but no list of predecessors contains the position"}
 }
 
 // value returns the value of a position that has received the given messages.
@@ -143,11 +143,11 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	}
 	if v := k.g.Primitive(p); v != 0 {
 		if len(messages) > 0 {
-			return 0, &PositionError{p, "received a message, but the position is finished"}
+			return 0, &PositionError{p, "received a message, but the position is terminal"}
 		}
 		return k.values.Ended(v, k.g.ToMove(p)), nil
 	}
-	moves, err := k.children(p)
+	moves, err := k.successors(p)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +157,7 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 		received += TimesOf(m.Word)
 		v := ValueOf(m.Word)
 		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
+			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
 		}
 		if best == 0 || k.values.Better(mover, v, best) {
 			best = v
@@ -168,24 +168,24 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 		if received > len(moves) {
 			why = "duplicate messages"
 		}
-		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but received messages for %d: %s", len(moves), received, why)}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", len(moves), received, why)}
 	}
 	return k.values.Before(best), nil
 }
 
 // send sends the value of a position to its predecessors.
-func (k *solve) send(parents []Row, v game.Value) error {
+func (k *solve) send(predecessors []Row, v game.Value) error {
 	if k.tier == 0 {
 		return nil // the initial position has no predecessors
 	}
 	word := Message(v, 1)
-	for i, r := range parents {
-		if i > 0 && r.Word == parents[i-1].Word {
+	for i, r := range predecessors {
+		if i > 0 && r.Word == predecessors[i-1].Word {
 			continue
 		}
 		tier := k.g.Tier(r.Word)
 		if tier < 0 || tier >= k.tier {
-			return &PositionError{r.Key, fmt.Sprintf("its parent %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
+			return &PositionError{r.Key, fmt.Sprintf("its predecessor %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
 		}
 		if err := k.out.Send(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err

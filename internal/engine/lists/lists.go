@@ -1,17 +1,17 @@
 // Package lists solves games of which only the rules are known (game.Acyclic), with sorted
 // lists of rows. It reads and writes the rows of a directory as files, packed or text (Dir,
-// Source, PartWriter, OutboxWriter), and cuts the keys into shares that fit into memory (Cut,
-// Loader). It implements the work on a share (Kernel), and the same work as steps from
+// Source, PartWriter, OutboxWriter), and cuts the keys into intervals that fit into memory (Cut,
+// Loader). It implements the work on an interval (Kernel), and the same work as steps from
 // stdin to stdout (Map, Reduce). For games with cycles that cannot compute predecessors, it
 // stores the edges (Moves). It does not know runners, the loop of jobs, or the table.
 //
 // # The method
 //
-// A row is a key and a word. In a list of Parents, the word is a predecessor of the key. In
+// A row is a key and a word. In a list of Predecessors, the word is a predecessor of the key. In
 // a list of Messages, the word is the value of a successor of the key, and the number of
 // moves that the message stands for. In a list of Values, it is the value of the key.
 //
-// Forward pass: the job possible of tier T reads the Parents rows that earlier jobs sent to
+// Forward pass: the job possible of tier T reads the Predecessors rows that earlier jobs sent to
 // tier T. It drops duplicates and writes the others as its shards: the positions of the
 // tier, each with its predecessors. For each position that is not terminal, it sends a row
 // to every successor's tier; these outgoing edges are stored in its own directory, in
@@ -23,7 +23,7 @@
 // value of each position to its predecessors.
 //
 // A message to a position many tiers away is therefore read only once, by the job of that
-// tier. Rows are in memory only in shares and outboxes, whose sizes the caller chooses:
+// tier. Rows are in memory only in intervals and outboxes, whose sizes the caller chooses:
 //
 //	a row that a Loader loads                       32 bytes, half of them for sorting
 //	a row that waits in an Outbox                   34 bytes, and 1 MB for each Outbox
@@ -45,9 +45,9 @@ type (
 
 // The kinds of lists.
 const (
-	Parents  = streamfmt.Parents
-	Messages = streamfmt.Messages
-	Values   = streamfmt.Values
+	Predecessors = streamfmt.Predecessors
+	Messages     = streamfmt.Messages
+	Values       = streamfmt.Values
 )
 
 // KindsOf returns the kinds of the rows that a job of a step writes: those in its shards,
@@ -56,7 +56,7 @@ func KindsOf(name string) (shard, sent Kind) {
 	if name == step.Solve {
 		return Values, Messages
 	}
-	return Parents, Parents
+	return Predecessors, Predecessors
 }
 
 // Message returns the word of a message: the value of a solved successor, and the number of

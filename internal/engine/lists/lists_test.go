@@ -23,13 +23,13 @@ import (
 
 // A run solves a game in a directory, as the loop of jobs would.
 type run struct {
-	t     testing.TB
-	g     game.Acyclic
-	dir   string
-	codec jobdir.Codec
-	share int // rows
-	box   int // rows
-	parts int // per job
+	t        testing.TB
+	g        game.Acyclic
+	dir      string
+	codec    jobdir.Codec
+	interval int // rows
+	box      int // rows
+	parts    int // per job
 
 	forward, backward []*lists.Dir // by tier
 	counts            step.Counters
@@ -87,8 +87,8 @@ func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	return d
 }
 
-// part returns the number of the shard to which share i is written.
-func part(i, shares, parts int) int { return i * parts / shares }
+// part returns the number of the shard to which interval i is written.
+func part(i, intervals, parts int) int { return i * parts / intervals }
 
 func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
 	for _, d := range dirs {
@@ -102,17 +102,17 @@ func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
 // possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
-	src, err := lists.OpenInbox(senders(r.forward, tier), tier, lists.Parents)
+	src, err := lists.OpenInbox(senders(r.forward, tier), tier, lists.Predecessors)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	defer src.Close()
-	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Parents, lists.Parents, func(parts []*lists.PartWriter, box []*lists.Outbox) {
+	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Predecessors, lists.Predecessors, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
 		var rows []lists.Row
-		shares := lists.Cut(r.share, src)
-		for i, sh := range shares {
-			n := part(i, len(shares), len(parts))
+		intervals := lists.Cut(r.interval, src)
+		for i, sh := range intervals {
+			n := part(i, len(intervals), len(parts))
 			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
 			if tier == 0 {
 				rows = lists.Start(r.g)
@@ -136,11 +136,11 @@ func (r *run) possible(tier int) {
 // solve runs the job of a tier in the retrograde pass.
 func (r *run) solve(tier int) error {
 	r.t.Helper()
-	parents, err := lists.OpenPart(r.forward[tier], tier, lists.Parents)
+	predecessors, err := lists.OpenPart(r.forward[tier], tier, lists.Predecessors)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer parents.Close()
+	defer predecessors.Close()
 	messages, err := lists.OpenInbox(senders(r.backward, tier), tier, lists.Messages)
 	if err != nil {
 		r.t.Fatal(err)
@@ -149,10 +149,10 @@ func (r *run) solve(tier int) error {
 	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, lists.Values, lists.Messages, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
 		var have, came, values []lists.Row
-		shares := lists.Cut(r.share, parents, messages)
-		for i, sh := range shares {
-			n := part(i, len(shares), len(parts))
-			if have, err = l.Load(have, parents, sh); err != nil {
+		intervals := lists.Cut(r.interval, predecessors, messages)
+		for i, sh := range intervals {
+			n := part(i, len(intervals), len(parts))
+			if have, err = l.Load(have, predecessors, sh); err != nil {
 				r.t.Fatal(err)
 			}
 			if came, err = l.Load(came, messages, sh); err != nil {
@@ -265,14 +265,14 @@ func testRandom(t *testing.T, seed uint64, most int) {
 	}
 	first := make(map[string]map[string]string)
 	for _, r := range []run{
-		{codec: jobdir.Blocks, share: 1 << 20, box: 1 << 20},
-		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
-		{codec: jobdir.Text, share: 1 << 20, box: 1 << 20},
-		{codec: jobdir.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: jobdir.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
+		{codec: jobdir.Packed, interval: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Packed, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Packed, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
+		{codec: jobdir.Text, interval: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Text, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Text, interval: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
 	} {
-		what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
+		what := fmt.Sprintf("seed %d, %s, intervals of %d, outboxes of %d, %d parts", seed, r.codec, r.interval, r.box, r.parts)
 		r.t, r.g, r.dir = t, g, t.TempDir()
 		got := r.all()
 		if !maps.Equal(got, want) {
@@ -297,11 +297,11 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestTextIsPacked(t *testing.T) {
 	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
 	var all [2]strings.Builder
-	for i, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
-		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, share: 100, box: 77}
+	for i, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
+		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, interval: 100, box: 77}
 		r.all()
 		for tier := range g.Tiers() + 1 {
-			for _, kind := range []lists.Kind{lists.Parents, lists.Values} {
+			for _, kind := range []lists.Kind{lists.Predecessors, lists.Values} {
 				d := r.forward[tier]
 				if kind == lists.Values {
 					d = r.backward[tier]

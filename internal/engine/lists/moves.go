@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Games with cycles that cannot compute predecessors store their edges as rows of Parents.
+// Games with cycles that cannot compute predecessors store their edges as rows of Predecessors.
 // Each forward pass writes the edges of the newly reached positions into outbox files of
 // its directory, which are always packed, even if the shards are text. Such games have no
 // tiers, so all rows are sent to tier 0.
@@ -24,12 +24,12 @@ import (
 // NewEdgeOutbox returns the outbox of reducer i of a forward pass, which buffers up to
 // most rows. create creates its file in the directory of the pass.
 func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, most int) *ReducerOutbox {
-	return NewReducerOutbox(create, i, g, Parents, jobdir.Blocks, most)
+	return NewReducerOutbox(create, i, g, Predecessors, jobdir.Packed, most)
 }
 
 // SendEdge adds an edge to an outbox; it has the signature of step.Pass.StoreEdge.
-func (o *Outbox) SendEdge(child, parent game.Position) error {
-	return o.Send(0, Row{Key: child, Word: parent})
+func (o *Outbox) SendEdge(successor, predecessor game.Position) error {
+	return o.Send(0, Row{Key: successor, Word: predecessor})
 }
 
 // Moves are the edges that the forward passes of a game with cycles have stored. It is safe
@@ -54,7 +54,7 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Moves{Source: &Source{kind: Parents}}
+	m := &Moves{Source: &Source{kind: Predecessors}}
 	received := int64(0)
 	for _, found := range index.Passes {
 		if !step.IsForward(found.Step) {
@@ -90,12 +90,12 @@ func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, received, open in
 	if err != nil {
 		return err
 	}
-	edges, err := OpenInbox([]*Dir{d}, 0, Parents)
+	edges, err := OpenInbox([]*Dir{d}, 0, Predecessors)
 	if err != nil {
 		return err
 	}
 	if edges.Rows() < open {
-		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not finished, but stored %d edges", open, edges.Rows())}
+		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not terminal, but stored %d edges", open, edges.Rows())}
 		return errors.Join(err, edges.Close())
 	}
 	return m.Take(edges)
@@ -128,8 +128,8 @@ func (m *Moves) Reader() *MovesReader {
 
 var _ step.Moves = (*MovesReader)(nil)
 
-// Parents implements step.Moves. It skips cells without an edge into the set.
-func (r *MovesReader) Parents(first game.Position, to block.Set, do func(parent game.Position)) error {
+// Predecessors implements step.Moves. It skips cells without an edge into the set.
+func (r *MovesReader) Predecessors(first game.Position, to block.Set, do func(predecessor game.Position)) error {
 	last := first + uint64(64*len(to)-1)
 	for i, run := range r.m.runs {
 		cells := run.file.cells[:run.to]

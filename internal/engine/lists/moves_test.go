@@ -63,12 +63,12 @@ func TestMoves(t *testing.T) {
 	g := game.PlainRanges(gametest.RulesOnly(gametest.Graph{Size: 1 << 13}), 1<<8)
 	for _, run := range []int{1 << 20, 3000, 70} {
 		passes := make([][]lists.Row, 3)
-		parents := make(map[game.Position][]game.Position)
+		predecessors := make(map[game.Position][]game.Position)
 		for i := range passes {
 			for from := range game.Position(2000) {
-				child := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // prefers low positions
-				parents[child] = append(parents[child], from<<2|uint64(i))
-				passes[i] = append(passes[i], lists.Row{Key: child, Word: from<<2 | uint64(i)})
+				successor := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // prefers low positions
+				predecessors[successor] = append(predecessors[successor], from<<2|uint64(i))
+				passes[i] = append(passes[i], lists.Row{Key: successor, Word: from<<2 | uint64(i)})
 			}
 		}
 		moves, err := lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g)
@@ -83,10 +83,10 @@ func TestMoves(t *testing.T) {
 			for slot := range g.RangeSize() {
 				if r.Float64() < density {
 					set.Add(slot)
-					want = append(want, parents[rng<<8|uint64(slot)]...)
+					want = append(want, predecessors[rng<<8|uint64(slot)]...)
 				}
 			}
-			if err := reader.Parents(rng<<8, set, func(parent game.Position) { got = append(got, parent) }); err != nil {
+			if err := reader.Predecessors(rng<<8, set, func(predecessor game.Position) { got = append(got, predecessor) }); err != nil {
 				t.Fatal(err)
 			}
 			slices.Sort(got)
@@ -113,7 +113,7 @@ func TestMovesMissing(t *testing.T) {
 	}{
 		{func(*jobdir.Index) {}, ""},
 		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: the passes up to this one received 3 messages, but 2 edges are stored before it"},
-		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not finished, but stored 2 edges"},
+		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not terminal, but stored 2 edges"},
 	} {
 		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
 		fsys := store.Local{}

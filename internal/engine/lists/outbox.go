@@ -28,8 +28,8 @@ type Outbox struct {
 	kind  Kind
 	codec jobdir.Codec
 	most  int
-	emit  func(*Chunk) error
-	chunk Chunk
+	emit  func(tier int, c *jobdir.Chunk) error
+	chunk *jobdir.Chunk
 
 	rows    []Row
 	tiers   []uint16 // receiving tier of each row; at most game.MaxRemoteness
@@ -38,11 +38,11 @@ type Outbox struct {
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
-// the chunk.
-func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
+// the chunk; its tier is only meaningful for text.
+func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(tier int, c *jobdir.Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, codec: c, most: max(1, most), emit: emit,
-		chunk:   Chunk{Chunk: jobdir.NewChunk(g, c)},
+		chunk:   jobdir.NewChunk(g, c),
 		numbers: make([]int, game.LastTier(g)+2),
 	}
 }
@@ -51,7 +51,7 @@ func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chun
 func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.tiers))
 	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
-	o.chunk.Inherit(old.chunk.Chunk)
+	o.chunk.Inherit(old.chunk)
 }
 
 // Send adds a row that is sent to a tier, which is at most the last tier of the game.
@@ -113,31 +113,30 @@ func (o *Outbox) Flush() error {
 		from = to
 	}
 	o.rows, o.tiers = o.rows[:0], o.tiers[:0]
-	return o.emitChunk()
+	return o.emitChunk(0)
 }
 
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough, and
 // at the end if it is text.
 func (o *Outbox) add(tier int, rows []Row) error {
-	o.chunk.tier = tier
 	for piece := range slices.Chunk(rows, pieceRows) {
 		if o.chunk.AddRows(tier, piece, o.kind); o.chunk.Size() >= chunkSize {
-			if err := o.emitChunk(); err != nil {
+			if err := o.emitChunk(tier); err != nil {
 				return err
 			}
 		}
 	}
 	if o.codec == jobdir.Text {
-		return o.emitChunk()
+		return o.emitChunk(tier)
 	}
 	return nil
 }
 
-func (o *Outbox) emitChunk() error {
+func (o *Outbox) emitChunk(tier int) error {
 	if o.chunk.Size() == 0 {
 		return nil
 	}
-	err := o.emit(&o.chunk)
+	err := o.emit(tier, o.chunk)
 	o.chunk.Reset()
 	return err
 }
@@ -167,12 +166,6 @@ func merge(rows []Row, kind Kind) []Row {
 	return rows[:n+1]
 }
 
-// A Chunk is encoded, sorted rows that are sent to some tiers; text is sent to one tier.
-type Chunk struct {
-	*jobdir.Chunk
-	tier int
-}
-
 // An OutboxWriter writes the outbox files of one reducer. It is safe for concurrent use.
 type OutboxWriter struct {
 	create  func(name string) (io.WriteCloser, error)
@@ -193,18 +186,19 @@ func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g 
 	return &OutboxWriter{create: create, reducer: i, g: g, kind: kind, codec: c, files: make(map[string]*jobdir.Writer)}
 }
 
-// Append writes a chunk.
-func (w *OutboxWriter) Append(c *Chunk) error {
+// Append writes a chunk of sorted rows. Text is sent to the given tier, packed rows to the tiers
+// that the chunk names.
+func (w *OutboxWriter) Append(tier int, c *jobdir.Chunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		w.err = w.append(c)
+		w.err = w.append(tier, c)
 	}
 	return w.err
 }
 
-func (w *OutboxWriter) append(c *Chunk) error {
-	name := OutboxName(w.reducer, c.tier, w.codec)
+func (w *OutboxWriter) append(tier int, c *jobdir.Chunk) error {
+	name := OutboxName(w.reducer, tier, w.codec)
 	file := w.files[name]
 	if file == nil {
 		out, err := w.create(name)
@@ -214,7 +208,7 @@ func (w *OutboxWriter) append(c *Chunk) error {
 		file = jobdir.NewRowWriter(out, w.g, w.kind, w.codec)
 		w.files[name] = file
 	}
-	return file.Append(c.Chunk)
+	return file.Append(c)
 }
 
 // Finish finalizes the files unless err is not nil, and closes them in any case. It returns

@@ -29,7 +29,7 @@ func compareRows(a, b Row) int {
 //
 // It distributes rows to buckets by the highest bits in which their keys differ. If keys
 // are spread evenly, a bucket gets two to four rows. A small bucket is sorted by insertion,
-// a large one by the same method again. The keys of a share have their high bits in common
+// a large one by the same method again. The keys of an interval have their high bits in common
 // and lie in clusters, so looking at the differing bits, bucket by bucket, is two to four
 // times as fast as a radix sort by the digits of the complete key (BenchmarkSort).
 type sorter struct {

@@ -19,7 +19,7 @@ import (
 )
 
 // MaxOpen is the number of files that a Source, or a table, keeps open. Further files are
-// opened for each share that is read. Some systems allow a process only 256 open files.
+// opened for each interval that is read. Some systems allow a process only 256 open files.
 const MaxOpen = 64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -35,7 +35,7 @@ type Source struct {
 	rows  int64
 }
 
-// OpenPart opens the shards of a directory: of a data_firstN as Parents, of a data_secondN
+// OpenPart opens the shards of a directory: of a data_firstN as Predecessors, of a data_secondN
 // as Values. A text shard is read completely, and an invalid line is a
 // *streamfmt.LineError.
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
@@ -364,23 +364,23 @@ func (l *Loader) Cell(dst []Row, s *Source, at Place) (rows []Row, err error) {
 	return rows, err
 }
 
-// A Share is the interval of keys from First to Last, both included.
-type Share struct {
+// An Interval is the keys from First to Last, both included.
+type Interval struct {
 	First, Last uint64
 	Rows        int64 // estimated, in all sources
 }
 
-// Cut divides all keys into shares with about most rows each, counted over all sources. A
-// share may exceed that by 1,024 rows for each sorted run of the sources, and because all
-// rows of one key are in the same share. Cut returns at least one share.
-func Cut(most int, sources ...*Source) []Share {
+// Cut divides all keys into intervals with about most rows each, counted over all sources. A
+// interval may exceed that by 1,024 rows for each sorted run of the sources, and because all
+// rows of one key are in the same interval. Cut returns at least one interval.
+func Cut(most int, sources ...*Source) []Interval {
 	var all int64
 	for _, s := range sources {
 		all += s.rows
 	}
 	most = max(1, most)
 	if all <= int64(most) {
-		return []Share{{0, math.MaxUint64, all}}
+		return []Interval{{0, math.MaxUint64, all}}
 	}
 	type end struct {
 		last uint64
@@ -396,33 +396,33 @@ func Cut(most int, sources ...*Source) []Share {
 	}
 	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
 	n := (all + int64(most) - 1) / int64(most)
-	each := (all + n - 1) / n // gives shares of about the same size
-	shares := make([]Share, 0, n)
-	share := Share{}
+	each := (all + n - 1) / n // gives intervals of about the same size
+	intervals := make([]Interval, 0, n)
+	interval := Interval{}
 	for _, e := range ends {
-		if share.Rows += int64(e.rows); share.Rows >= each && e.last < math.MaxUint64 {
-			if e.last < share.First {
-				continue // belongs to the key that ended the previous share
+		if interval.Rows += int64(e.rows); interval.Rows >= each && e.last < math.MaxUint64 {
+			if e.last < interval.First {
+				continue // belongs to the key that ended the previous interval
 			}
-			share.Last = e.last
-			shares = append(shares, share)
-			share = Share{First: e.last + 1}
+			interval.Last = e.last
+			intervals = append(intervals, interval)
+			interval = Interval{First: e.last + 1}
 		}
 	}
-	share.Last = math.MaxUint64
-	return append(shares, share)
+	interval.Last = math.MaxUint64
+	return append(intervals, interval)
 }
 
-// A Loader loads shares. It is used by one goroutine, and reuses its memory.
+// A Loader loads intervals. It is used by one goroutine, and reuses its memory.
 type Loader struct {
 	cells  streamfmt.CellReader
 	text   []byte
 	sorter sorter
 }
 
-// Load returns the rows of a share, sorted by Key, then Word, in the memory of dst.
+// Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.
 // Duplicates are kept.
-func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
+func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
 		for i := range f.cells {
@@ -442,11 +442,11 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 	return dst, nil
 }
 
-// touches reports whether a cell may contain keys of the share.
-func (sh Share) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
+// touches reports whether a cell may contain keys of the interval.
+func (sh Interval) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
 
-// rowsOf estimates how many rows of a cell belong to the share.
-func (sh Share) rowsOf(c *streamfmt.Cell) int {
+// rowsOf estimates how many rows of a cell belong to the interval.
+func (sh Interval) rowsOf(c *streamfmt.Cell) int {
 	if !sh.touches(c) {
 		return 0
 	}
@@ -457,8 +457,8 @@ func (sh Share) rowsOf(c *streamfmt.Cell) int {
 	return int(both/(float64(c.Last-c.First)+1)*float64(c.Rows)) + 1
 }
 
-// loadFile appends the rows of a share in a file, cell by cell.
-func (l *Loader) loadFile(dst []Row, f *file, sh Share) ([]Row, error) {
+// loadFile appends the rows of an interval in a file, cell by cell.
+func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 	first := slices.IndexFunc(f.cells, func(c streamfmt.Cell) bool { return sh.touches(&c) })
 	if first < 0 {
 		return dst, nil

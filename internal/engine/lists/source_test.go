@@ -23,7 +23,7 @@ import (
 // game and the directory.
 func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	t.Helper()
-	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
+	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, interval: 1000, box: 1000}
 	r.possible(0)
 	r.possible(1)
 	return r.g, filepath.Join(r.dir, "data_first1")
@@ -45,7 +45,7 @@ func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
 		}
 		defer s.Close()
 		var l lists.Loader
-		if _, err := l.Load(nil, s, lists.Share{Last: math.MaxUint64}); err != nil {
+		if _, err := l.Load(nil, s, lists.Interval{Last: math.MaxUint64}); err != nil {
 			return err
 		}
 	}
@@ -82,14 +82,14 @@ func TestDamage(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		want   string
 	}{
-		{"nothing", jobdir.Blocks, func(*testing.T, string) {}, ""},
+		{"nothing", jobdir.Packed, func(*testing.T, string) {}, ""},
 		{"nothing", jobdir.Text, func(*testing.T, string) {}, ""},
-		{"a part's cell", jobdir.Blocks, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's cell", jobdir.Blocks, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's tail", jobdir.Blocks, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"the game in a file", jobdir.Blocks, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"a part cut", jobdir.Blocks, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
-		{"an outbox missing", jobdir.Blocks, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
+		{"a part's cell", jobdir.Packed, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's cell", jobdir.Packed, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's tail", jobdir.Packed, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"the game in a file", jobdir.Packed, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", jobdir.Packed, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
+		{"an outbox missing", jobdir.Packed, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
 		{"one more", jobdir.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
 		{"a line", jobdir.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
 		{"a line that could be", jobdir.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
@@ -102,7 +102,7 @@ func TestDamage(t *testing.T) {
 	} {
 		g, dir := dirOf(t, c.codec)
 		c.damage(t, dir)
-		err := openAll(dir, g, 1, lists.Parents)
+		err := openAll(dir, g, 1, lists.Predecessors)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
 		}
@@ -116,7 +116,7 @@ func TestDamage(t *testing.T) {
 // TestOther checks that a file of another game, kind or tier is refused, and named in the
 // error.
 func TestOther(t *testing.T) {
-	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		g, dir := dirOf(t, codec)
 		for _, c := range []struct {
 			what string
@@ -125,8 +125,8 @@ func TestOther(t *testing.T) {
 			kind lists.Kind
 			want string
 		}{
-			{"game", tiny(t, 3, 2, 2), 1, lists.Parents, "of another game: expected \"mnk "},
-			{"tier", g, 2, lists.Parents, "tier 1"},
+			{"game", tiny(t, 3, 2, 2), 1, lists.Predecessors, "of another game: expected \"mnk "},
+			{"tier", g, 2, lists.Predecessors, "tier 1"},
 			{"kind", g, 1, lists.Values, "expected "},
 		} {
 			err := openAll(dir, c.g, c.tier, c.kind)
@@ -138,10 +138,10 @@ func TestOther(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Parents); codec == jobdir.Blocks && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
+		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
 			t.Errorf("another game, without a seal: %v", err)
 		}
-		if err := openAll(dir, g, 1, lists.Parents); err != nil {
+		if err := openAll(dir, g, 1, lists.Predecessors); err != nil {
 			t.Errorf("without a seal: %v", err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := lists.OpenPart(d, 1, lists.Parents)
+		s, err := lists.OpenPart(d, 1, lists.Predecessors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestChanged(t *testing.T) {
 		if err := os.WriteFile(name, []byte(change(string(b))), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		_, err = new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err == nil || err.Error() != name+": changed while it was read" || !store.Damaged(err) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -195,7 +195,7 @@ func TestLastLine(t *testing.T) {
 	for _, n := range []int{1, 2, len(positions)} {
 		var text []byte
 		for _, p := range positions[:n] {
-			text = streamfmt.AppendRow(text, lists.Row{Key: p, Word: g.Start()}, lists.Parents, streamfmt.KeyWidth(g.KeyBits()))
+			text = streamfmt.AppendRow(text, lists.Row{Key: p, Word: g.Start()}, lists.Predecessors, streamfmt.KeyWidth(g.KeyBits()))
 		}
 		dir := filepath.Join(t.TempDir(), "data_first1")
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -210,11 +210,11 @@ func TestLastLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := lists.OpenPart(d, tier, lists.Parents)
+		s, err := lists.OpenPart(d, tier, lists.Predecessors)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err != nil || len(rows) != n || s.Rows() != int64(n) {
 			t.Errorf("%d lines: %d rows, %v", n, len(rows), err)
 		}
@@ -222,7 +222,7 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// TestCut checks that shares are consecutive, cover all keys, have the right size and
+// TestCut checks that intervals are consecutive, cover all keys, have the right size and
 // together contain all rows, for several numbers of files.
 func TestCut(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
@@ -250,11 +250,11 @@ func TestCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := lists.NewPartWriter(f, g, tier, lists.Parents, jobdir.Blocks)
+			w := lists.NewPartWriter(f, g, tier, lists.Predecessors, jobdir.Packed)
 			if err := w.Finish(w.Append(rows)); err != nil {
 				t.Fatal(err)
 			}
-			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Parents, nil)
+			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Predecessors, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -271,18 +271,18 @@ func TestCut(t *testing.T) {
 		}
 		slices.SortFunc(all, lists.CompareRows)
 		for _, most := range []int{0, 500, 5000, 22000, len(all) - 1, len(all), 1 << 30} {
-			shares := lists.Cut(most, sources...)
-			if shares[0].First != 0 || shares[len(shares)-1].Last != math.MaxUint64 {
-				t.Errorf("%d files, most %d: from %#x to %#x", files, most, shares[0].First, shares[len(shares)-1].Last)
+			intervals := lists.Cut(most, sources...)
+			if intervals[0].First != 0 || intervals[len(intervals)-1].Last != math.MaxUint64 {
+				t.Errorf("%d files, most %d: from %#x to %#x", files, most, intervals[0].First, intervals[len(intervals)-1].Last)
 			}
-			if one := len(shares) == 1; one != (most >= len(all)) || most == 5000 && len(shares) < 4 {
-				t.Errorf("%d files, most %d: %d shares", files, most, len(shares))
+			if one := len(intervals) == 1; one != (most >= len(all)) || most == 5000 && len(intervals) < 4 {
+				t.Errorf("%d files, most %d: %d intervals", files, most, len(intervals))
 			}
 			var got []lists.Row
 			var l lists.Loader
-			for i, sh := range shares {
-				if i > 0 && sh.First != shares[i-1].Last+1 || sh.First > sh.Last {
-					t.Errorf("%d files, most %d: share %+v after %+v", files, most, sh, shares[i-1])
+			for i, sh := range intervals {
+				if i > 0 && sh.First != intervals[i-1].Last+1 || sh.First > sh.Last {
+					t.Errorf("%d files, most %d: interval %+v after %+v", files, most, sh, intervals[i-1])
 				}
 				var of []lists.Row
 				for _, s := range sources {
@@ -291,17 +291,17 @@ func TestCut(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !slices.IsSortedFunc(rows, lists.CompareRows) {
-						t.Fatalf("%d files: share %d is not sorted", files, i)
+						t.Fatalf("%d files: interval %d is not sorted", files, i)
 					}
 					of = append(of, rows...)
 				}
 				slices.SortFunc(of, lists.CompareRows)
 				if len(of) > most+3000+files*streamfmt.CellRows {
-					t.Errorf("%d files, most %d: a share of %d rows", files, most, len(of))
+					t.Errorf("%d files, most %d: an interval of %d rows", files, most, len(of))
 				}
 				got = append(got, of...)
 				if most == 0 && i > 100 {
-					break // almost one share for each key
+					break // almost one interval for each key
 				}
 			}
 			if !slices.Equal(got, all[:len(got)]) || most > 0 && len(got) != len(all) {
@@ -345,7 +345,7 @@ func TestOrder(t *testing.T) {
 		rows = append(rows, lists.Row{Key: m.To, Word: g.Start()})
 	}
 	slices.SortFunc(rows, lists.CompareRows)
-	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for _, overlap := range []int{0, 1} {
 			dir := filepath.Join(t.TempDir(), "data_first1")
 			if err := os.Mkdir(dir, 0o777); err != nil {
@@ -360,7 +360,7 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
+				w := lists.NewPartWriter(f, g, 1, lists.Predecessors, codec)
 				if err := w.Finish(w.Append(part)); err != nil {
 					t.Fatal(err)
 				}
@@ -368,7 +368,7 @@ func TestOrder(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			err := openAll(dir, g, 1, lists.Parents)
+			err := openAll(dir, g, 1, lists.Predecessors)
 			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
 				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
 			}
@@ -382,7 +382,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Blocks)
+		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Packed)
 		many := make([]lists.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
@@ -439,7 +439,7 @@ func (f openFile) Close() error {
 func TestManyFiles(t *testing.T) {
 	g := tiny(t, 4, 4, 4)
 	const files = 300
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := filepath.Join(t.TempDir(), "data_second1")
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
@@ -453,7 +453,7 @@ func TestManyFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := lists.NewPartWriter(out, g, 1, lists.Parents, codec)
+			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, codec)
 			if err := w.Finish(w.Append(want[i : i+1])); err != nil {
 				t.Fatal(err)
 			}
@@ -463,11 +463,11 @@ func TestManyFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := lists.OpenInbox([]*lists.Dir{d}, 1, lists.Parents)
+		s, err := lists.OpenInbox([]*lists.Dir{d}, 1, lists.Predecessors)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
 		}

@@ -48,9 +48,9 @@ func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Option
 	case step.Init:
 		err = f.MapStart(g, in, o.Source)
 	case step.Possible:
-		err = f.mapRows(in, Parents)
+		err = f.mapRows(in, Predecessors)
 	case step.Solve:
-		err = f.mapRows(in, Parents, Messages)
+		err = f.mapRows(in, Predecessors, Messages)
 	case step.Final:
 		f.check.tier, f.o.Combine = anyTier, false
 		err = f.mapRows(in, Values)
@@ -75,7 +75,10 @@ func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Opt
 		err = f.reduceRows(name, in)
 	case step.Final:
 		f.check.tier = anyTier
-		err = f.reduceFinal(in)
+		final := step.NewFinalLines(f.Writer, game.Method{Game: g, Lists: g})
+		err = f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
+			return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
+		})
 	default:
 		err = step.Unknown(name)
 	}
@@ -138,15 +141,15 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 
 // A batch is consecutive rows of sorted input. All rows of a key are in the same batch.
 type batch struct {
-	first    int64    // number of the first line
-	keys     []uint64 // of each line
-	parents  []Row
-	messages []Row
+	first        int64    // number of the first line
+	keys         []uint64 // of each line
+	predecessors []Row
+	messages     []Row
 }
 
 // reduceRows reads rows in batches and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds := []Kind{Parents}
+	kinds := []Kind{Predecessors}
 	if name == step.Solve {
 		kinds = append(kinds, Messages)
 	}
@@ -156,13 +159,13 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
-		f.sorter.sort(b.parents)
+		f.sorter.sort(b.predecessors)
 		f.sorter.sort(b.messages)
-		if rows, err = kernel.Do(rows, b.parents, b.messages); err != nil {
+		if rows, err = kernel.Do(rows, b.predecessors, b.messages); err != nil {
 			return f.located(&b, err)
 		}
 		b.first += int64(len(b.keys))
-		b.keys, b.parents, b.messages = b.keys[:0], b.parents[:0], b.messages[:0]
+		b.keys, b.predecessors, b.messages = b.keys[:0], b.predecessors[:0], b.messages[:0]
 		return f.write(rows, makes)
 	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
@@ -184,7 +187,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if kind == Messages {
 			b.messages = append(b.messages, row)
 		} else {
-			b.parents = append(b.parents, row)
+			b.predecessors = append(b.predecessors, row)
 		}
 		return "", nil
 	})
@@ -207,12 +210,4 @@ func (f *filter) located(b *batch, err error) error {
 	i, _ := slices.BinarySearch(b.keys, wrong.Key)
 	return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
 		streamfmt.AppendKey(nil, wrong.Key, f.Width), wrong.Reason)
-}
-
-// reduceFinal prints each position once.
-func (f *filter) reduceFinal(in io.Reader) error {
-	final := step.NewFinalLines(f.Writer, game.Method{Game: f.g, Lists: f.g})
-	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
-		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
-	})
 }

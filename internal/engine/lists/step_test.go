@@ -78,7 +78,7 @@ func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(200))
-		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, share: 1 << 20, box: 1 << 20}
+		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, interval: 1 << 20, box: 1 << 20}
 		values := r.all()
 		parts := r.files("part-")
 
@@ -172,21 +172,21 @@ func TestWrongLines(t *testing.T) {
 		{"another tier", "map", step.Possible, 1, o + "\tp" + x + "\n", "x:1: expected a position of tier 1 (this one is of tier 2)"},
 		{"two tiers", "map", step.Possible, -1, o + "\tp" + x + "\n" + x + "\tp" + start + "\n", "x:2: expected a position of tier 2 (this one is of tier 1)"},
 		{"a parent after it", "map", step.Possible, 1, x + "\tp" + o + "\n", "x:1: expected after p a position of a tier before 1 (this one is of tier 2)"},
-		{"no parent", "map", step.Possible, 1, x + "\n", "x:1: expected p and the key of a parent after a tab, as only the start has none"},
-		{"a message", "map", step.Possible, 1, x + "\tm5\n", "x:1: expected a position with a parent: after the tab p and its key, found "},
-		{"a value", "map", step.Solve, 1, x + "\t5\n", "x:1: expected a position with a parent: after the tab p and its key, or a message: after the tab m and a value, found "},
-		{"a message without outcome", "map", step.Solve, 1, x + "\tm4\n", "x:1: expected a message with the value of a child: a value with an outcome"},
-		{"a message from too far", "map", step.Solve, 1, x + "\tm65533\n", "x:1: expected a message with the value of a child"},
-		{"a wrong end", "map", step.Final, -1, won + "\t1\n", "x:1: expected the value 2, as this position is finished"},
+		{"no parent", "map", step.Possible, 1, x + "\n", "x:1: expected p and the key of a predecessor after a tab, as only the initial position has none"},
+		{"a message", "map", step.Possible, 1, x + "\tm5\n", "x:1: expected a position with a predecessor: after the tab p and its key, found "},
+		{"a value", "map", step.Solve, 1, x + "\t5\n", "x:1: expected a position with a predecessor: after the tab p and its key, or a message: after the tab m and a value, found "},
+		{"a message without outcome", "map", step.Solve, 1, x + "\tm4\n", "x:1: expected a message with the value of a successor: a value with an outcome"},
+		{"a message from too far", "map", step.Solve, 1, x + "\tm65533\n", "x:1: expected a message with the value of a successor"},
+		{"a wrong end", "map", step.Final, -1, won + "\t1\n", "x:1: expected the value 2, as this position is terminal"},
 		{"no end", "map", step.Final, -1, o + "\t2\n", "x:1: expected a value with a move or more to the end"},
 		{"an order", "reduce", step.Possible, 1, other + "\tp" + start + "\n" + x + "\tp" + start + "\n", "x:2: expected keys in ascending order (LC_ALL=C sort)"},
 		{"another start", "reduce", step.Init, 0, x + "\tp" + start + "\n", "x:1: expected a position of tier 0 (this one is of tier 1)"},
 		{"no tier", "reduce", step.Possible, -1, "", "possible: the tier of the job must be given"},
-		{"children missing", "reduce", step.Solve, 2, o + "\tm6\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but received messages for 1: messages are missing"},
-		{"children twice", "reduce", step.Solve, 2, o + "\tm6x3\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but received messages for 3: duplicate messages"},
-		{"unknown recipient", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": received a message, but no list of parents has the position"},
-		{"unknown recipient before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": received a message, but no list of parents has the position"},
-		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": received a message, but the position is finished"},
+		{"children missing", "reduce", step.Solve, 2, o + "\tm6\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 successors, but received messages for 1: messages are missing"},
+		{"children twice", "reduce", step.Solve, 2, o + "\tm6x3\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 successors, but received messages for 3: duplicate messages"},
+		{"unknown recipient", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": received a message, but no list of predecessors contains the position"},
+		{"unknown recipient before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": received a message, but no list of predecessors contains the position"},
+		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": received a message, but the position is terminal"},
 		{"two values", "reduce", step.Final, -1, o + "\t6\n" + o + "\t10\n", "x:2: expected the value 6 that another line gave this key"},
 		{"final's order", "reduce", step.Final, -1, other + "\t14\n" + x + "\t14\n", "x:2: expected keys in ascending order"},
 		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
@@ -222,12 +222,12 @@ func TestLaterLine(t *testing.T) {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	for i, row := range rows {
 		in = streamfmt.AppendRow(in, lists.Row{Key: row.Key, Word: lists.Message(2, 2-i/2)}, lists.Messages, width)
-		in = streamfmt.AppendRow(in, row, lists.Parents, width)
+		in = streamfmt.AppendRow(in, row, lists.Predecessors, width)
 	}
 	for _, held := range []int{1, 3, 100} {
 		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
 		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
-		want := fmt.Sprintf("x:5: position %s: it has 2 children, but received messages for 1: messages are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
+		want := fmt.Sprintf("x:5: position %s: it has 2 successors, but received messages for 1: messages are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
 		if err == nil || err.Error() != want {
 			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
 		}
@@ -259,5 +259,5 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func initLine(g game.Acyclic) string {
-	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Parents, streamfmt.KeyWidth(g.KeyBits())))
+	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
 }

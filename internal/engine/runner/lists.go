@@ -20,8 +20,8 @@ func ReducersHold(m game.Method) bool {
 type Rows struct {
 	Name   string // the packed source, for errors
 	Kind   lists.Kind
-	Text   []string      // text files, to be read as they are
-	Packed *lists.Source // packed rows; nil: there are none
+	Files  []string      // text files, to be read as they are
+	Source *lists.Source // packed rows; nil: there are none
 }
 
 // Rows returns the input of the map of a lists job, except init: the messages to the tier; for
@@ -37,14 +37,14 @@ func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 	switch j.Step {
 	case step.Final:
 		err = lists.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *lists.Source) error {
-			return add(Rows{Name: j.Input[len(all)], Kind: lists.Values, Packed: s}, nil)
+			return add(Rows{Name: j.Input[len(all)], Kind: lists.Values, Source: s}, nil)
 		})
 	case step.Solve:
 		if err = add(j.part(g)); err == nil {
 			err = add(j.inbox(lists.Messages))
 		}
 	default:
-		err = add(j.inbox(lists.Parents))
+		err = add(j.inbox(lists.Predecessors))
 	}
 	if err != nil {
 		return nil, errors.Join(err, CloseRows(all))
@@ -56,8 +56,8 @@ func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 func CloseRows(all []Rows) error {
 	var errs []error
 	for _, r := range all {
-		if r.Packed != nil {
-			errs = append(errs, r.Packed.Close())
+		if r.Source != nil {
+			errs = append(errs, r.Source.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -65,20 +65,20 @@ func CloseRows(all []Rows) error {
 
 // part returns the positions of the job's tier.
 func (j *Job) part(g game.Acyclic) (r Rows, err error) {
-	r.Name, r.Kind = j.Parents, lists.Parents
-	parts, err := jobdir.Parts(j.FS, j.Parents, g.Spec())
+	r.Name, r.Kind = j.Predecessors, lists.Predecessors
+	parts, err := jobdir.Parts(j.FS, j.Predecessors, g.Spec())
 	if err != nil {
 		return r, err
 	}
 	if len(parts) > 0 && jobdir.IsText(parts[0]) {
-		r.Text = parts
+		r.Files = parts
 		return r, nil
 	}
-	d, err := lists.OpenDir(j.FS, j.Parents, g)
+	d, err := lists.OpenDir(j.FS, j.Predecessors, g)
 	if err != nil {
 		return r, err
 	}
-	r.Packed, err = lists.OpenPart(d, j.Tier, r.Kind)
+	r.Source, err = lists.OpenPart(d, j.Tier, r.Kind)
 	return r, err
 }
 
@@ -88,13 +88,13 @@ func (j *Job) inbox(kind lists.Kind) (r Rows, err error) {
 	var packed []*lists.Dir
 	for _, d := range j.Inbox {
 		if text, all := d.TextTo(j.Tier); all {
-			r.Text = append(r.Text, text...)
+			r.Files = append(r.Files, text...)
 		} else {
 			packed = append(packed, d)
 		}
 	}
 	if len(packed) > 0 {
-		r.Packed, err = lists.OpenInbox(packed, j.Tier, kind)
+		r.Source, err = lists.OpenInbox(packed, j.Tier, kind)
 	}
 	return r, err
 }

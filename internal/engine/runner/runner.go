@@ -34,11 +34,12 @@ type Job struct {
 	// messages in Inbox. For a pass it is the directories of the new positions of earlier
 	// passes; the parts of its output are its own new positions.
 	Input []string
-	// Parents is, for solve, the directory of the positions of Tier.
-	Parents string
-	// States is the directory of the previous pass, whose index locates the states of all
+	// Predecessors is, for solve, the directory of the positions of Tier, which are the
+	// predecessors of those of Input.
+	Predecessors string
+	// PreviousPass is the directory of the previous pass, whose index locates the states of all
 	// ranges. It is empty for create and the final step.
-	States string
+	PreviousPass string
 	// Output is the directory of the attempt, made and empty; or Adopted, one in
 	// which the runner is already working, for an earlier driver that has died.
 	Output  string
@@ -60,9 +61,10 @@ type Job struct {
 	// Inbox lists the directories with messages to Tier, in the order of their tiers. It may be
 	// empty.
 	Inbox []*lists.Dir
-	// Like is a directory, or a file, whose rows are distributed over the keys about as those
-	// of the output will be; "" if none is known. See Borders.
-	Like string
+	// BordersFrom is a directory or file from whose rows Borders computes the borders, because
+	// they are distributed over the keys about as those of the output will be; "" if none is
+	// known.
+	BordersFrom string
 }
 
 // InputTier returns the tier of the i-th input, for a step whose inputs are tiers.
@@ -101,7 +103,7 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 			return step.Portion(game.Ranges(m.States), part, j.Reducers) * uint64(m.States.RangeSize())
 		}
 	default:
-		return lists.Borders(j.FS, j.Like, m.Lists, j.Reducers)
+		return lists.Borders(j.FS, j.BordersFrom, m.Lists, j.Reducers)
 	}
 	for part := 1; part < j.Reducers; part++ {
 		borders = append(borders, border(part))

@@ -79,7 +79,7 @@ func TestRows(t *testing.T) {
 		}
 		for i, job := range []*runner.Job{
 			{Step: step.Possible, Tier: 3, Inbox: []*lists.Dir{open("data_first2")}},
-			{Step: step.Solve, Tier: 2, Parents: filepath.Join(dir, "data_first2"), Inbox: []*lists.Dir{open("data_second3")}},
+			{Step: step.Solve, Tier: 2, Predecessors: filepath.Join(dir, "data_first2"), Inbox: []*lists.Dir{open("data_second3")}},
 			{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
 		} {
 			job.FS, job.Method = store.Local{}, game.MethodOf(g)
@@ -88,10 +88,10 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range all {
-				if r.Packed != nil {
-					rows[i] += r.Packed.Rows()
+				if r.Source != nil {
+					rows[i] += r.Source.Rows()
 				}
-				for _, name := range r.Text {
+				for _, name := range r.Files {
 					text, err := os.ReadFile(name)
 					if err != nil {
 						t.Fatal(err)
@@ -105,7 +105,7 @@ func TestRows(t *testing.T) {
 		}
 		return rows
 	}
-	text, packed := count(jobdir.Text), count(jobdir.Blocks)
+	text, packed := count(jobdir.Text), count(jobdir.Packed)
 	if text != packed || slices.Contains(text[:], 0) {
 		t.Errorf("%d rows of text, %d packed", text, packed)
 	}

@@ -49,7 +49,7 @@ func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir
 	}
 	defer data.Close()
 	if _, err := solve.Run(b.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true,
-		Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
+		Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
 		b.Fatal(err)
 	}
 	return dir

@@ -74,7 +74,7 @@ func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := jobdir.NewWriter(out, b.g, tier, jobdir.Blocks)
+	w := jobdir.NewWriter(out, b.g, tier, jobdir.Packed)
 	from := b.values(tier)
 	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), b.g, tier)
 	if err != nil {

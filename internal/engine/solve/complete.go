@@ -96,7 +96,7 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 			continue
 		}
 		text := jobdir.IsText(f.Name)
-		if text && r.Codec == jobdir.Blocks {
+		if text && r.Codec == jobdir.Packed {
 			return fmt.Errorf("--compress is no longer possible: %s is text: --overwrite starts over", name)
 		}
 		if !text && r.Codec == jobdir.Text {

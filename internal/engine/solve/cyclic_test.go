@@ -51,7 +51,7 @@ func solvedCyclic(t *testing.T, g game.Game, change func(*solve.Options)) (dir s
 }
 
 func options() solve.Options {
-	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
 }
 
 func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
@@ -472,7 +472,7 @@ func TestMovesGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := lists.OutboxName(0, 0, jobdir.Blocks)
+		name := lists.OutboxName(0, 0, jobdir.Packed)
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
 		if err := errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)); err != nil {
 			t.Fatal(err)
@@ -481,7 +481,7 @@ func TestMovesGone(t *testing.T) {
 		o.Runner, o.Warn = &inline.Runner{}, func(text string) { output = append(output, text) }
 		_, err = solveInto(t, dir, g, o, store.Resume)
 		if err != nil || !slices.ContainsFunc(output, func(text string) bool {
-			return strings.Contains(text, "positions that are not finished, but stored 0 edges: "+gone+" is run again")
+			return strings.Contains(text, "positions that are not terminal, but stored 0 edges: "+gone+" is run again")
 		}) {
 			t.Errorf("%s gone: %v, output %q", gone, err, output)
 		} else if got := bytesOf(t, dir); got != want {

@@ -49,7 +49,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
 	if step.NeedsMoves(g, pass.Step) {
-		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
 			return stats, err
 		}
@@ -62,7 +62,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.PreviousPass, g)
 	if err != nil {
 		return stats, err
 	}
@@ -79,11 +79,11 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.AddNew(n.New)
-	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Packed)))
 	if err != nil {
 		return stats, err
 	}
-	w := jobdir.NewRangeWriter(f, g, jobdir.Blocks)
+	w := jobdir.NewRangeWriter(f, g, jobdir.Packed)
 	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
@@ -225,8 +225,8 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}{
 		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
 		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
-		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not finished, and has moves to 64 positions: expected 1 to 63"},
-		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not finished, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not terminal, and has moves to 64 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not terminal, and has moves to 0 positions: expected 1 to 63"},
 		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
 		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
 		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
@@ -246,7 +246,7 @@ func TestRulesOnlyErrors(t *testing.T) {
 // predecessors.
 type beyond struct {
 	gametest.Graph
-	moves, parents []game.Position
+	moves, predecessors []game.Position
 }
 
 func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
@@ -262,7 +262,7 @@ func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
 func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
 	dst = g.Graph.Parents(dst, p)
 	if p == 7 {
-		dst = append(dst, g.parents...)
+		dst = append(dst, g.predecessors...)
 	}
 	return dst
 }
@@ -274,8 +274,8 @@ func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
-				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
-				fmt.Sprintf("a parent of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):          {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
 				if err == nil || !strings.Contains(err.Error(), want) {

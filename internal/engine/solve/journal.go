@@ -54,6 +54,7 @@ type JobRecord struct {
 	Tier    int     `json:"tier"`
 	Seconds float64 `json:"seconds"`
 	runner.Stats
+	Tracking string `json:"tracking,omitempty"` // the URL of the job's page
 }
 
 // ReadJournal reads the journal of a data directory.
@@ -149,11 +150,15 @@ func (j *journal) ran(job string) bool {
 func (j *journal) note(e Event, took time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	tracking := ""
+	if j.Now != nil && j.Now.Job == e.Job {
+		tracking = j.Now.Tracking
+	}
 	j.Now = &e
 	every := journalEvery
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
-		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
+		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats, tracking})
 		every = journalShare * j.took
 	}
 	if time.Since(j.saved) >= every {

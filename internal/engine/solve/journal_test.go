@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -50,4 +51,36 @@ func TestHeartbeat(t *testing.T) {
 			t.Errorf("in the end: %+v, %v", j, err)
 		}
 	})
+}
+
+// tracked is a runner whose jobs have a page.
+type tracked struct{ inline.Runner }
+
+func (r *tracked) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	stats, err := r.Runner.Run(ctx, job)
+	job.Report(runner.Progress{Share: 1, Tracking: "http://cluster/" + job.Name})
+	return stats, err
+}
+
+// TestTracking checks that the journal records the page of each job.
+func TestTracking(t *testing.T) {
+	g, dir := rules(t, 2, 2, 2), t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &tracked{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	j, err := solve.ReadJournal(data.FS, dir)
+	if err != nil || len(j.Jobs) < 2 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	for _, job := range j.Jobs {
+		if want := "http://cluster/" + job.Job; job.Tracking != want {
+			t.Errorf("%s: page %q, want %q", job.Job, job.Tracking, want)
+		}
+	}
 }

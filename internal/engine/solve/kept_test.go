@@ -41,7 +41,7 @@ func all(t *testing.T, dir string) map[string]string {
 // TestKept damages the directories that --keep all has kept of a finished run, one by one. The
 // check must find each damage, and a resumed run must restore the same bytes.
 func TestKept(t *testing.T) {
-	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Blocks} {
+	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Packed} {
 		for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
 			t.Run(name+" "+g.Spec(), func(t *testing.T) {
 				dir := t.TempDir()

@@ -175,7 +175,7 @@ func (b *byLists) toRun(ctx context.Context, until int) (firsts, seconds []bool,
 }
 
 func (b *byLists) setPossible(ctx context.Context, job *runner.Job) error {
-	job.Like = b.like
+	job.BordersFrom = b.like
 	return b.firsts.send(ctx, job, 0, job.Tier)
 }
 
@@ -219,12 +219,12 @@ func (b *byLists) weigh(ctx context.Context) error {
 }
 
 func (b *byLists) setSolve(ctx context.Context, job *runner.Job) error {
-	job.Like = job.Parents
+	job.BordersFrom = job.Predecessors
 	return b.seconds.send(ctx, job, job.Tier+1, b.run.last+1)
 }
 
 func (b *byLists) write(out io.WriteCloser, tier int) error {
-	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Blocks)
+	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Packed)
 	in, err := b.open(second(tier), tier, lists.Values)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())
@@ -262,7 +262,7 @@ func (b *byLists) clean(tier int) error {
 }
 
 func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
-	in, err := b.open(first(tier), tier, lists.Parents)
+	in, err := b.open(first(tier), tier, lists.Predecessors)
 	if err != nil {
 		return 0, err
 	}

@@ -170,7 +170,7 @@ func TestListOptions(t *testing.T) {
 			}
 			o := options()
 			test.change(&o)
-			if o.KeepAll && o.Codec == jobdir.Blocks && !maps.Equal(partsOf(t, dir), parts) {
+			if o.KeepAll && o.Codec == jobdir.Packed && !maps.Equal(partsOf(t, dir), parts) {
 				t.Error("the parts differ")
 			}
 			kept, err := filepath.Glob(filepath.Join(dir, "data_*"))
@@ -409,7 +409,7 @@ func TestEveryKey(t *testing.T) {
 			p = rules.Moves(nil, p)[0].To
 		}
 		g := masked{rules, ^p}
-		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 			dir, got := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
 			if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
 				t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)

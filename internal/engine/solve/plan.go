@@ -92,9 +92,9 @@ func nextPass(done []jobdir.Found, until int) *pass {
 	case last.Total() > 0:
 		p.from = []string{last.Pass}
 	case p.step == step.Solve:
-		p.from = finished(done, game.Loses, game.Wins)
+		p.from = foundTerminal(done, game.Loses, game.Wins)
 	case p.step == step.Ties:
-		p.from = finished(done, game.Ties)
+		p.from = foundTerminal(done, game.Ties)
 	}
 	if p.from == nil && p.step != step.Solve || until >= 0 && (p.step != step.Mark || p.number > until) {
 		return nil
@@ -103,7 +103,7 @@ func nextPass(done []jobdir.Found, until int) *pass {
 }
 
 // finished lists the forward passes that found terminal positions with one of these results.
-func finished(done []jobdir.Found, results ...game.Result) (passes []string) {
+func foundTerminal(done []jobdir.Found, results ...game.Result) (passes []string) {
 	for _, found := range done {
 		if step.IsForward(found.Step) && slices.ContainsFunc(results, func(r game.Result) bool { return found.New[r] > 0 }) {
 			passes = append(passes, found.Pass)
@@ -127,9 +127,9 @@ func stillRead(done []jobdir.Found, edges bool) []string {
 			}
 		}
 	case step.IsForward(last.Step):
-		passes = append(passes, finished(done, game.Loses, game.Wins, game.Ties)...)
+		passes = append(passes, foundTerminal(done, game.Loses, game.Wins, game.Ties)...)
 	case last.Step == step.Solve:
-		passes = append(passes, finished(done, game.Ties)...)
+		passes = append(passes, foundTerminal(done, game.Ties)...)
 	}
 	return passes
 }

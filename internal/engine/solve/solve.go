@@ -40,6 +40,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -108,6 +109,11 @@ func (e Event) Place() string {
 		return fmt.Sprintf("pass %d", e.Tier)
 	}
 	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+}
+
+// TimeLeft formats the time that the run will still take.
+func (e Event) TimeLeft() string {
+	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
 }
 
 // A Result is the outcome of a run.
@@ -209,7 +215,8 @@ func (r *run) solve(ctx context.Context) (err error) {
 	case r.g.Blocks != nil:
 		m = newBlocks(r, r.g.Blocks)
 	case r.g.States != nil:
-		m = newStates(r, r.g.States)
+		r.work = 2 * float64(r.g.States.Positions())
+		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States)}
 	default:
 		m = newLists(r, r.g.Lists)
 	}
@@ -374,7 +381,7 @@ func (r *run) lookUp() (game.Value, error) {
 	defer t.Close()
 	value, ok, err := t.Lookup(r.g.Game.Start())
 	if err == nil && !ok {
-		err = errors.New("table: the start is missing: driver solve --overwrite starts over")
+		err = errors.New("table: the initial position is missing: driver solve --overwrite starts over")
 	}
 	return value, err
 }

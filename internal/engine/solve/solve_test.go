@@ -31,7 +31,7 @@ func solved(t *testing.T, g game.Tiered, change func(*solve.Options)) (dir strin
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalAuto, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalAuto, UntilTier: -1}
 	if change != nil {
 		change(&o)
 	}

@@ -28,11 +28,6 @@ type states struct {
 	edges bool          // the forward passes store the edges, which the retrograde passes read
 }
 
-func newStates(r *run, g game.Cyclic) *states {
-	r.work = 2 * float64(g.Positions())
-	return &states{run: r, g: g, edges: !game.KnowsBackward(g)}
-}
-
 // passes returns the passes that have run.
 func (s *states) passes() []jobdir.Found {
 	if s.index == nil {
@@ -268,7 +263,7 @@ func (s *states) execute(ctx context.Context, p *pass) error {
 	job := &runner.Job{Name: p.step, Step: p.step, Tier: p.number}
 	if p.step != step.Create {
 		job.Name += strconv.Itoa(p.number)
-		job.States = s.run.data.Dir(s.last().Pass)
+		job.PreviousPass = s.run.data.Dir(s.last().Pass)
 	}
 	for _, dir := range p.from {
 		job.Input = append(job.Input, s.run.data.Dir(dir))

@@ -179,7 +179,7 @@ func (t *tiers) backward(ctx context.Context, run []bool) error {
 
 // solveTier runs SolveMoves for a tier.
 func (t *tiers) solveTier(ctx context.Context, tier int) error {
-	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Parents: t.run.data.Dir(first(tier))}
+	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: t.run.data.Dir(first(tier))}
 	if err := t.records.setSolve(ctx, job); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (t *tiers) final(job *runner.Job) {
 			job.Input = append(job.Input, name)
 		}
 		if f.Records > most {
-			most, job.Like = f.Records, name
+			most, job.BordersFrom = f.Records, name
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestPartInTable(t *testing.T) {
 	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
-	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Blocks)))
+	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +228,11 @@ func TestNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := jobdir.NewWriter(file, g, 0, jobdir.Blocks)
+	w := jobdir.NewWriter(file, g, 0, jobdir.Packed)
 	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the start is missing") {
+	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

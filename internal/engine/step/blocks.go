@@ -59,18 +59,15 @@ func (s *stream) reduceBlocks(g game.Tiered) error {
 	if err != nil {
 		return err
 	}
-	chunk, step := jobdir.NewChunk(g, s.o.Codec), New(s.name, g)
-	out := shard[*jobdir.Chunk]{chunk, jobdir.NewWriter(file, g, s.o.Tier, s.o.Codec), func() {
-		s.Records += chunk.Records()
-		s.Finished += chunk.Done()
-	}}
-	return out.finish(c.eachReceived(func(b *block.Block) error {
+	step, out := New(s.name, g), jobdir.NewWriter(file, g, s.o.Tier, s.o.Codec)
+	return out.Finish(c.eachReceived(func(b *block.Block) error {
 		if s.name != Init {
 			if err := step.Reduce(b); err != nil {
 				return fmt.Errorf("range %#x: %w", b.Range, err)
 			}
 		}
-		chunk.Add(b)
-		return out.spill()
+		s.Records += int64(b.Count())
+		s.Finished += int64(b.Done.Count())
+		return out.Add(b)
 	}))
 }

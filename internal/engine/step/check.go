@@ -19,11 +19,11 @@ type inputCheck struct {
 	g    game.Tiered
 	o    Options
 
-	job   int         // the tier of the successors; -1 before the first record
-	tier  int         // of the previous record
-	child bool        // whether the positions of this tier are solved successors
-	line  []int64     // by slot of a block
-	rules block.Block // the same block, with values computed from the rules
+	job       int         // the tier of the successors; -1 before the first record
+	tier      int         // of the previous record
+	successor bool        // whether the positions of this tier are solved successors
+	line      []int64     // by slot of a block
+	rules     block.Block // the same block, with values computed from the rules
 }
 
 // add is lines.AddRecord for the record of a line, with checks of tier and kind.
@@ -33,8 +33,8 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 			return want
 		}
 	}
-	if c.child && rec.Kind == streamfmt.Open {
-		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved children", c.o.Turn, b.Tier)
+	if c.successor && rec.Kind == streamfmt.Open {
+		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved successors", c.o.Turn, b.Tier)
 	}
 	if len(c.line) < b.Len() {
 		c.line = make([]int64, b.Len())
@@ -46,9 +46,9 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 // begin starts to read a tier, and checks that it belongs to the job.
 func (c *inputCheck) begin(tier int) (want string) {
 	c.tier = tier
-	c.child = c.name == Solve && Turn(c.g, tier) != c.o.Turn
+	c.successor = c.name == Solve && Turn(c.g, tier) != c.o.Turn
 	job := tier + 1
-	if c.child {
+	if c.successor {
 		job = tier
 	}
 	if want := checkTier(c.g, c.o, tier, job); want != "" {
@@ -57,7 +57,7 @@ func (c *inputCheck) begin(tier int) (want string) {
 	if c.job >= 0 && job != c.job {
 		want := fmt.Sprintf("a position of tier %d", c.job-1)
 		if c.name == Solve {
-			want += fmt.Sprintf(" or a child of tier %d", c.job)
+			want += fmt.Sprintf(" or a successor of tier %d", c.job)
 		}
 		return fmt.Sprintf("%s, as those before it (this one is of tier %d)", want, tier)
 	}
@@ -84,10 +84,10 @@ func (c *inputCheck) values(b *block.Block) error {
 			switch finished := c.rules.Done.Has(slot); {
 			case finished && byte(found) == c.rules.Val[slot]:
 			case finished:
-				want = wantFinished(c.rules.Val[slot])
-			case c.name == Solve && !c.child:
-				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are parents, and this one is not finished", c.o.Turn, b.Tier)
-			case !c.child:
+				want = wantTerminal(c.rules.Val[slot])
+			case c.name == Solve && !c.successor:
+				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are predecessors, and this one is not terminal", c.o.Turn, b.Tier)
+			case !c.successor:
 				want = wantOpen
 			case found.Remoteness() == 0 || found.Remoteness() > most:
 				want = fmt.Sprintf("a value of 1 to %d moves to the end", most)
@@ -111,11 +111,11 @@ func valueError(source string, line int64, g game.Game, p game.Position, found b
 	return &streamfmt.LineError{Source: source, Line: line, Want: want, Got: string(text[:len(text)-1])}
 }
 
-func wantFinished(value byte) string {
-	return fmt.Sprintf("the value %d, as this position is finished", value)
+func wantTerminal(value byte) string {
+	return fmt.Sprintf("the value %d, as this position is terminal", value)
 }
 
-const wantOpen = "no value, as this position is not finished"
+const wantOpen = "no value, as this position is not terminal"
 
 // A passCheck checks the input of the map of a pass over a game with cycles, as inputCheck
 // does for tiered games.
@@ -166,7 +166,7 @@ func (c *passCheck) values(mover game.Mover, rng uint64, s *block.State) error {
 		value, _ := s.Value(slot)
 		want := wantOpen
 		if finished, _ := c.rules.Value(slot); finished != 0 {
-			want = wantFinished(finished)
+			want = wantTerminal(finished)
 		}
 		return valueError(c.source, c.line[slot], c.g, rng*uint64(c.g.RangeSize())+uint64(slot), value, want)
 	}

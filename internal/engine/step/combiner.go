@@ -83,4 +83,4 @@ func (t *Combiner) Flush() error {
 // than can be counted, because positions of the game have more moves than allowed.
 func TooManyMessages(rng uint64) error { return fmt.Errorf("range %#x: %w", rng, errTooManyMessages) }
 
-var errTooManyMessages = fmt.Errorf("a position receives messages from more than %d children that are won", block.MaxCount)
+var errTooManyMessages = fmt.Errorf("a position receives messages from more than %d successors that are won", block.MaxCount)

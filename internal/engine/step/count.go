@@ -3,7 +3,6 @@ package step
 import (
 	"fmt"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -15,10 +14,6 @@ import (
 type countingMapper struct {
 	*solve
 	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot
-}
-
-func newCountingMapper(g game.Tiered) *countingMapper {
-	return &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 }
 
 // Expect resets the counts. No slot needs to be open: a successor sends messages to all
@@ -44,11 +39,11 @@ func (t *countingMapper) Map(from, into *block.Block) {
 		}
 		return
 	}
-	children, kinds := t.g.Within(into.Tier, into.Range)
-	for slot := range len(children) / max(1, kinds) {
+	successors, kinds := t.g.Within(into.Tier, into.Range)
+	for slot := range len(successors) / max(1, kinds) {
 		top, n := best[slot], uint8(0)
-		for _, child := range children[slot*kinds : (slot+1)*kinds] {
-			s := score[value[child]]
+		for _, successor := range successors[slot*kinds : (slot+1)*kinds] {
+			s := score[value[successor]]
 			top = max(top, s)
 			n += (s | -s) >> 7 // 1 if there is a score
 		}
@@ -91,7 +86,7 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 	}
 	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
 	if score == 0 {
-		return "a message with the value of a child"
+		return "a message with the value of a successor"
 	}
 	if !b.Done.Has(slot) {
 		b.Val[slot] = max(b.Val[slot], score)
@@ -104,13 +99,13 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 // moves. It then resets the counts.
 func (h *countingReducer) check(b *block.Block, source string) error {
 	h.across = h.g.Targets(h.across[:0], b.Tier, b.Range)
-	children, kinds := h.g.Within(b.Tier, b.Range)
+	successors, kinds := h.g.Within(b.Tier, b.Range)
 	none := uint32(len(h.g.Low(b.Tier+1, b.Range)))
 	for _, slot := range b.OpenSlots() {
 		moves := len(h.across)
-		if children != nil {
-			for _, child := range children[int(slot)*kinds : (int(slot)+1)*kinds] {
-				if child != none {
+		if successors != nil {
+			for _, successor := range successors[int(slot)*kinds : (int(slot)+1)*kinds] {
+				if successor != none {
 					moves++
 				}
 			}
@@ -122,7 +117,7 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 		case received > uint32(moves):
 			why = "duplicate messages"
 		case moves == 0:
-			why = "it is finished, and has no value"
+			why = "it is terminal, and has no value"
 		}
 		return fmt.Errorf("%s:%d: position %s has %d moves, but received messages for %d: %s",
 			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, received, why)

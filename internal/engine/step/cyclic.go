@@ -60,7 +60,7 @@ type Pass struct {
 	Messages int64
 	// StoreEdge, if it is not nil, is called for each edge of a new position in Create and Mark.
 	// Several moves to the same successor are one edge.
-	StoreEdge func(child, parent game.Position) error
+	StoreEdge func(successor, predecessor game.Position) error
 	// Moves contains the stored edges. Solve and Ties need it if the game cannot compute
 	// predecessors.
 	Moves Moves
@@ -75,16 +75,16 @@ type Pass struct {
 
 	// The following fields are for games that cannot compute predecessors.
 
-	moves   []game.Move
-	parents []game.Position
-	sets    *game.Sets
+	moves        []game.Move
+	predecessors []game.Position
+	sets         *game.Sets
 }
 
 // Moves are the edges of a game with cycles, indexed by successor.
 type Moves interface {
-	// Parents calls do with the predecessor of each edge into the set to, whose first slot
+	// Predecessors calls do with the predecessor of each edge into the set to, whose first slot
 	// is position first.
-	Parents(first game.Position, to block.Set, do func(parent game.Position)) error
+	Predecessors(first game.Position, to block.Set, do func(predecessor game.Position)) error
 }
 
 // NewPass returns pass number (from 1) of a step: Create, Mark, Solve or Ties. Positions
@@ -118,15 +118,15 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 	if p.step == Mark {
 		var err error
 		if from.Open(set); !set.Empty() {
-			p.mover.Children(rng, set, func(to uint64, children block.Set) {
-				if beyond, ok := p.beyond(to, children); ok && err == nil {
+			p.mover.Children(rng, set, func(to uint64, successors block.Set) {
+				if beyond, ok := p.beyond(to, successors); ok && err == nil {
 					err = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
 				}
 				if err != nil {
 					return
 				}
-				p.Messages += int64(children.Count())
-				send(to, children, false)
+				p.Messages += int64(successors.Count())
+				send(to, successors, false)
 			})
 		}
 		return err
@@ -140,7 +140,7 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 			continue
 		}
 		counted := result == game.Wins
-		if err := p.toParents(rng, set, func(rng uint64, to block.Set) { send(rng, to, counted) }); err != nil {
+		if err := p.toPredecessors(rng, set, func(rng uint64, to block.Set) { send(rng, to, counted) }); err != nil {
 			return err
 		}
 	}
@@ -167,29 +167,29 @@ func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
 
 // parentsAtOnce is the number of predecessors that are collected before messages are sent
 // to them.
-const parentsAtOnce = 1 << 16
+const predecessorsAtOnce = 1 << 16
 
 // toParents calls send with the predecessors of a set of positions.
-func (p *Pass) toParents(rng uint64, to block.Set, send func(rng uint64, from block.Set)) error {
+func (p *Pass) toPredecessors(rng uint64, to block.Set, send func(rng uint64, from block.Set)) error {
 	if b, ok := p.mover.(game.Backward); ok {
 		var err error
-		b.Parents(rng, to, func(from uint64, parents block.Set) {
-			if beyond, ok := p.beyond(from, parents); ok && err == nil {
-				err = fmt.Errorf("a parent of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
+		b.Parents(rng, to, func(from uint64, predecessors block.Set) {
+			if beyond, ok := p.beyond(from, predecessors); ok && err == nil {
+				err = fmt.Errorf("a predecessor of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
 			}
 			if err == nil {
-				send(from, parents)
+				send(from, predecessors)
 			}
 		})
 		return err
 	}
-	p.parents = p.parents[:0]
+	p.predecessors = p.predecessors[:0]
 	flush := func() {
-		p.sets.Send(p.parents, send)
-		p.parents = p.parents[:0]
+		p.sets.Send(p.predecessors, send)
+		p.predecessors = p.predecessors[:0]
 	}
-	err := p.Moves.Parents(rng*uint64(p.g.RangeSize()), to, func(parent game.Position) {
-		if p.parents = append(p.parents, parent); len(p.parents) >= parentsAtOnce {
+	err := p.Moves.Predecessors(rng*uint64(p.g.RangeSize()), to, func(predecessor game.Position) {
+		if p.predecessors = append(p.predecessors, predecessor); len(p.predecessors) >= predecessorsAtOnce {
 			flush()
 		}
 	})
@@ -235,27 +235,22 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 		open.Subtract(set)
 	})
 	if p.StoreEdge != nil {
-		return p.storeEdges(rng, open, &s.Number)
+		for slot := range open.All() {
+			if err := p.storeEdges(rng*uint64(p.g.RangeSize())+uint64(slot), slot, &s.Number); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	p.mover.CountMoves(rng, open, &s.Number)
 	return nil
 }
 
-// storeEdges counts and stores the outgoing edges of positions that are not terminal.
-func (p *Pass) storeEdges(rng uint64, of block.Set, into *block.Counter) error {
-	for slot := range of.All() {
-		if err := p.storeEdgesOf(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// storeEdgesOf counts and stores the outgoing edges of one position.
-func (p *Pass) storeEdgesOf(from game.Position, slot int, into *block.Counter) error {
+// storeEdges counts and stores the outgoing edges of a position that is not terminal.
+func (p *Pass) storeEdges(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
-		return fmt.Errorf("position %#x is not finished, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
+		return fmt.Errorf("position %#x is not terminal, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
 	}
 	into.Put(slot, len(p.moves))
 	mover := p.g.ToMove(from)
@@ -291,7 +286,7 @@ func (p *Pass) solve(rng uint64, s *block.State, h *block.Inbox, fresh *block.St
 	}
 	open.Intersect(open, set) // only these counts change; all others are above 0
 	if !s.Number.SubCounter(&h.Times, open) {
-		return false, fmt.Errorf("range %#x: a position has more children that are won than moves", rng)
+		return false, fmt.Errorf("range %#x: a position has more successors that are won than moves", rng)
 	}
 	changed = changed || !open.Empty()
 	s.Number.Zero(set, open)

@@ -23,7 +23,7 @@ type blockLines struct {
 func newBlockLines(s *stream, g game.Tiered) *blockLines {
 	c := &blockLines{stream: s, g: g}
 	if s.name == Solve {
-		c.count = newCountingMapper(g)
+		c.count = &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 		// A slot takes 5/4 bytes (see Pusher.receiver), and one for its count.
 		s.o.Memory = max(1, cmp.Or(s.o.Memory, DefaultMemory)/9*5)
 	}
@@ -101,10 +101,10 @@ func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 // checkTier checks Options.Turn and Options.LastRound against the tier of a position and
 // the tier of the successors in its job. If they do not match, it returns a description of
 // what was expected instead.
-func checkTier(g game.Tiered, o Options, tier, children int) string {
+func checkTier(g game.Tiered, o Options, tier, successors int) string {
 	want := ""
-	switch last := children == g.Tiers(); {
-	case o.Turn != "" && o.Turn != Turn(g, children-1):
+	switch last := successors == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, successors-1):
 		want = o.Turn + " moves"
 	case o.LastRound != nil && *o.LastRound != last:
 		want = fmt.Sprintf("last-round is %v", *o.LastRound)
@@ -193,7 +193,7 @@ func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) str
 	case rec.Kind == streamfmt.Message && c.name == Solve && rec.Value == counted:
 		n := h.Times.Get(slot) + max(1, int(rec.Times))
 		if n > block.MaxCount {
-			return fmt.Sprintf("at most %d children that are won", block.MaxCount)
+			return fmt.Sprintf("at most %d successors that are won", block.MaxCount)
 		}
 		h.Times.Put(slot, n)
 	case c.name == Solve:

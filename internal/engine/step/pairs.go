@@ -101,9 +101,9 @@ func (p *pairs) each(rng uint64, do func() (records int, err error)) error {
 // blockPairs is the packed encoding of the records of a step on blocks.
 type blockPairs struct {
 	pairs
-	g       game.Tiered
-	parents *jobdir.Tier // the existing positions of the tier that is written, in Solve
-	counts  [256]uint64  // required by AppendBlock
+	g            game.Tiered
+	predecessors *jobdir.Tier // the existing positions of the tier that is written, in Solve
+	counts       [256]uint64  // required by AppendBlock
 }
 
 func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {
@@ -116,34 +116,34 @@ func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {
 		return c, nil
 	}
 	var err error
-	c.parents, err = jobdir.OpenTier(s.o.FS, s.o.Parents, g, tier)
+	c.predecessors, err = jobdir.OpenTier(s.o.FS, s.o.Predecessors, g, tier)
 	return c, err
 }
 
 func (c *blockPairs) close() error {
-	if c.parents == nil {
+	if c.predecessors == nil {
 		return nil
 	}
-	return c.parents.Close()
+	return c.predecessors.Close()
 }
 
 func (c *blockPairs) step() Step {
-	if c.parents == nil {
+	if c.predecessors == nil {
 		return New(c.name, c.g)
 	}
-	return &solveExisting{newSolve(c.g), c.parents.Cursor(readAhead)}
+	return &solveExisting{newSolve(c.g), c.predecessors.Cursor(readAhead)}
 }
 
 // solveExisting is the map of Solve where the existing predecessors can be read: successors
 // send messages only to those, not to all possible ones.
 type solveExisting struct {
 	*solve
-	parents *jobdir.TierCursor
+	predecessors *jobdir.TierCursor
 }
 
 // Expect opens the positions that have no value yet.
 func (s *solveExisting) Expect(home uint64, b *block.Block) error {
-	exist, err := s.parents.Block(home, b.Range)
+	exist, err := s.predecessors.Block(home, b.Range)
 	if exist != nil {
 		b.Open.Union(exist.Open)
 	}
@@ -166,7 +166,7 @@ func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 		defer t.Close()
 		return c.eachBlock(t, split.From, split.To, b, func() error {
 			if c.name == Solve && !b.Open.Empty() {
-				return fmt.Errorf("%s: expected children with a value, found %d without in range %#x", split.File, b.Open.Count(), b.Range)
+				return fmt.Errorf("%s: expected successors with a value, found %d without in range %#x", split.File, b.Open.Count(), b.Range)
 			}
 			c.In += int64(b.Count())
 			return do(b)
@@ -214,8 +214,8 @@ func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
 		}
 		return do(b)
 	}
-	if c.parents != nil {
-		err := c.eachBlock(c.parents, c.from, c.to, b, func() error {
+	if c.predecessors != nil {
+		err := c.eachBlock(c.predecessors, c.from, c.to, b, func() error {
 			if err := c.skip(b.Range); err != nil {
 				return err
 			}

@@ -44,8 +44,8 @@ type pair struct {
 
 // options returns the options of a packed job.
 func (r *shuffled) options(job *runner.Job) step.Options {
-	return step.Options{Source: "stdin", Codec: jobdir.Blocks, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
-		Reducers: job.Reducers, Parents: job.Parents, Memory: r.memory}
+	return step.Options{Source: "stdin", Codec: jobdir.Packed, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
+		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory}
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
@@ -79,7 +79,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 	}
 	o := r.options(pass)
 	if step.NeedsMoves(g, pass.Step) {
-		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
 			return stats, err
 		}
@@ -100,7 +100,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 
 // reducePass runs the reduce of a packed pass, with its states and edges in files.
 func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
-	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.PreviousPass, g)
 	if err != nil {
 		return n, err
 	}
@@ -127,7 +127,7 @@ func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
 }
 
 // readOnce checks that the mappers have read each record exactly once, including those at
-// the borders of shares.
+// the borders of intervals.
 func readOnce(read, records int64) error {
 	if read != records {
 		return fmt.Errorf("mappers read %d records, want %d, each once", read, records)
@@ -247,7 +247,7 @@ func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
@@ -322,11 +322,11 @@ func TestPassErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
-	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Blocks))
+	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Packed))
 	for _, name := range []string{states, fresh} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -338,7 +338,7 @@ func TestPassErrors(t *testing.T) {
 		}
 	}
 	job := func(name string, tier int, states string) *runner.Job {
-		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, States: states, Output: dir}
+		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, PreviousPass: states, Output: dir}
 	}
 	create := job(step.Create, 1, "")
 	mark := func(states string) *runner.Job { return job(step.Mark, 3, filepath.Join(dir, states)) }
@@ -442,7 +442,7 @@ func FuzzReducePassPairs(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { data.Close() })
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		f.Fatal(err)
 	}
@@ -456,7 +456,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
+			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: data.Dir("mark1"), Output: dir}
 			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}

@@ -31,13 +31,13 @@ func Properties(m game.Method, name string, tier int, states string) []Property 
 	if m.Lists != nil {
 		return append(ps, Property{"tier", strconv.Itoa(tier)})
 	}
-	children := tier
+	successors := tier
 	if name == Solve {
-		children++
+		successors++
 	}
 	return append(ps,
-		Property{"turn", Turn(m.Blocks, children-1)},
-		Property{"last_round", strconv.FormatBool(children == m.Blocks.Tiers())})
+		Property{"turn", Turn(m.Blocks, successors-1)},
+		Property{"last_round", strconv.FormatBool(successors == m.Blocks.Tiers())})
 }
 
 // Turn returns the name of the player who moves from a tier.

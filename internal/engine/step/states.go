@@ -56,14 +56,13 @@ func (s *stream) mapPass(g game.Cyclic) (err error) {
 func (s *stream) reducePass(g game.Cyclic) error {
 	p := NewPass(g, s.name, s.o.Number)
 	p.StoreEdge = s.o.StoreEdge
-	files, err := jobdir.NewStateWriter(s.create, s.o.Part, g, s.o.Codec)
+	out, err := jobdir.NewStateWriter(s.create, s.o.Part, g, s.o.Codec)
 	if err != nil {
 		return err
 	}
-	chunk := jobdir.NewStateChunk(g, s.o.Codec)
-	out := shard[*jobdir.StateChunk]{chunk, files, func() { s.AddNew(chunk.New) }}
+	defer func() { s.AddNew(out.New()) }()
 	var state, fresh block.State
-	return out.finish(s.stateCells(g, p).eachReceived(func(rng uint64, h *block.Inbox) error {
+	return out.Finish(s.stateCells(g, p).eachReceived(func(rng uint64, h *block.Inbox) error {
 		if err := s.o.LoadState(rng, &state); err != nil {
 			return err
 		}
@@ -74,7 +73,6 @@ func (s *stream) reducePass(g game.Cyclic) error {
 		if !changed {
 			return nil
 		}
-		chunk.Add(rng, &state, &fresh)
-		return out.spill()
+		return out.Add(rng, &state, &fresh)
 	}))
 }

@@ -139,8 +139,8 @@ func TestPassStreamErrors(t *testing.T) {
 		{step.Mark, 1, true, "001\t5\n", "in:1: expected a position without a value"},
 		{step.Solve, 2, true, "001\tm1\n", "in:1: expected a message of value 5 or 6"},
 		{step.Ties, 2, true, "001\tm6\n", "in:1: expected a message of value 7"},
-		{step.Solve, 1, true, "001\tm2x63\n001\tm2\n", "in:2: expected at most 63 children that are won"},
-		{step.Solve, 1, true, "000\tm2x13\n", "more children that are won than moves"},
+		{step.Solve, 1, true, "001\tm2x63\n001\tm2\n", "in:2: expected at most 63 successors that are won"},
+		{step.Solve, 1, true, "000\tm2x13\n", "more successors that are won than moves"},
 		{step.Final, 1, true, "001\n001\t5\n", "in:2: expected the value 0 that another line gave this key"},
 		{step.Final, 1, true, "001\n000\n", "in:2: expected keys in ascending order"},
 	} {

@@ -110,17 +110,17 @@ func (p possible) Map(from, into *block.Block) {
 		into.Open.Union(from.Open)
 		return
 	}
-	children, kinds := p.g.Within(from.Tier, from.Range)
-	if children == nil {
+	successors, kinds := p.g.Within(from.Tier, from.Range)
+	if successors == nil {
 		return
 	}
 	none := uint32(into.Len())
 	for i, w := range from.Open {
 		for base := i << 6; w != 0; w &= w - 1 {
 			at := (base + bits.TrailingZeros64(w)) * kinds
-			for _, child := range children[at : at+kinds] {
-				if child != none {
-					into.Open.Add(int(child))
+			for _, successor := range successors[at : at+kinds] {
+				if successor != none {
+					into.Open.Add(int(successor))
 				}
 			}
 		}
@@ -151,7 +151,7 @@ func (p possible) Send(*block.Block) {}
 
 func (p possible) Receive(piece, b *block.Block) error {
 	if !piece.Done.Empty() {
-		return errors.New("expected children, found messages")
+		return errors.New("expected successors, found messages")
 	}
 	b.Open.Union(piece.Open)
 	return nil
@@ -191,15 +191,15 @@ func (s *solve) Map(from, into *block.Block) {
 		}
 		return
 	}
-	children, kinds := s.g.Within(into.Tier, into.Range)
-	if children == nil {
+	successors, kinds := s.g.Within(into.Tier, into.Range)
+	if successors == nil {
 		return
 	}
 	for _, slot := range into.OpenSlots() {
 		top := best[slot]
 		at := int(slot) * kinds
-		for _, child := range children[at : at+kinds] {
-			top = max(top, score[value[child]])
+		for _, successor := range successors[at : at+kinds] {
+			top = max(top, score[value[successor]])
 		}
 		best[slot] = top
 	}
@@ -212,7 +212,7 @@ func (s *solve) Reduce(b *block.Block) error {
 	for _, slot := range b.OpenSlots() {
 		v := value[b.Val[slot]]
 		if v == 0 {
-			return fmt.Errorf("position %#x is not finished, but received no message from a child", b.Key(int(slot)))
+			return fmt.Errorf("position %#x is not terminal, but received no message from a successor", b.Key(int(slot)))
 		}
 		b.Val[slot] = byte(v)
 	}
@@ -253,7 +253,7 @@ func (s *solve) Receive(piece, b *block.Block) error {
 			slot := base + bits.TrailingZeros64(w)
 			best := score[piece.Val[slot]]
 			if best == 0 {
-				return fmt.Errorf("expected the value of a child, found a message of value %d", piece.Val[slot])
+				return fmt.Errorf("expected the value of a successor, found a message of value %d", piece.Val[slot])
 			}
 			if b.Open.Has(slot) {
 				b.Val[slot] = max(b.Val[slot], best)

@@ -38,7 +38,7 @@ type Options struct {
 	// range.
 	LoadState func(rng uint64, s *block.State) error
 	// StoreEdge is for a reducer, see Pass.
-	StoreEdge func(child, parent game.Position) error
+	StoreEdge func(successor, predecessor game.Position) error
 
 	// The following options are for games solved by lists, see package lists, and for packed
 	// records.
@@ -48,20 +48,20 @@ type Options struct {
 	// Create creates a file in the directory of the job: of outgoing edges, of states, or a
 	// packed shard.
 	Create func(name string) (io.WriteCloser, error)
-	// Codec is the encoding of the records; "" means text. With jobdir.Blocks a mapper reads
+	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
 	// splits, see Split, and writes pairs, and a reducer writes a block file. Records of
 	// lists are always lines; for them Codec is the encoding of the outgoing edges.
 	Codec jobdir.Codec
 
 	// The following options are for packed records.
 
-	FS       store.FS // of the files
-	Reducers int      // requested number; see Borders and CyclicBorders for the actual one
-	Parents  string   // blocks, Solve: the directory of the existing positions of Tier
+	FS           store.FS // of the files
+	Reducers     int      // requested number; see Borders and CyclicBorders for the actual one
+	Predecessors string   // blocks, Solve: the directory of the existing positions of Tier
 }
 
 // packed reports whether records are packed.
-func (o *Options) packed() bool { return o.Codec == jobdir.Blocks }
+func (o *Options) packed() bool { return o.Codec == jobdir.Packed }
 
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.
@@ -217,43 +217,6 @@ func (s *stream) create(name string) (io.WriteCloser, error) {
 		return s.Writer, nil
 	}
 	return s.o.Create(name)
-}
-
-// A shard is the output of a reducer. It collects records in a chunk.
-type shard[C interface {
-	Size() int
-	Reset()
-}] struct {
-	chunk C
-	files interface {
-		Append(C) error
-		Finish(error) error
-	}
-	count func() // counts the records of the chunk
-}
-
-// spill writes the chunk if it is large enough.
-func (s *shard[C]) spill() error {
-	if s.chunk.Size() < flushSize {
-		return nil
-	}
-	return s.flush()
-}
-
-func (s *shard[C]) flush() error {
-	s.count()
-	err := s.files.Append(s.chunk)
-	s.chunk.Reset()
-	return err
-}
-
-// finish writes the last chunk and finalizes the files unless err is not nil, and closes
-// them in any case. It returns the first error.
-func (s *shard[C]) finish(err error) error {
-	if err == nil {
-		err = s.flush()
-	}
-	return s.files.Finish(err)
 }
 
 // eachRecord calls do for every record of in. Each record must be a position, not a

@@ -107,11 +107,11 @@ func TestPossible(t *testing.T) {
 func TestSolve(t *testing.T) {
 	g := rules(t, 4, 5, 3)
 	tiers := plies(g, 7)
-	const children = 7
-	turn := step.Turn(g, children-1)
+	const successors = 7
+	turn := step.Turn(g, successors-1)
 	value := make(map[game.Position]game.Value)
 	var solved []byte
-	for i, line := range slices.Collect(strings.Lines(tiers[children])) {
+	for i, line := range slices.Collect(strings.Lines(tiers[successors])) {
 		r := streamfmt.NewReader(strings.NewReader(line), "test", 6)
 		rec, err := r.Next()
 		if err != nil {
@@ -123,9 +123,9 @@ func TestSolve(t *testing.T) {
 		value[rec.Key] = game.Value(rec.Value)
 		solved = streamfmt.AppendRecord(solved, rec, 6)
 	}
-	score := g.Values().Scores(g.TierToMove(children - 1))
+	score := g.Values().Scores(g.TierToMove(successors - 1))
 	var want []byte
-	for line := range strings.Lines(tiers[children-1]) {
+	for line := range strings.Lines(tiers[successors-1]) {
 		rec, err := streamfmt.NewReader(strings.NewReader(line), "test", 6).Next()
 		if err != nil {
 			t.Fatal(err)
@@ -140,8 +140,8 @@ func TestSolve(t *testing.T) {
 		want = streamfmt.AppendRecord(want, rec, 6)
 	}
 	for _, in := range []string{
-		tiers[children-1] + string(solved),
-		string(solved) + tiers[children-1],
+		tiers[successors-1] + string(solved),
+		string(solved) + tiers[successors-1],
 	} {
 		for _, o := range []step.Options{{Turn: turn, Combine: true}, {Turn: turn}, {Turn: turn, Combine: true, Memory: 1}} {
 			if got := reduced(t, step.Solve, g, mapped(t, step.Solve, g, in, o)); got != string(want) {

@@ -137,13 +137,15 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err := d.takeOver(); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
-	if mode == Overwrite {
-		return d, d.overwrite()
+	if mode == Overwrite { // until all is deleted, the manifest is marked, so that no driver resumes the run
+		keep, err = nil, d.writeManifest(true)
+	} else {
+		err = d.takeUp(mode)
 	}
-	if err := d.takeUp(mode); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if err := d.clear(false, keep); err != nil {
+	if err := d.clear(mode == Overwrite, keep); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	if d.Resumed {
@@ -250,18 +252,6 @@ func (d *Data) takeUp(mode Mode) error {
 	}
 	d.Options, d.Resumed = m.Options, true
 	return nil
-}
-
-// overwrite deletes an older run. Meanwhile the manifest is marked as Clearing, so that no
-// driver resumes a partly deleted run.
-func (d *Data) overwrite() error {
-	if err := d.writeManifest(true); err != nil {
-		return err
-	}
-	if err := d.clear(true, nil); err != nil {
-		return fmt.Errorf("data directory %s: %w", d.Path, err)
-	}
-	return d.writeManifest(false)
 }
 
 func (d *Data) writeManifest(clearing bool) error {

@@ -387,7 +387,7 @@ func (m *measurer) solve(g game.Game) (t took, err error) {
 	defer data.Close()
 	begun, before := time.Now(), cpu()
 	result, err := solve.Run(m.ctx, data, g, solve.Options{
-		Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1,
+		Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1,
 	})
 	if err != nil {
 		return t, err

@@ -40,10 +40,8 @@ func CheckName(name string) error {
 type Options struct {
 	Console *player.Console // for a human
 	Seed    uint64          // for random moves
-	Search  search.Options  // for CustomPlayer, as are the following
-	Time    time.Duration   // for a move without a limit; 0: search until it is solved
-	// Endgames must have as many pits as the board. If nil, some are built.
-	Endgames *mancala.Endgames
+	Search  search.Options  // for AlphaBetaPlayer and CustomPlayer
+	Time    time.Duration   // of CustomPlayer, for a move without a limit; 0: search until it is solved
 }
 
 // New makes the player of that name for a game of Mancala.
@@ -55,47 +53,19 @@ func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 		return player.NewRandom(o.Seed), nil
 	case MinimaxName:
 		return chooser(minimax), nil
-	case AlphaBetaName:
-		return chooser(alphaBeta(make(map[game.Position]bounds))), nil
 	case EvaluationName:
 		return chooser(evaluation), nil
+	case AlphaBetaName:
+		o.Time = 0
 	case CustomName:
-		g, err := withEndgames(g, o.Endgames, o.Time)
-		if err != nil {
-			return nil, err
-		}
-		s, err := search.New(g, o.Search)
-		if err != nil {
-			return nil, err
-		}
-		return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
+	default:
+		return nil, CheckName(name)
 	}
-	return nil, CheckName(name)
-}
-
-// Sizes of the endgames that are built for a CustomPlayer: as many boards as can be built
-// in a fifth of its time, and no more than are worth the wait.
-const (
-	boardsASecond = 2_000_000
-	mostBoards    = 3_000_000
-)
-
-// withEndgames returns the game with endgames for a search of this time (0: any time): with
-// e or, if e is nil, with newly built ones. A board that is too large for endgames gets
-// none.
-func withEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (game.Acyclic, error) {
-	fast, ok := g.(*mancala.Searched)
-	if !ok {
-		return g, nil
+	s, err := search.New(g, o.Search)
+	if err != nil {
+		return nil, err
 	}
-	if e == nil {
-		boards := float64(mostBoards)
-		if limit > 0 {
-			boards = min(boards, boardsASecond*limit.Seconds())
-		}
-		e = mancala.NewEndgames(fast.Pits(), mancala.StonesWithin(fast.Pits(), fast.Stones(), boards))
-	}
-	return fast.WithEndgames(e)
+	return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
 }
 
 // A chooser plays the first of the moves with the highest value. The value that it returns
@@ -146,33 +116,13 @@ func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, erro
 	return -l.minimax(m.To), l.err
 }
 
-// alphaBeta is the chooser of AlphaBetaPlayer: it prunes, and stores the bounds of
-// positions.
-func alphaBeta(known map[game.Position]bounds) chooser {
-	return func(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
-		if best == 1 {
-			return best, nil
-		}
-		l := lookahead{ctx: ctx, game: g, known: known}
-		return -l.alphaBeta(m.To, -1, -max(best, -1)), l.err
-	}
-}
-
 // A lookahead is a search that ends early if ctx ends.
 type lookahead struct {
 	ctx    context.Context
 	game   game.Game
 	looked uint64
-	known  map[game.Position]bounds
 	err    error // of ctx; if set, all values are invalid
 }
-
-// bounds are the bounds of the utility of a position for the player to move.
-type bounds struct{ low, high int8 }
-
-// maxKnown is the maximum number of positions stored, in less than a gigabyte. When it is
-// reached, all are dropped.
-const maxKnown = 16 << 20
 
 // pollPositions is the number of positions between checks of ctx: less than a millisecond.
 const pollPositions = 256
@@ -205,45 +155,5 @@ func (l *lookahead) minimax(p game.Position) int {
 	for _, m := range l.game.Moves(nil, p) {
 		best = max(best, -l.minimax(m.To))
 	}
-	return best
-}
-
-// alphaBeta returns the utility of a position for the player to move, if it is between
-// alpha and beta; otherwise a bound on the same side of the window.
-func (l *lookahead) alphaBeta(p game.Position, alpha, beta int) int {
-	if utility, ended := l.ended(p); ended {
-		return utility
-	}
-	b, ok := l.known[p]
-	if !ok {
-		b = bounds{-1, 1}
-	}
-	low, high := int(b.low), int(b.high)
-	if low >= beta || low == high {
-		return low
-	}
-	if high <= alpha {
-		return high
-	}
-	floor := max(alpha, low)
-	best, ceiling := -1, min(beta, high)
-	for _, m := range l.game.Moves(nil, p) {
-		if best = max(best, -l.alphaBeta(m.To, -ceiling, -max(floor, best))); best >= ceiling {
-			break
-		}
-	}
-	if l.err != nil {
-		return 0
-	}
-	if best < ceiling {
-		b.high = int8(min(high, max(best, floor)))
-	}
-	if best > floor {
-		b.low = int8(max(low, best))
-	}
-	if len(l.known) >= maxKnown {
-		clear(l.known)
-	}
-	l.known[p] = b
 	return best
 }

@@ -17,7 +17,7 @@ import (
 //	chain 2 ──▶ key, verdict
 //
 // Positions are never removed. The number of chains is fixed, so a lookup takes longer the
-// more positions there are in a chain; the hand-out's experiment measures this.
+// more positions there are in a chain.
 type Table struct {
 	chains []uint32    // the first element of each list: its number, from 1; 0: none
 	blocks [][]element // element n is blocks[(n-1)/blockSize][(n-1)%blockSize]
@@ -96,10 +96,9 @@ func (t *Table) Insert(p game.Position, v Verdict) bool {
 	return true
 }
 
-// Len returns the number of positions in the table, Chains the number of chains, Steps the
-// number of elements that all lookups have compared.
+// Len returns the number of positions in the table, Steps the number of elements that all lookups
+// have compared.
 func (t *Table) Len() int      { return int(t.len) }
-func (t *Table) Chains() int   { return len(t.chains) }
 func (t *Table) Steps() uint64 { return t.steps }
 
 // MeanChain returns the mean number of positions in a chain.

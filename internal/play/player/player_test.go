@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,6 +235,49 @@ func TestMachine(t *testing.T) {
 			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
 				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
 			}
+		}
+	}
+}
+
+// TestLevels checks that every level is found by its name, that its moves are legal, and that
+// the same seed gives the same moves.
+func TestLevels(t *testing.T) {
+	for _, l := range player.Levels() {
+		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
+			t.Errorf("%s: %+v, %v", l.Name, parsed, err)
+		}
+		if l.String() != "machine:level="+l.Name {
+			t.Error(l)
+		}
+		var plays [2][]string
+		for i := range plays {
+			h := after(t, three)
+			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := player.NewLevel(s, l, 7)
+			for len(h.Moves()) > 0 {
+				name, err := p.Move(t.Context(), h.Clone(), 0)
+				if err == nil {
+					err = h.Play(name)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", l.Name, err)
+				}
+			}
+			plays[i] = h.Names()
+		}
+		if !slices.Equal(plays[0], plays[1]) {
+			t.Errorf("%s: %v, then %v", l.Name, plays[0], plays[1])
+		}
+	}
+	if _, err := player.ParseLevel("divine"); err == nil || !strings.Contains(err.Error(), `level "divine": expected beginner, novice, `) {
+		t.Error(err)
+	}
+	for want, l := range map[string]player.Level{"machine:depth=3": {Depth: 3}, "machine:time=1s": {Time: time.Second}, "machine": {}, "random": {Random: 1}} {
+		if l.String() != want {
+			t.Errorf("%+v: %s, want %s", l, l, want)
 		}
 	}
 }

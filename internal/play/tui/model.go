@@ -118,11 +118,11 @@ func newModel(o Options) *model {
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
 		analyzer: analysis.New(o.Game, o.Table, options),
-		opponent: &opponent{g: o.Game, table: o.Table, options: options, random: player.NewRandom(o.Seed)},
+		opponent: &opponent{g: o.Game, table: o.Table, options: options, seed: o.Seed},
 		initials: make(map[rune]bool), cancel: func() {},
 		mode: choosing, message: o.Notice, bad: o.Notice != "",
 	}
-	m.levels, m.level = levels(o.Table != nil, level{depth: o.Depth, time: o.Time})
+	m.levels, m.level = levels(o.Table != nil, o.Level)
 	m.seats = choices[0].seats
 	if o.Seats != nil {
 		m.seats, m.mode = *o.Seats, playing
@@ -379,7 +379,7 @@ func (m *model) begin(seats [2]bool) tea.Cmd {
 // players returns the names of the players for a file.
 func (m *model) players() (names [2]string) {
 	for i, person := range m.seats {
-		if names[i] = m.levels[m.level].name; person {
+		if names[i] = m.levels[m.level].String(); person {
 			names[i] = humanName
 		}
 	}

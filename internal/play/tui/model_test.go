@@ -32,7 +32,7 @@ var (
 // start returns the started model of a game without a table.
 func start(t testing.TB, spec string, change func(o *Options)) *model {
 	t.Helper()
-	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Depth: 8}
+	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Level: player.Level{Depth: 8}}
 	if change != nil {
 		change(&o)
 	}
@@ -439,7 +439,7 @@ func TestSelecting(t *testing.T) {
 // TestUndo checks that, against the machine, undo goes back to the user's own previous
 // move, redo repeats the moves, and a new move discards those taken back.
 func TestUndo(t *testing.T) {
-	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youFirst, 2 })
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
 	keys(t, m, "00")
 	if len(m.names) != 4 {
 		t.Fatal(m.names)
@@ -463,7 +463,7 @@ func TestUndo(t *testing.T) {
 // TestSecond checks that the machine begins if the user plays second, and that it waits
 // after an undo to the initial position.
 func TestSecond(t *testing.T) {
-	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youSecond, 2 })
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youSecond, 2 })
 	if len(m.names) != 1 {
 		t.Fatal(m.names)
 	}
@@ -543,27 +543,26 @@ func TestNewGame(t *testing.T) {
 // TestLevels checks that the level of the machine can be raised and lowered within its
 // range.
 func TestLevels(t *testing.T) {
-	m := start(t, three, func(o *Options) { o.Seats, o.Depth, o.Time = youFirst, 0, 3*time.Second })
+	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Time: 3 * time.Second} })
 	expect(t, m, "machine: 3s a move")
 	for _, tt := range []struct{ keys, words string }{
-		{"+", "5s a move"}, {"-", "3s a move"}, {"-----------", "random moves"}, {"+", "1 move ahead"}, {"=", "2 moves ahead"}, {"+++++++++++", "30s a move"},
+		{"+", "perfect"}, {"-", "3s a move"}, {"-", "grandmaster"}, {"-----------", "random moves"}, {"+", "beginner"}, {"=", "novice"}, {"+++++++++++", "perfect"},
 	} {
 		keys(t, m, tt.keys)
 		expect(t, m, "machine: "+tt.words)
 	}
 	for _, tt := range []struct {
 		table bool
-		own   level
+		own   player.Level
 		first string
 		all   int
 	}{
-		{false, level{}, "machine:time=1s", 9}, {true, level{}, "table", 10},
-		{true, level{depth: 4}, "machine:depth=4", 10}, {true, level{depth: 5}, "machine:depth=5", 11},
-		{false, level{time: time.Hour}, "machine:time=1h0m0s", 10}, {true, level{time: time.Hour}, "machine:time=1h0m0s", 11},
-		{false, level{depth: 40}, "machine:depth=40", 10},
+		{false, player.Level{}, "machine:time=1s", 12}, {true, player.Level{}, "machine:level=perfect", 11},
+		{true, player.Level{Depth: 4}, "machine:depth=4", 12}, {false, player.Level{Time: time.Hour}, "machine:time=1h0m0s", 12},
+		{true, player.Levels()[4], "machine:level=club", 11},
 	} {
 		all, first := levels(tt.table, tt.own)
-		if all[first].name != tt.first || len(all) != tt.all {
+		if all[first].String() != tt.first || len(all) != tt.all {
 			t.Errorf("%+v: %d of %+v", tt, first, all)
 		}
 	}
@@ -737,7 +736,7 @@ func TestFilesRefused(t *testing.T) {
 // TestLate checks that background work for an earlier position is cancelled and its results
 // are ignored, and that a search that would take an hour does not block anything.
 func TestLate(t *testing.T) {
-	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Time: time.Hour}
+	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Level: player.Level{Time: time.Hour}}
 	m := newModel(o)
 	defer m.close()
 	cmd := m.arrive()
@@ -774,7 +773,7 @@ func TestLate(t *testing.T) {
 func TestTableFails(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
-	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Depth, o.Seats = tab, "there", 0, youSecond })
+	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Level, o.Seats = tab, "there", player.Level{}, youSecond })
 	expect(t, m, "the machine cannot move: table:")
 	expect(t, m, "by search, for")
 	keys(t, m, "-<space>")

@@ -8,64 +8,46 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
-// A level is a playing strength of the machine: with a depth or a time it searches.
+// A level is a playing strength of the machine.
 type level struct {
-	name  string // in a file of played games: the name of the player as in a command line
+	player.Level
 	words string // on the screen
-	depth int
-	time  time.Duration
-	table bool
 }
 
-// levels returns the levels, the weakest first, and the index of the initial one. own is
-// the level that the command line asks for, if it has a depth or a time.
-func levels(table bool, own level) (all []level, first int) {
-	all = []level{{name: "random", words: "random moves"}}
-	for _, depth := range []int{1, 2, 4, 8} {
-		all = append(all, deep(depth))
+// levels returns the levels, the weakest first, and the index of the initial one. own is the
+// level that the command line asks for: one of player.Levels, or one with a depth or a time,
+// which stands before the perfect one. If it is none of these, the machine plays from the table
+// or, without a table, searches for a second.
+func levels(table bool, own player.Level) (all []level, first int) {
+	all = []level{{player.Level{Name: "random", Random: 1}, "random moves"}}
+	for _, l := range player.Levels() {
+		words := l.Name
+		if l.Perfect && table {
+			words += ", from the table"
+		}
+		all = append(all, level{l, words})
 	}
-	for _, limit := range []time.Duration{200 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second} {
-		all = append(all, timed(limit))
+	last := len(all) - 1
+	if own.Name != "" {
+		return all, slices.IndexFunc(all, func(l level) bool { return l.Name == own.Name })
 	}
-	if table {
-		all = append(all, level{name: "table", words: "the table", table: true})
+	if own.Depth == 0 && own.Time == 0 {
+		if table {
+			return all, last
+		}
+		own.Time = time.Second
 	}
-	switch {
-	case own.depth > 0:
-		own = deep(own.depth)
-		first = slices.IndexFunc(all, func(l level) bool { return l.depth >= own.depth || l.time > 0 })
-	case own.time > 0:
-		own = timed(own.time)
-		first = slices.IndexFunc(all, func(l level) bool { return l.time >= own.time || l.table })
-	case table:
-		return all, len(all) - 1
-	default:
-		return all, slices.IndexFunc(all, func(l level) bool { return l.time == time.Second })
+	l := level{own, fmt.Sprintf("%v a move", own.Time)}
+	if own.Depth > 0 {
+		l.words = numfmt.Count(own.Depth, "move") + " ahead"
 	}
-	if first < 0 {
-		first = len(all)
-	}
-	if first == len(all) || all[first] != own {
-		all = slices.Insert(all, first, own)
-	}
-	return all, first
-}
-
-func deep(depth int) level {
-	words := fmt.Sprintf("%d moves ahead", depth)
-	if depth == 1 {
-		words = "1 move ahead"
-	}
-	return level{name: fmt.Sprintf("machine:depth=%d", depth), words: words, depth: depth}
-}
-
-func timed(limit time.Duration) level {
-	return level{name: fmt.Sprintf("machine:time=%v", limit), words: fmt.Sprintf("%v a move", limit), time: limit}
+	return slices.Insert(all, last, l), last
 }
 
 // An opponent is the machine, which plays at any level. It is safe for concurrent use; it
@@ -74,7 +56,7 @@ type opponent struct {
 	g       game.Game
 	table   *table.Table
 	options search.Options
-	random  *player.Random
+	seed    uint64 // of the next move
 
 	working  sync.Mutex
 	searcher *search.Searcher // made when it is first needed
@@ -87,20 +69,17 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	var p player.Player = op.random
-	switch {
-	case l.table:
-		p = player.NewTable(op.table)
-	case l.depth > 0 || l.time > 0:
-		if op.searcher == nil {
-			var err error
-			if op.searcher, err = search.New(op.g, op.options); err != nil {
-				return "", err
-			}
-		}
-		p = player.NewMachine(op.searcher, search.Limit{Depth: l.depth, Time: l.time})
+	if l.Perfect && op.table != nil {
+		return player.NewTable(op.table).Move(ctx, h, 0)
 	}
-	return p.Move(ctx, h, 0)
+	if op.searcher == nil {
+		var err error
+		if op.searcher, err = search.New(op.g, op.options); err != nil {
+			return "", err
+		}
+	}
+	op.seed++
+	return player.NewLevel(op.searcher, l.Level, op.seed).Move(ctx, h, 0)
 }
 
 // close waits until the current move is chosen, and prevents further ones.

@@ -22,6 +22,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -35,9 +36,9 @@ type Options struct {
 	TableName string
 	// Search configures the searches; analyzer and opponent share the memory.
 	Search search.Options
-	// Depth or Time is the initial level of the machine; neither: the table, or one second.
-	Depth int
-	Time  time.Duration
+	// Level is the initial level of the machine: one of player.Levels, or a Depth or Time
+	// without a name. If it is empty, the machine plays from the table, or for one second.
+	Level player.Level
 	// Pace is the minimum time of a machine's move, so that it can be seen.
 	Pace time.Duration
 	// Seats lists which players are people; nil: the user is asked.

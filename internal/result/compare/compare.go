@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -23,7 +23,7 @@ type Valued struct {
 
 // ParseLine parses a line of final, or of a tier's directory, that has a value.
 func ParseLine(g game.Game, line string) (v Valued, err error) {
-	a, err := command.ParseAsked(g, line, command.FromFinal)
+	a, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {
 		return v, err
 	}

@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -135,7 +135,7 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 func (l *liner) endOf(of valueOf, p game.Position) string {
 	end, ok := l.ends[of]
 	if !ok {
-		worth := command.WorthOf(l.Game, p, of.value)
+		worth := notation.ValueOf(l.Game, p, of.value)
 		end = l.Form.after(worth.Word(), worth.Number(), l.Game.Values().Word(of.value.Outcome()))
 		l.ends[of] = end
 	}

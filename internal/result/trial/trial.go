@@ -18,11 +18,11 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 )
 
 // A Runner runs jobs with the programs of a user, and compares their output with the output of our
@@ -251,7 +251,7 @@ func trimmed(line []byte) string {
 // sameKey returns a function that reports whether another line has the same key as line, or is
 // for the same position.
 func sameKey(g game.Game, line string) func(other string) bool {
-	p, err := command.ParseAsked(g, line, command.FromFinal)
+	p, err := notation.Parse(g, line, notation.FromFinal)
 	key, _, _ := strings.Cut(line, "\t")
 	return func(other string) bool {
 		field, _, _ := strings.Cut(other, "\t")

@@ -34,6 +34,7 @@ const (
 	pictures = root + "/build/screenshots"
 	axe      = root + "/build/axe/node_modules/axe-core/axe.min.js"
 	solved   = "/play/connectn/4-4-3" // the page of the table
+	table    = "/tables/connectn/4-4-3"
 	patience = 20 * time.Second
 )
 
@@ -162,6 +163,45 @@ func TestBrowser(t *testing.T) {
 		tab.want(`new URLSearchParams(location.search).get('moves').split(',').length`, plies)
 	})
 
+	t.Run("the board editor", func(t *testing.T) {
+		tab := open(t, browser, address+solved)
+		tab.expectError = true // a board that is no position
+		tab.run(chromedp.Click("#edit"))
+		tab.wait(`document.querySelectorAll('#board [role=button]').length === 16 && document.activeElement.id === 'edit'`)
+		place := func(piece, column, row int) {
+			tab.run(chromedp.Click(fmt.Sprintf(`#tools button:nth-of-type(%d)`, piece)))
+			x, y := tab.middle(fmt.Sprintf(`#board [role=button][x="%d"][y="%d"]`, column, row))
+			tab.run(chromedp.MouseClickXY(x, y))
+		}
+		place(2, 1, 3) // X
+		tab.run(chromedp.Click("#editor [type=submit]"))
+		tab.wait(`location.search === '?from=++++X+++++++++++' && document.querySelectorAll('.piece').length === 1 && document.querySelector('#editor').hidden`)
+		tab.run(chromedp.Click("#edit"))
+		place(2, 0, 0)
+		tab.run(chromedp.Click("#editor [type=submit]"))
+		tab.wait(`/piece over an empty square/.test(document.querySelector('#message').textContent)`)
+		place(1, 0, 0) // empty
+		place(3, 0, 3) // O
+		tab.run(chromedp.Focus(`#board [role=button][x="2"][y="3"]`), chromedp.Click(`#tools button:nth-of-type(2)`), chromedp.Focus(`#board [role=button][x="2"][y="3"]`), chromedp.KeyEvent(kb.Enter))
+		tab.run(chromedp.Click("#editor [type=submit]"))
+		tab.wait(`document.querySelectorAll('.piece').length === 3 && document.querySelector('#message').textContent === ''`)
+		tab.run(chromedp.Click("#edit"), chromedp.Click("#cancel"))
+		tab.wait(`document.querySelector('#editor').hidden && document.querySelectorAll('#board .mark').length > 0`)
+	})
+
+	t.Run("a random position by value", func(t *testing.T) {
+		tab := open(t, browser, address+solved)
+		tab.run(chromedp.Click("details summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), chromedp.Click("#drawn button"))
+		tab.wait(`document.querySelectorAll('.piece').length === 5`)
+		tab.wait(`/O: win in 3/.test(document.querySelector('#worth').textContent)`)
+	})
+
+	t.Run("a part of a picture", func(t *testing.T) {
+		tab := open(t, browser, address+table)
+		tab.visit(tab.text(`new URL(document.querySelector('a.node[href$="moves=2%2C1"]').getAttribute('href'), location)`))
+		tab.wait(`location.search === '?moves=2%2C1' && document.querySelectorAll('.piece').length === 2`)
+	})
+
 	t.Run("pages", func(t *testing.T) { testPages(t, browser, address) })
 }
 
@@ -175,7 +215,8 @@ func testPages(t *testing.T, browser context.Context, address string) {
 		t.Fatal(err)
 	}
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4", "mancala/6-4", "network/regular"}
-	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0"}
+	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
+		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
 		pages[id] = "/play/" + game
@@ -196,6 +237,9 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					}
 					if name == "connectn" || name == "mancala" { // their search is fast
 						tab.wait(`!/ 0 plies/.test(document.querySelector('#search').textContent)`)
+					}
+					if name == "editor" {
+						tab.run(chromedp.Click("#edit"), chromedp.Click("details summary"))
 					}
 					tab.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
 					tab.want(`document.documentElement.scrollWidth <= innerWidth`, "true")
@@ -252,7 +296,7 @@ func launch(t *testing.T) context.Context {
 type tab struct {
 	*testing.T
 	ctx         context.Context
-	expectError bool // the page itself is an answer with an error status, which the console shows
+	expectError bool // an answer has an error status, which the console shows
 }
 
 // newTab opens an empty page.

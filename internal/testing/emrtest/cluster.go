@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,13 +29,6 @@ type cluster struct {
 	idle     time.Time // since when the cluster has been waiting
 }
 
-// sudo shutdown on the master writes its arguments to shutdownFile, in the folder that the
-// variable masterVariable names.
-const (
-	shutdownFile   = "shutdown"
-	masterVariable = "EMRTEST_MASTER"
-)
-
 // look is the interval at which a cluster checks whether it must end.
 const look = 20 * time.Millisecond
 
@@ -53,9 +42,6 @@ func newCluster(s *Server, in *runJobFlowIn) *cluster {
 func (c *cluster) arn() string {
 	return "arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/" + c.id
 }
-
-// dir returns the master's folder.
-func (c *cluster) dir() string { return filepath.Join(c.s.config.Dir, c.id) }
 
 // active reports whether the cluster accepts steps.
 func (c *cluster) active() bool {
@@ -111,13 +97,8 @@ func (c *cluster) end(last, code, message string) {
 // live runs the cluster to its end.
 func (c *cluster) live() {
 	s := c.s
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		c.watch()
-	}()
 	defer func() {
-		<-watched
+		s.config.Ended()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, step := range c.steps {
@@ -131,26 +112,12 @@ func (c *cluster) live() {
 	if !c.sleep(s.seconds(s.config.Start)) {
 		return
 	}
-	if s.config.Hadoop != nil {
-		// Only one cluster at a time uses the Hadoop.
-		s.hadoop.Lock()
-		defer s.hadoop.Unlock()
-		defer c.forget()
-	}
-	err := os.MkdirAll(c.dir(), 0o777)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(c.dir(), path.Base(instanceFile)), []byte(`{"isMaster": true}`), 0o666)
-	}
-	if err != nil {
-		c.fail("INTERNAL_ERROR", err.Error())
-		return
-	}
 	c.become("BOOTSTRAPPING")
 	if !c.sleep(s.seconds(s.config.Bootstrap)) {
 		return
 	}
 	for i, action := range c.in.BootstrapActions {
-		if err := c.bootstrap(i, action); err != nil {
+		if err := c.bootstrap(action); err != nil {
 			c.fail("BOOTSTRAP_FAILURE", fmt.Sprintf("On the master instance, bootstrap action %d returned a non-zero return code: %v", i+1, err))
 			return
 		}
@@ -210,29 +177,26 @@ func (c *cluster) wait() {
 	}
 }
 
-// watch waits for a shutdown of the master, and ends the cluster at its time.
-func (c *cluster) watch() {
-	var at time.Time
-	for c.ctx.Err() == nil {
-		words, err := os.ReadFile(filepath.Join(c.dir(), shutdownFile))
-		if err == nil && at.IsZero() && len(words) > 0 {
-			at = time.Now().Add(c.s.seconds(60 * shutdownMinutes(string(words))))
-		}
-		if !at.IsZero() && !time.Now().Before(at) {
-			c.fail("INSTANCE_FAILURE", "The master node was terminated")
-		}
-		c.sleep(look)
+// bootstrap begins the limit that a bootstrap action sets.
+func (c *cluster) bootstrap(action bootstrapAction) error {
+	script := action.ScriptBootstrapAction
+	if c.s.config.S3 == "" {
+		return nil
 	}
-}
-
-// shutdownMinutes returns the delay in minutes from the arguments of shutdown.
-func shutdownMinutes(words string) int {
-	for _, word := range strings.Fields(words) {
-		if minutes, err := strconv.Atoi(strings.TrimPrefix(word, "+")); err == nil {
-			return minutes
-		}
+	bucket, key, err := c.s.bucket(c.ctx, script.Path)
+	if err == nil {
+		_, err = bucket.Stat(key)
 	}
-	return 0
+	minutes := 0
+	if err == nil {
+		_, err = fmt.Sscan(strings.Join(script.Args, " "), &minutes)
+	}
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(c.s.seconds(60*minutes), func() { c.fail("INSTANCE_FAILURE", "The master node was terminated") })
+	context.AfterFunc(c.ctx, func() { timer.Stop() })
+	return nil
 }
 
 // become changes the state of the cluster unless it is ending.

@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,13 +103,10 @@ func newSite(t *testing.T, hadoop bool) *site {
 		t.Fatal(err)
 	}
 	objects := s3test.Start(t)
-	config := emrtest.Config{
-		S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
-		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
-	}
+	config := emrtest.Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
 	if hadoop {
 		s.hadoop = clustertest.Shared(t.Context(), t)
-		config.Hadoop = s.hadoop
+		config.Run, config.Ended = s.master(t, objects), func() { s.clean(t) }
 	}
 	if s.emr, err = emrtest.Start(config); err != nil {
 		t.Fatal(err)
@@ -121,14 +121,47 @@ func newSite(t *testing.T, hadoop bool) *site {
 	return s
 }
 
-// aws returns the AWS variables of an environment.
-func aws(env []string) (of []string) {
-	for _, v := range env {
-		if strings.HasPrefix(v, "AWS_") {
-			of = append(of, v)
-		}
+// objectsDir is the directory of HDFS that streaming steps use instead of S3, where Amazon EMR uses
+// a connector of several hundred megabytes: s3://bucket/key is objectsDir/bucket/key.
+const objectsDir = "/s3"
+
+// master returns a function that runs the commands of steps as on the master of a cluster, with
+// hadoop, hadoop-streaming and aws in the PATH.
+func (s *site) master(t *testing.T, objects *s3test.Server) func(context.Context, []string) error {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/bash\nexec hadoop jar " + s.hadoop.StreamingJar() + " \"${@//s3:\\/\\//hdfs://" + objectsDir + "/}\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
 	}
-	return of
+	env := append(s.hadoop.Env(), slices.DeleteFunc(objects.Env(), func(v string) bool { return !strings.HasPrefix(v, "AWS_") })...)
+	env = append(env, "PATH="+strings.Join([]string{dir, s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
+	return func(ctx context.Context, args []string) error {
+		cmd := exec.CommandContext(ctx, "env", args...) // env finds the command in its own PATH
+		cmd.Env, cmd.Dir = env, dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		// The processes of a master end with it.
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if err := cmd.Run(); err != nil {
+			return errors.New(stderr.String())
+		}
+		return nil
+	}
+}
+
+// clean kills the remaining applications of a cluster that has ended, and deletes its files in
+// HDFS, because nothing remains of a cluster of Amazon EMR either.
+func (s *site) clean(t *testing.T) {
+	const script = `apps=$(yarn application -list | awk '/^application_/ { print $1 }')
+[ -z "$apps" ] || yarn application -kill $apps
+hadoop fs -rm -r -f -skipTrash '/user/*/*' ` + objectsDir
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Env = s.hadoop.Env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // aws runs the AWS command line.
@@ -308,6 +341,7 @@ func testDriverStep(t *testing.T, s *site) {
 		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
 		d := s.startEMR(t, b, name, more)
 		d.done(t)
+		s.noneAlive(t)
 		if !strings.Contains(d.output.String(), "positions") {
 			t.Errorf("it says\n%s", d.output)
 		}
@@ -396,7 +430,7 @@ func testStepByHand(t *testing.T, s *site) {
 		return out
 	}
 	shell(s.env, prepare+"\naws s3 cp --recursive --only-show-errors s3://bucket/games/by-hand objects")
-	objects := emrtest.ObjectsDir + "/bucket/games"
+	objects := objectsDir + "/bucket/games"
 	shell(s.hadoop.Env(), fmt.Sprintf("hadoop fs -mkdir -p %s; hadoop fs -put objects %[1]s/by-hand", objects))
 	shell(s.env, submit)
 	s.waitFor(t, "the step", func() bool {
@@ -442,7 +476,15 @@ func testSpotTaken(t *testing.T, s *site) {
 		dirs, err := filepath.Glob(filepath.Join(s.hadoop.Dir(), "local", "usercache", "*", "appcache", "application_*"))
 		return err == nil && len(dirs) > 0
 	})
-	if err := s.emr.SpotTaken(t.Context(), 20); err != nil {
+	if err := s.hadoop.Kill(minicluster.NodeManager); err != nil {
+		t.Fatal(err)
+	}
+	// The tasks end with their machine.
+	if err := s.hadoop.Stop(t.Context(), minicluster.NodeManager); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if err := s.hadoop.Start(t.Context(), minicluster.NodeManager); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Wait(); err != nil {
@@ -450,6 +492,7 @@ func testSpotTaken(t *testing.T, s *site) {
 		if !strings.Contains(d.output.String(), "--resume") {
 			t.Fatalf("%v\n%s", err, d.output)
 		}
+		s.noneAlive(t)
 		s.startEMR(t, square, "spot", "--resume").done(t)
 	}
 	s.same(t, square, s.fetched(t, "spot"))

@@ -1,18 +1,11 @@
 // Package emrtest is an Amazon EMR for tests, on loopback. It implements the service's JSON
 // protocol, and clusters that start, wait, run steps and end like those of the service. Faults can
-// be put before it (see faults). It really runs the steps, on a Hadoop on this machine (see
-// minicluster), and S3 is a real server (see s3test). It knows nothing of games or of jobs.
+// be put before it (see faults). S3 is a server of package s3test. It knows nothing of games or of
+// jobs.
 //
-// command-runner.jar works as in the service: it runs a command on the master, with hadoop
-// and aws in its PATH. These parts are simulated:
-//
-//   - s3:// in a streaming step. On EMR the S3A connector reads it, which with its SDK has several
-//     hundred megabytes. Here hadoop-streaming uses the directory ObjectsDir of HDFS instead:
-//     s3://bucket/key is ObjectsDir/bucket/key. The test puts the step's input there.
-//   - Machines. The master is the machine of this process. One cluster at a time uses the Hadoop,
-//     and its files in HDFS are deleted when it ends. SpotTaken takes the node manager away. sudo
-//     shutdown on the master ends the cluster.
-//   - Time. A second of the service can be shorter (see Config.Second).
+// command-runner.jar runs a command by Config.Run. A bootstrap action is not run: it must be in S3,
+// and its first argument is the number of minutes after which the master shuts down. A second of
+// the service can be shorter (see Config.Second).
 package emrtest
 
 import (
@@ -23,35 +16,23 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
-	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
 // A Config configures a Server.
 type Config struct {
-	// Hadoop is the cluster on which the steps run; nil: Run runs them.
-	Hadoop *minicluster.Cluster
-	// Run runs the commands of steps if there is no Hadoop; its error is that of the step.
-	// nil: steps succeed at once.
+	// Run runs the commands of steps, until ctx is done; its error is what the step writes to
+	// stderr. nil: steps succeed at once.
 	Run func(ctx context.Context, args []string) error
-
-	// S3 is the address of the server for objects, http://host:port; "": none, and logs are
-	// not stored.
+	// Ended is called when a cluster has ended, before it is TERMINATED; nil: nothing.
+	Ended func()
+	// S3 is the address of the server for objects, http://host:port; "": none, logs are not
+	// stored, and bootstrap actions are ignored.
 	S3 string
-	// Tools is a folder of programs on the master in addition to Hadoop's: aws.
-	Tools string
-	// Env replaces the AWS variables of this process in the environment of commands on the
-	// master.
-	Env []string
-	// Dir is a folder for the files of the master.
-	Dir string
 
 	// Second is the length of a second of the service; 0: one second.
 	Second time.Duration
@@ -67,7 +48,6 @@ type Server struct {
 
 	config Config
 	http   *http.Server
-	hadoop sync.Mutex     // locked by the cluster that uses the Hadoop
 	alive  sync.WaitGroup // one per cluster, and per upload of logs
 
 	mu       sync.Mutex // protects the fields below
@@ -89,10 +69,11 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{config: config}
 	s.Next = http.HandlerFunc(s.serve)
-	if config.Hadoop != nil || config.S3 != "" {
-		if err := s.writeTools(); err != nil {
-			return nil, fmt.Errorf("emrtest: %w", err)
-		}
+	if config.Run == nil {
+		s.config.Run = func(context.Context, []string) error { return nil }
+	}
+	if config.Ended == nil {
+		s.config.Ended = func() {}
 	}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -140,14 +121,9 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.code + ": " + e.message }
 
-// invalid returns the error for a request that the service cannot perform in the current
-// state, and unfit the error for one that it never accepts.
+// invalid returns the error for a request that the service refuses.
 func invalid(format string, args ...any) error {
 	return &apiError{code: "InvalidRequestException", message: fmt.Sprintf(format, args...)}
-}
-
-func unfit(format string, args ...any) error {
-	return &apiError{code: "ValidationException", message: fmt.Sprintf(format, args...)}
 }
 
 const (
@@ -204,33 +180,3 @@ func (s *Server) call(op string, body []byte) ([]byte, error) {
 	}
 	return json.Marshal(out)
 }
-
-// writeTools writes programs of the master that replace those of the machine: sudo;
-// shutdown, which writes its arguments to a file that the cluster reads; a grep that finds
-// the description of a master of the service, see instanceFile; and hadoop-streaming.
-func (s *Server) writeTools() error {
-	dir := s.toolsDir()
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		"sudo":     "#!/bin/sh\nexec \"$@\"\n",
-		"shutdown": "#!/bin/sh\necho \"$@\" >\"$" + masterVariable + "/" + shutdownFile + "\"\n",
-		"grep": "#!/bin/sh\nfor a; do shift; [ \"$a\" != " + instanceFile + " ] || a=$" + masterVariable + "/" + path.Base(instanceFile) + "; set -- \"$@\" \"$a\"; done\n" +
-			"PATH=/usr/bin:/bin exec grep \"$@\"\n",
-		"hadoop-streaming": "#!/bin/bash\nexec hadoop jar \"$HADOOP_STREAMING_JAR\" \"${@//s3:\\/\\//hdfs://" + ObjectsDir + "/}\"\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ObjectsDir is the directory of HDFS that streaming steps use instead of S3.
-const ObjectsDir = "/s3"
-
-// instanceFile is the file in which an instance of the service finds its description.
-const instanceFile = "/mnt/var/lib/info/instance.json"
-
-func (s *Server) toolsDir() string { return filepath.Join(s.config.Dir, "tools") }

@@ -22,7 +22,7 @@ import (
 // that does not retry.
 func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*Server, *emr.Client) {
 	t.Helper()
-	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Dir: t.TempDir(), Start: 1, Bootstrap: 1})
+	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Start: 1, Bootstrap: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,6 @@ func TestSteps(t *testing.T) {
 		{"waits", true, []types.StepConfig{ok}, "WAITING", []types.StepState{"COMPLETED"}},
 		{"goes on", true, []types.StepConfig{stepOf("CONTINUE", "false"), ok}, "WAITING", []types.StepState{"FAILED", "COMPLETED"}},
 		{"ends", true, []types.StepConfig{stepOf("TERMINATE_CLUSTER", "false"), ok}, "TERMINATED_WITH_ERRORS", []types.StepState{"FAILED", "CANCELLED"}},
-		{"cancels", true, []types.StepConfig{stepOf("CANCEL_AND_WAIT", "false"), ok}, "WAITING", []types.StepState{"FAILED", "CANCELLED"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, client := serve(t, fails)
@@ -188,44 +187,15 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestLimits checks that the limits of the service are enforced.
-func TestLimits(t *testing.T) {
+// TestUnknown checks that unknown clusters and calls are refused.
+func TestUnknown(t *testing.T) {
 	_, client := serve(t, fails)
-	id := made(t, client, keep, stepOf("CONTINUE", "wait"))
-	add := func(n int, change func(*types.StepConfig)) error {
-		steps := make([]types.StepConfig, n)
-		for i := range steps {
-			steps[i] = stepOf("CONTINUE", "true")
-			if change != nil {
-				change(&steps[i])
-			}
-		}
-		_, err := client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: steps})
-		return err
-	}
-	for _, test := range []struct {
-		n      int
-		change func(*types.StepConfig)
-		want   string
-	}{
-		{257, nil, "ValidationException"},
-		{255, nil, "<nil>"}, // one more is running
-		{1, nil, "InvalidRequestException"},
-		{1, func(s *types.StepConfig) { s.Name = aws.String(strings.Repeat("n", 257)) }, "ValidationException"},
-		{1, func(s *types.StepConfig) {
-			s.HadoopJarStep.Args = []string{strings.Repeat("a", 5_000), strings.Repeat("b", 5_223)}
-		}, "ValidationException"},
-	} {
-		if got := code(add(test.n, test.change)); got != test.want {
-			t.Errorf("%d steps: %s, want %s", test.n, got, test.want)
-		}
-	}
 	_, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: aws.String("j-NONE")})
 	if code(err) != "InvalidRequestException" {
-		t.Errorf("a cluster that there is not: %v", err)
+		t.Errorf("unknown cluster: %v", err)
 	}
-	if _, err := client.ListInstances(t.Context(), &emr.ListInstancesInput{ClusterId: &id}); code(err) != "UnknownOperationException" {
-		t.Errorf("a call that is not known: %v", err)
+	if _, err := client.ListInstances(t.Context(), &emr.ListInstancesInput{ClusterId: aws.String("j-NONE")}); code(err) != "UnknownOperationException" {
+		t.Errorf("unknown call: %v", err)
 	}
 }
 
@@ -249,13 +219,5 @@ func TestCalls(t *testing.T) {
 	response.Body.Close()
 	if response.StatusCode != http.StatusForbidden {
 		t.Errorf("without a signature: %s", response.Status)
-	}
-}
-
-func TestShutdownMinutes(t *testing.T) {
-	for words, want := range map[string]int{"": 0, "now": 0, "-h now": 0, "-h +5": 5, "-P 7 going down": 7} {
-		if got := shutdownMinutes(words); got != want {
-			t.Errorf("%q: %d, want %d", words, got, want)
-		}
 	}
 }

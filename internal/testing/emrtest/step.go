@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,7 +29,6 @@ type step struct {
 
 	state    string
 	reason   reason
-	failure  *failureDetails
 	timeline timeline
 }
 
@@ -51,7 +47,7 @@ func (s *step) out() stepOut {
 	return stepOut{
 		Id: s.id, Name: s.config.Name, ActionOnFailure: s.config.ActionOnFailure,
 		Config: map[string]any{"Jar": jar.Jar, "Args": append([]string{}, jar.Args...), "Properties": map[string]string{}},
-		Status: status{State: s.state, StateChangeReason: s.reason, FailureDetails: s.failure, Timeline: s.timeline},
+		Status: status{State: s.state, StateChangeReason: s.reason, Timeline: s.timeline},
 	}
 }
 
@@ -81,19 +77,17 @@ func (s *step) cancelled() {
 	s.done()
 }
 
-// logs are the log files of a step, by name.
-type logs map[string][]byte
-
 // run runs a step to its end and, if the step has failed, performs its action on failure.
 func (s *step) run() {
-	begun := time.Now()
-	output := make(logs)
-	err := s.do(output)
-	s.c.s.mu.Lock()
-	var logFile string
-	if uri := s.logURI(); uri != "" {
-		logFile = uri + "/stderr.gz"
+	jar := s.config.HadoopJarStep
+	var err error
+	if jar.Jar != "command-runner.jar" || len(jar.Args) == 0 {
+		err = fmt.Errorf("emrtest: jar %q with %d arguments: only command-runner.jar is known", jar.Jar, len(jar.Args))
+	} else {
+		err = s.c.s.config.Run(s.ctx, jar.Args)
 	}
+	s.c.s.mu.Lock()
+	defer s.c.s.mu.Unlock()
 	switch {
 	case s.c.ctx.Err() != nil: // the step ended with its cluster
 		state := "CANCELLED"
@@ -106,190 +100,19 @@ func (s *step) run() {
 	case err == nil:
 		s.end("COMPLETED", "")
 	default:
-		s.failure = &failureDetails{Reason: "Unknown Error.", LogFile: logFile}
-		s.end("FAILED", "")
-		switch s.config.ActionOnFailure {
-		case "TERMINATE_CLUSTER", "TERMINATE_JOB_FLOW":
+		s.end("FAILED", "Unknown Error.")
+		if s.config.ActionOnFailure != "CONTINUE" {
 			s.c.end("TERMINATED_WITH_ERRORS", "STEP_FAILURE", "Shut down as step failed")
-		case "CANCEL_AND_WAIT":
-			for _, other := range s.c.steps {
-				if other.state == "PENDING" {
-					other.end("CANCELLED", "Job terminated")
-				}
-			}
 		}
 	}
-	s.c.s.mu.Unlock()
-	code := exitCode(err)
-	words := append([]string{"hadoop", "jar", "/var/lib/aws/emr/step-runner/hadoop-jars/" + s.config.HadoopJarStep.Jar}, s.config.HadoopJarStep.Args...)
-	output["controller"] = fmt.Appendf(output["controller"], "INFO startExec '%s'\nINFO waitProcessCompletion ended with exit code %d : %s\nINFO Step %s with exitCode %d and took %d seconds\n",
-		strings.Join(words, " "), code, strings.Join(words, " "), map[bool]string{true: "succeeded", false: "failed"}[code == 0], code, int(time.Since(begun).Seconds()))
-	s.putLogs(s.logURI(), output)
+	s.putLogs(err)
 }
 
-// exitCode returns the exit code of a command that returned err.
-func exitCode(err error) int {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &exit) && exit.ExitCode() >= 0:
-		return exit.ExitCode()
-	}
-	return 1
-}
-
-// do performs the work of a step.
-func (s *step) do(output logs) error {
-	jar := s.config.HadoopJarStep
-	if jar.Jar != "command-runner.jar" || len(jar.Args) == 0 {
-		return fmt.Errorf("emrtest: jar %q with %d arguments: only command-runner.jar is known", jar.Jar, len(jar.Args))
-	}
+// putLogs stores the compressed logs of a step in S3 after LogDelay, even if the cluster has
+// ended by then.
+func (s *step) putLogs(failure error) {
 	server := s.c.s
-	if server.config.Hadoop == nil {
-		if server.config.Run == nil {
-			return nil
-		}
-		err := server.config.Run(s.ctx, jar.Args)
-		if err != nil {
-			output["stderr"] = []byte(err.Error() + "\n")
-		}
-		return err
-	}
-	dir := filepath.Join(s.c.dir(), s.id)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	stdout, stderr, err := s.c.command(s.ctx, dir, jar.Args[0], jar.Args[1:]...)
-	output["stdout"], output["stderr"] = stdout, stderr
-	return err
-}
-
-// endWait is the time that a command gets to end when it is asked to.
-const endWait = 30 * time.Second
-
-// command runs a command, and the processes that it starts, on the master in a folder. When
-// ctx ends, the command is asked to end; when its cluster ends, it is killed.
-func (c *cluster) command(ctx context.Context, dir, name string, args ...string) (stdout, stderr []byte, err error) {
-	env := c.environment()
-	program, err := lookPath(name, env)
-	if err != nil {
-		return nil, []byte(err.Error() + "\n"), err
-	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Args[0] = name
-	cmd.Env, cmd.Dir = env, dir
-	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, endWait
-	cmd.Cancel = func() error {
-		if c.ctx.Err() != nil {
-			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
-	}
-	var out, output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &output
-	if err = cmd.Start(); err == nil {
-		// A command that was asked to end may still be running when the cluster ends.
-		stop := context.AfterFunc(c.ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-		err = cmd.Wait()
-		stop()
-	}
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return out.Bytes(), output.Bytes(), err
-}
-
-// environment returns the environment of commands on the master.
-func (c *cluster) environment() []string {
-	config := c.s.config
-	env := os.Environ()
-	if config.Hadoop != nil {
-		env = append(config.Hadoop.Env(), "HADOOP_STREAMING_JAR="+config.Hadoop.StreamingJar())
-	}
-	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "AWS_") })
-	env = append(env, config.Env...)
-	found := ""
-	for _, v := range env {
-		if list, ok := strings.CutPrefix(v, "PATH="); ok {
-			found = list
-		}
-	}
-	return append(env,
-		"AWS_ENDPOINT_URL="+c.s.URL, "AWS_ENDPOINT_URL_S3="+config.S3,
-		masterVariable+"="+c.dir(),
-		"PATH="+strings.Join([]string{c.s.toolsDir(), config.Tools, found}, string(os.PathListSeparator)))
-}
-
-// lookPath finds a program in the PATH of an environment.
-func lookPath(name string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	for _, v := range slices.Backward(env) {
-		list, ok := strings.CutPrefix(v, "PATH=")
-		if !ok {
-			continue
-		}
-		for _, dir := range filepath.SplitList(list) {
-			program := filepath.Join(dir, name)
-			if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				return program, nil
-			}
-		}
-		break
-	}
-	return "", fmt.Errorf("java.io.IOException: Cannot run program %q: error=2, No such file or directory", name)
-}
-
-// bootstrap runs a bootstrap action on the master.
-func (c *cluster) bootstrap(i int, action bootstrapAction) error {
-	server := c.s
-	if server.config.S3 == "" {
-		return nil
-	}
-	dir := filepath.Join(c.dir(), fmt.Sprintf("bootstrap-%d", i+1))
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	script := filepath.Join(dir, path.Base(action.ScriptBootstrapAction.Path))
-	bucket, key, err := server.bucket(c.ctx, action.ScriptBootstrapAction.Path)
-	if err != nil {
-		return err
-	}
-	text, err := store.ReadFile(bucket, key)
-	if err == nil {
-		err = os.WriteFile(script, text, 0o777)
-	}
-	if err != nil {
-		return err
-	}
-	_, stderr, err := c.command(c.ctx, dir, "bash", append([]string{script}, action.ScriptBootstrapAction.Args...)...)
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, stderr)
-	}
-	return nil
-}
-
-// logURI returns the address of the step's logs, or "" if they are not stored.
-func (s *step) logURI() string {
-	if s.c.in.LogUri == "" || s.c.s.config.S3 == "" {
-		return ""
-	}
-	return s.c.logURI() + "/steps/" + s.id
-}
-
-// logURI returns the address of the cluster's logs.
-func (c *cluster) logURI() string {
-	uri := "s3://" + c.in.LogUri[strings.Index(c.in.LogUri, "://")+len("://"):] // s3n:// means the same
-	return strings.TrimSuffix(uri, "/") + "/" + c.id
-}
-
-// putLogs stores compressed logs under an address in S3 after LogDelay, even if the cluster
-// has ended by then.
-func (s *step) putLogs(uri string, output logs) {
-	server := s.c.s
-	if uri == "" {
+	if s.c.in.LogUri == "" || server.config.S3 == "" {
 		return
 	}
 	server.alive.Go(func() {
@@ -298,19 +121,23 @@ func (s *step) putLogs(uri string, output logs) {
 		s.c.sleep(server.seconds(server.config.LogDelay))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		bucket, dir, err := server.bucket(ctx, uri)
-		for name, text := range output {
+		texts := map[string]string{"controller": "INFO the step has ended\n"}
+		if failure != nil {
+			texts["stderr"] = failure.Error() + "\n"
+		}
+		bucket, dir, err := server.bucket(ctx, s.c.in.LogUri)
+		for name, text := range texts {
 			var packed bytes.Buffer
 			if w := gzip.NewWriter(&packed); err == nil {
-				_, err = w.Write(text)
+				_, err = io.WriteString(w, text)
 				err = errors.Join(err, w.Close())
 			}
 			if err == nil {
-				err = store.WriteFile(bucket, path.Join(dir, name+".gz"), packed.Bytes())
+				err = store.WriteFile(bucket, path.Join(dir, s.c.id, "steps", s.id, name+".gz"), packed.Bytes())
 			}
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "emrtest: logs %s: %v\n", uri, err)
+			fmt.Fprintf(os.Stderr, "emrtest: logs of %s: %v\n", s.id, err)
 		}
 	})
 }

@@ -35,15 +35,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
 // Version is the version of Hadoop.
 const Version = "3.4.2"
 
-// DefaultTimeout is the default of Config.Timeout. The daemons need some 12 s on two idle
-// cores.
+// DefaultTimeout is how long daemons may take until they are ready. They need some 12 s on two
+// idle cores.
 const DefaultTimeout = 120 * time.Second
+
+// logLines is the number of log lines that an error contains.
+const logLines = 15
 
 // A Config describes the cluster that Up starts.
 type Config struct {
@@ -58,11 +63,6 @@ type Config struct {
 	HA bool
 	// Daemons are the daemons to start; nil: all.
 	Daemons []Daemon
-	// Cache is the folder of the jars; "": treereduce/hadoop-VERSION in the user's cache
-	// folder.
-	Cache string
-	// Timeout is how long Up waits for the daemons; 0: DefaultTimeout.
-	Timeout time.Duration
 	// Log receives a line for each step that takes long; nil: no log.
 	Log io.Writer
 }
@@ -75,12 +75,12 @@ type Cluster struct {
 
 // state is the content of cluster.json.
 type state struct {
-	Version   string         `json:"version"`
-	Jars      string         `json:"jars"`
-	JavaHome  string         `json:"java_home"`
-	FreePorts bool           `json:"free_ports"`
-	HA        bool           `json:"ha,omitempty"`
-	Ports     map[string]int `json:"ports"`
+	Version   string      `json:"version"`
+	Jars      string      `json:"jars"`
+	JavaHome  string      `json:"java_home"`
+	FreePorts bool        `json:"free_ports"`
+	HA        bool        `json:"ha,omitempty"`
+	Ports     map[int]int `json:"ports"` // by standard port
 }
 
 // ErrNone is returned by Open if there is no cluster in the folder.
@@ -93,10 +93,6 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	progress := config.Log
 	if progress == nil {
 		progress = io.Discard
-	}
-	timeout := config.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
 	}
 	dir, err := plainPath(config.Dir)
 	if err != nil {
@@ -115,13 +111,10 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.settle(ctx); err != nil {
-		return nil, err
-	}
 	if err := c.prepare(ctx, config, progress); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, DefaultTimeout, errSlow)
 	defer cancel()
 	which := config.Daemons
 	if which == nil {
@@ -175,24 +168,12 @@ func Open(dir string) (*Cluster, error) {
 	if err := json.Unmarshal(b, &c.state); err != nil {
 		return nil, fmt.Errorf("cluster: %s: %w", c.stateFile(), err)
 	}
-	for name := range c.defaultPorts() {
-		if c.state.Ports[name] == 0 {
-			return nil, fmt.Errorf("cluster: %s: no port %s", c.stateFile(), name)
-		}
-	}
 	return c, nil
 }
 
 // Down stops all daemons, and all remaining tasks that they started. It asks them to end,
 // and kills them after 30 s. Data and logs are kept. It is not an error if nothing runs.
-func (c *Cluster) Down(ctx context.Context) error {
-	unlock, err := lock(ctx, c.path("run", "lock"))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return c.stop(ctx, c.daemons())
-}
+func (c *Cluster) Down(ctx context.Context) error { return c.Stop(ctx, c.daemons()...) }
 
 // Start starts one daemon, unless it is running, and waits until it is ready.
 func (c *Cluster) Start(ctx context.Context, d Daemon) error {
@@ -211,14 +192,14 @@ func (c *Cluster) Start(ctx context.Context, d Daemon) error {
 	return c.waitReady(ctx, []Daemon{d})
 }
 
-// Stop stops one daemon as Down does. The tasks of a NodeManager end with it.
-func (c *Cluster) Stop(ctx context.Context, d Daemon) error {
+// Stop stops daemons as Down does. The tasks of a NodeManager end with it.
+func (c *Cluster) Stop(ctx context.Context, which ...Daemon) error {
 	unlock, err := lock(ctx, c.path("run", "lock"))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return c.stop(ctx, []Daemon{d})
+	return c.stop(ctx, which)
 }
 
 // A Status is the status of one daemon.
@@ -244,7 +225,7 @@ func (c *Cluster) Dir() string { return c.dir }
 func (c *Cluster) ConfDir() string { return c.path("conf") }
 
 // NameNode returns the address of the (first) name node, host:port.
-func (c *Cluster) NameNode() string { return c.address(portNameNode) }
+func (c *Cluster) NameNode() string { return c.address(namePort) }
 
 // DefaultFS returns the address of the file system: hdfs://host:port, or with two name
 // nodes the name that stands for both.
@@ -256,10 +237,10 @@ func (c *Cluster) DefaultFS() string {
 }
 
 // Web returns the web address of a daemon, http://host:port.
-func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(d.spec().web) }
+func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(specs[d].ports[0]) }
 
 // Log returns the name of a daemon's log file.
-func (c *Cluster) Log(d Daemon) string { return c.path("logs", d.lower()+".log") }
+func (c *Cluster) Log(d Daemon) string { return c.path("logs", strings.ToLower(string(d))+".log") }
 
 // StreamingJar returns the jar of Hadoop Streaming.
 func (c *Cluster) StreamingJar() string { return c.path("bin", "hadoop-streaming.jar") }
@@ -273,12 +254,17 @@ func (c *Cluster) Command(ctx context.Context, args ...string) *exec.Cmd {
 
 // Env returns this process's environment with the variables of the cluster.
 func (c *Cluster) Env() []string {
-	return append(cleanEnv(os.Environ()),
-		"HADOOP_HOME="+c.dir,
-		"HADOOP_CONF_DIR="+c.ConfDir(),
-		"JAVA_HOME="+c.state.JavaHome,
-		"PATH="+c.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return append(c.env(), "PATH="+c.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
+
+// env returns Env without the PATH. Variables of other Hadoops are removed.
+func (c *Cluster) env() []string {
+	env := slices.DeleteFunc(os.Environ(), anyHadoop.MatchString)
+	return append(env, "HADOOP_HOME="+c.dir, "HADOOP_CONF_DIR="+c.ConfDir(), "JAVA_HOME="+c.state.JavaHome)
+}
+
+// anyHadoop matches the variables of a Hadoop.
+var anyHadoop = regexp.MustCompile(`^(HADOOP_|HDFS_|YARN_|MAPRED_|CLASSPATH=)`)
 
 // path returns a path in the cluster's folder.
 func (c *Cluster) path(elem ...string) string {
@@ -286,11 +272,6 @@ func (c *Cluster) path(elem ...string) string {
 }
 
 func (c *Cluster) stateFile() string { return c.path("cluster.json") }
-
-// address returns the address with the port of that name.
-func (c *Cluster) address(port string) string {
-	return fmt.Sprintf("%s:%d", host, c.state.Ports[port])
-}
 
 // running reports whether any daemon is running.
 func (c *Cluster) running() bool {
@@ -304,11 +285,11 @@ func (c *Cluster) running() bool {
 
 // prepare creates everything that the daemons need before they are started.
 func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer) error {
-	java, err := needJava(ctx, progress)
+	java, err := findJava(javaHomes())
 	if err != nil {
 		return err
 	}
-	jars, err := needJars(ctx, config.Cache, java, progress)
+	jars, err := needJars(ctx, java, progress)
 	if err != nil {
 		return err
 	}
@@ -318,11 +299,10 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	// Running daemons keep the configuration with which they were started.
 	if !c.running() {
 		c.state.HA = config.HA
-		ports, err := c.choosePorts(config.FreePorts)
-		if err != nil {
+		if err := c.choosePorts(config.FreePorts); err != nil {
 			return err
 		}
-		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Ports: ports}
+		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Ports: c.state.Ports}
 	} else if err := c.checkPorts(); err != nil {
 		return err
 	}
@@ -349,11 +329,8 @@ func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
 	if err := os.MkdirAll(c.path("hdfs"), 0o755); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
-	args := append(c.javaArgs(NameNode), "-format", "-force", "-nonInteractive")
-	cmd := exec.CommandContext(ctx, c.java(), args...)
-	cmd.Env = c.daemonEnv()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cluster: NameNode -format: %w\n%s", err, lastLines(out, logLines))
+	if out, err := c.java(ctx, NameNode, "-format", "-force", "-nonInteractive").CombinedOutput(); err != nil {
+		return fmt.Errorf("cluster: NameNode -format: %w\n%s", err, lastLines(out))
 	}
 	if c.state.HA {
 		if err := os.CopyFS(c.path("hdfs", "name2"), os.DirFS(c.path("hdfs", "name"))); err != nil {
@@ -400,15 +377,8 @@ func claim(ctx context.Context, dir string) (unlock func(), err error) {
 	return lock(ctx, path)
 }
 
-// lastLines returns the last n lines of a text.
-func lastLines(b []byte, n int) []byte {
-	b = bytes.TrimRight(b, "\n")
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] == '\n' {
-			if n--; n == 0 {
-				return b[i+1:]
-			}
-		}
-	}
-	return b
+// lastLines returns the last lines of a log.
+func lastLines(b []byte) []byte {
+	lines := bytes.Split(bytes.TrimRight(b, "\n"), []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-logLines):], []byte("\n"))
 }

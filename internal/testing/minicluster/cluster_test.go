@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -23,11 +23,10 @@ func testCluster(t *testing.T) *Cluster { return clusterOf(t, false) }
 func clusterOf(t *testing.T, ha bool) *Cluster {
 	t.Helper()
 	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha}}
-	ports, err := c.choosePorts(true)
-	if err != nil {
+	if err := c.choosePorts(true); err != nil {
 		t.Fatal(err)
 	}
-	c.state.FreePorts, c.state.Ports = true, ports
+	c.state.FreePorts = true
 	if err := c.writeFiles(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,18 +61,23 @@ func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var conf configuration
+		var conf struct {
+			Property []struct {
+				Name  string `xml:"name"`
+				Value string `xml:"value"`
+			} `xml:"property"`
+		}
 		if err := xml.Unmarshal(b, &conf); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, p := range conf.Properties {
+		for _, p := range conf.Property {
 			if _, twice := values[p.Name]; twice {
 				t.Errorf("%s is set twice", p.Name)
 			}
 			values[p.Name] = p.Value
 		}
 	}
-	for name, port := range c.state.Ports {
+	for standard, port := range c.state.Ports {
 		found := 0
 		for property, value := range values {
 			switch {
@@ -84,7 +88,7 @@ func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 			}
 		}
 		if found != 1 {
-			t.Errorf("port %s is in %d settings, want 1", name, found)
+			t.Errorf("port %d is in %d settings, want 1", standard, found)
 		}
 	}
 	for name, want := range map[string]string{
@@ -94,6 +98,7 @@ func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 		"mapreduce.application.classpath":     c.Dir() + "/conf,/jars/*",
 		"yarn.nodemanager.aux-services":       "mapreduce_shuffle",
 		"yarn.scheduler.capacity.root.queues": "default",
+		"mapreduce.map.java.opts":             "-Xmx400m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 	} {
 		if values[name] != want {
 			t.Errorf("%s is %q, want %q", name, values[name], want)
@@ -135,13 +140,6 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// fakeDaemon starts a process that looks like a daemon of the cluster.
-func fakeDaemon(t *testing.T, c *Cluster, d Daemon) *exec.Cmd {
-	t.Helper()
-	args := append([]string{"-c", "while :; do sleep 0.1; done", "sh", c.mark()}, c.program(d)...)
-	return background(t, nil, "sh", args...)
-}
-
 // background starts a process that is killed at the end of the test.
 func background(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -157,7 +155,8 @@ func background(t *testing.T, env []string, name string, args ...string) *exec.C
 	return cmd
 }
 
-func (c *Cluster) testPID(t *testing.T, d Daemon, content string) int {
+// setPID writes a pid file, and returns the process that it is for.
+func (c *Cluster) setPID(t *testing.T, d Daemon, content string) int {
 	t.Helper()
 	if err := os.WriteFile(c.pidFile(d), []byte(content), 0o644); err != nil {
 		t.Fatal(err)
@@ -165,86 +164,52 @@ func (c *Cluster) testPID(t *testing.T, d Daemon, content string) int {
 	return c.pid(d)
 }
 
-// TestPID tests pid files that are correct, stale, of another process, and malformed.
+// TestPID tests pid files that are correct, of a process that has ended, of another process with
+// the same number, and malformed.
 func TestPID(t *testing.T) {
 	c := testCluster(t)
 	if pid := c.pid(NameNode); pid != 0 {
 		t.Errorf("no file: %d", pid)
 	}
-	daemon := fakeDaemon(t, c, NameNode)
+	daemon := background(t, nil, "sleep", "600")
 	pid := daemon.Process.Pid
-	// The mark appears in the command line after exec.
-	for !c.isDaemon(pid, NameNode) {
-		time.Sleep(endPoll)
-	}
-	if got := c.testPID(t, NameNode, fmt.Sprintln(pid)); got != pid {
-		t.Errorf("its own: %d, want %d", got, pid)
-	}
-	if got := c.testPID(t, DataNode, fmt.Sprintln(pid)); got != 0 {
-		t.Errorf("another daemon's: %d", got)
-	}
-	two := &Cluster{dir: c.dir, state: state{HA: true}}
-	first := fakeDaemon(t, two, NameNode)
-	for !two.isDaemon(first.Process.Pid, NameNode) {
-		time.Sleep(endPoll)
-	}
-	if two.isDaemon(first.Process.Pid, NameNode2) {
-		t.Error("the first name node, taken for the second")
-	}
-	beside := &Cluster{dir: strings.TrimSuffix(c.dir, "1")}
-	if beside.dir == c.dir {
-		beside.dir += "1"
-	}
-	if beside.isDaemon(pid, NameNode) {
-		t.Errorf("of cluster %s, taken for one of %s", c.dir, beside.dir)
-	}
-	for _, content := range []string{"", "x", "-1", "0", fmt.Sprint(os.Getpid()), "4194305"} {
-		if got := c.testPID(t, NameNode, content); got != 0 {
+	own := fmt.Sprintln(pid, startTime(pid))
+	for _, content := range []string{"", "x", "-1", "0", fmt.Sprint(pid), fmt.Sprint(pid, " "), fmt.Sprint(pid, " 1"), "4194305 1"} {
+		if got := c.setPID(t, NameNode, content); got != 0 {
 			t.Errorf("file %q: %d", content, got)
 		}
 	}
-	if got := c.testPID(t, NameNode, fmt.Sprintln(pid)); got != pid {
-		t.Fatalf("its own: %d, want %d", got, pid)
+	if got := c.setPID(t, NameNode, own); got != pid {
+		t.Fatalf("file %q: %d", own, got)
 	}
 	if err := daemon.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	// No process has waited for it: it is a zombie.
-	for c.pid(NameNode) != 0 || begun(pid) != "" {
+	for c.pid(NameNode) != 0 {
 		time.Sleep(endPoll)
-	}
-	if begun(os.Getpid()) == "" {
-		t.Error("this process has ended")
 	}
 }
 
-// TestStart checks that a daemon is recognized as soon as Start returns, and that Start
-// does not wait for one that ends at once.
+// TestStart checks that a daemon is recognized as soon as start returns, that Kill waits for its
+// end, and that start does not wait for one that ends at once.
 func TestStart(t *testing.T) {
 	c := testCluster(t)
 	c.state.JavaHome = t.TempDir()
-	for _, dir := range []string{filepath.Dir(c.java()), c.path("logs")} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nkill -STOP $$\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	java := filepath.Join(c.state.JavaHome, "bin", "java")
+	writeProgram(t, java, "exec sleep 600")
 	for range 40 {
 		if err := c.start(DataNode); err != nil {
 			t.Fatal(err)
 		}
 		if c.pid(DataNode) == 0 {
-			t.Fatal("it has been started, but is not known")
+			t.Fatal("a started daemon is not recognized")
 		}
-		if err := c.Kill(DataNode); err != nil {
-			t.Fatal(err)
+		if err := c.Kill(DataNode); err != nil || c.pid(DataNode) != 0 {
+			t.Fatalf("process %d after Kill: %v", c.pid(DataNode), err)
 		}
 	}
-	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nexit 1\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, java, "exit 1")
 	if err := c.start(DataNode); err != nil {
 		t.Fatal(err)
 	}
@@ -254,30 +219,35 @@ func TestStart(t *testing.T) {
 // killed, and all others on the machine are left alone.
 func TestStop(t *testing.T) {
 	c := testCluster(t)
-	polite := fakeDaemon(t, c, DataNode)
-	stubborn := background(t, nil, "sh", "-c", `trap "" TERM; while :; do sleep 0.1; done`, "sh", c.mark(), NameNode.spec().class)
+	ready := filepath.Join(t.TempDir(), "ready")
+	polite := background(t, nil, "sleep", "600")
+	stubborn := background(t, nil, "sh", "-c", `trap "" TERM; touch "$1"; while :; do sleep 0.1; done`, "sh", ready)
 	stranger := background(t, nil, "sleep", "600")
 	task := background(t, []string{"LOCAL_DIRS=" + c.path("local") + "/usercache"}, "sleep", "600")
 	foreign := background(t, []string{"LOCAL_DIRS=/elsewhere" + c.path("local") + "/"}, "sleep", "600")
-	for !c.isDaemon(polite.Process.Pid, DataNode) || !c.isDaemon(stubborn.Process.Pid, NameNode) {
+	for {
+		if _, err := os.Stat(ready); err == nil {
+			break
+		}
 		time.Sleep(endPoll)
 	}
-	c.testPID(t, DataNode, fmt.Sprint(polite.Process.Pid))
-	c.testPID(t, NameNode, fmt.Sprint(stubborn.Process.Pid))
-	c.testPID(t, NodeManager, fmt.Sprint(stranger.Process.Pid))
+	for d, cmd := range map[Daemon]*exec.Cmd{DataNode: polite, NameNode: stubborn} {
+		c.setPID(t, d, fmt.Sprint(cmd.Process.Pid, " ", startTime(cmd.Process.Pid)))
+	}
+	c.setPID(t, NodeManager, fmt.Sprint(stranger.Process.Pid, " 1"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := c.stop(ctx, c.daemons()); err != nil {
 		t.Fatal(err)
 	}
 	for name, cmd := range map[string]*exec.Cmd{"DataNode": polite, "NameNode": stubborn, "task": task} {
-		if procFields(cmd.Process.Pid, "cmdline") != nil {
+		if startTime(cmd.Process.Pid) != "" {
 			t.Errorf("%s still runs", name)
 		}
 	}
 	for name, cmd := range map[string]*exec.Cmd{"stranger": stranger, "other cluster's task": foreign} {
-		if err := cmd.Process.Signal(syscall.Signal(0)); err != nil || procFields(cmd.Process.Pid, "cmdline") == nil {
-			t.Errorf("%s does not run any more: %v", name, err)
+		if startTime(cmd.Process.Pid) == "" {
+			t.Errorf("%s does not run any more", name)
 		}
 	}
 	for _, s := range c.Status() {
@@ -292,10 +262,12 @@ func TestPorts(t *testing.T) {
 	if err := c.checkPorts(); err != nil {
 		t.Fatal(err)
 	}
-	if ports, err := c.choosePorts(true); err != nil || ports[portShuffle] != c.state.Ports[portShuffle] {
-		t.Errorf("ports that are free: %v, %v, want them again", ports, err)
+	before := maps.Clone(c.state.Ports)
+	if err := c.choosePorts(true); err != nil || !maps.Equal(c.state.Ports, before) {
+		t.Errorf("ports that are free: %v, %v, want %v again", c.state.Ports, err, before)
 	}
-	l, err := net.Listen("tcp4", c.address(portHistoryWeb))
+	const historyWeb = 19888
+	l, err := net.Listen("tcp4", c.address(historyWeb))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,14 +276,13 @@ func TestPorts(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process: stop that, or start with --free-ports (make cluster-up FREE_PORTS=1)") {
 		t.Errorf("taken port: %v", err)
 	}
-	taken := c.state.Ports[portHistoryWeb]
-	ports, err := c.choosePorts(true)
-	if err != nil {
+	taken := c.port(historyWeb)
+	if err := c.choosePorts(true); err != nil {
 		t.Fatal(err)
 	}
-	for name, port := range ports {
+	for standard, port := range c.state.Ports {
 		if port == taken {
-			t.Errorf("%s: port %d is taken", name, port)
+			t.Errorf("%d: port %d is taken", standard, port)
 		}
 	}
 }
@@ -364,23 +335,28 @@ func writeProgram(t *testing.T, path, text string) {
 func TestFindJava(t *testing.T) {
 	dir := t.TempDir()
 	java := func(version string) string {
-		path := filepath.Join(dir, "java-"+version)
-		writeProgram(t, path, fmt.Sprintf("printf '  java.home = /home/%s\\n  java.specification.version = %s\\n' >&2", version, version))
-		return path
+		home := filepath.Join(dir, version)
+		if err := os.MkdirAll(home, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, "release"), fmt.Appendf(nil, "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"%s\"\n", version), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return home
 	}
 	for _, test := range []struct {
-		candidates []string
-		home, why  string
+		homes     []string
+		home, why string
 	}{
-		{[]string{java("17"), java("21")}, "/home/17", ""},
-		{[]string{java("1.8"), java("25"), java("11")}, "/home/11", ""},
-		{[]string{java("1.8"), java("25")}, "", "java-1.8 is Java 8"},
+		{[]string{java("17.0.15"), java("21")}, dir + "/17.0.15", ""},
+		{[]string{java("1.8.0_432"), java("25.0.1"), java("11.0.2")}, dir + "/11.0.2", ""},
+		{[]string{java("1.8.0_432"), java("25.0.1")}, "", "1.8.0_432 is Java 8"},
 		{[]string{filepath.Join(dir, "none")}, "", "no such file"},
-		{nil, "", "no java in"},
+		{nil, "", "none in"},
 	} {
-		home, why := findJava(context.Background(), test.candidates)
-		if home != test.home || test.home == "" && !strings.Contains(why.Error(), test.why) {
-			t.Errorf("%v: %q, %v, want %q %q", test.candidates, home, why, test.home, test.why)
+		home, err := findJava(test.homes)
+		if home != test.home || test.home == "" && !strings.Contains(err.Error(), test.why) {
+			t.Errorf("%v: %q, %v, want %q %q", test.homes, home, err, test.home, test.why)
 		}
 	}
 }
@@ -397,8 +373,9 @@ echo jar >"$out"/hadoop-common-3.4.2.jar
 [ "$(wc -l <`+calls+`)" -gt 1 ] || { echo 'no network'; exit 1; }
 echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	cache := filepath.Join(dir, "cache", "hadoop")
-	_, err := needJars(context.Background(), cache, "/java", io.Discard)
+	t.Setenv("XDG_CACHE_HOME", dir)
+	cache := filepath.Join(dir, "treereduce", "hadoop-"+Version)
+	_, err := needJars(context.Background(), "/java", io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "no network") {
 		t.Fatalf("mvn failed: %v", err)
 	}
@@ -406,19 +383,11 @@ echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
 		t.Fatal("half a download has its name")
 	}
 	for range 2 {
-		if _, err := needJars(context.Background(), cache, "/java", io.Discard); err != nil {
+		if _, err := needJars(context.Background(), "/java", io.Discard); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if b, err := os.ReadFile(calls); err != nil || len(b) != 2*len("x\n") {
 		t.Errorf("mvn was called %d times (%v), want 2", len(b)/2, err)
-	}
-}
-
-func TestLastLines(t *testing.T) {
-	for in, want := range map[string]string{"": "", "a\n": "a", "a\nb": "a\nb", "a\nb\nc\n\n": "b\nc"} {
-		if got := string(lastLines([]byte(in), 2)); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
 	}
 }

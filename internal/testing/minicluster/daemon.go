@@ -31,120 +31,68 @@ const (
 	NameNode2 Daemon = "NameNode2"
 )
 
-// daemons returns all daemons, in the order in which they are started.
-func (c *Cluster) daemons() []Daemon {
-	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
-}
-
-func (d Daemon) lower() string { return strings.ToLower(string(d)) }
-
-// A spec describes how a daemon is started, and where it listens.
-type spec struct {
+// specs describes how each daemon is started, and where it listens. Ports are the standard
+// ones, that of the web address first. Some have no standard: those of the second name node,
+// and the NodeManager's own, which is fixed so that it rejoins as the same node after a restart.
+var specs = map[Daemon]struct {
 	class string
-	id    string   // of a name node, if there are two
-	web   string   // the port of its web address
-	ports []string // all of its ports
+	id    string // of a name node, if there are two
+	ports []int
+}{
+	NameNode:         {"hdfs.server.namenode.NameNode", "nn1", []int{9870, 9000}},
+	NameNode2:        {"hdfs.server.namenode.NameNode", "nn2", []int{9871, 9001}},
+	DataNode:         {"hdfs.server.datanode.DataNode", "", []int{9864, 9866, 9867}},
+	ResourceManager:  {"yarn.server.resourcemanager.ResourceManager", "", []int{8088, 8030, 8031, 8032, 8033}},
+	NodeManager:      {"yarn.server.nodemanager.NodeManager", "", []int{8042, 8040, nodePort, 8048, 13562}},
+	JobHistoryServer: {"mapreduce.v2.hs.JobHistoryServer", "", []int{19888, 10020, 10033}},
 }
 
-// spec returns the spec of a daemon.
-func (d Daemon) spec() spec {
-	switch d {
-	case NameNode:
-		return spec{
-			class: "org.apache.hadoop.hdfs.server.namenode.NameNode",
-			id:    "nn1",
-			web:   portNameNodeWeb,
-			ports: []string{portNameNode, portNameNodeWeb},
-		}
-	case NameNode2:
-		return spec{
-			class: "org.apache.hadoop.hdfs.server.namenode.NameNode",
-			id:    "nn2",
-			web:   portNameNode2Web,
-			ports: []string{portNameNode2, portNameNode2Web},
-		}
-	case DataNode:
-		return spec{
-			class: "org.apache.hadoop.hdfs.server.datanode.DataNode",
-			web:   portDataNodeWeb,
-			ports: []string{portDataNode, portDataNodeWeb, portDataNodeIPC},
-		}
-	case ResourceManager:
-		return spec{
-			class: "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
-			web:   portResourceManager,
-			ports: []string{portClients, portScheduler, portTracker, portAdmin, portResourceManager},
-		}
-	case NodeManager:
-		return spec{
-			class: "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
-			web:   portNodeManager,
-			ports: []string{portContainers, portLocalizer, portNodeManager, portCollector, portShuffle},
-		}
-	default:
-		return spec{
-			class: "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
-			web:   portHistoryWeb,
-			ports: []string{portHistory, portHistoryAdmin, portHistoryWeb},
-		}
-	}
-}
+// namePort is the standard port of the first name node, nodePort that of the NodeManager.
+const (
+	namePort = 9000
+	nodePort = 8041
+)
 
 const (
 	// killAfter is the time that a daemon gets to end before it is killed. A NodeManager
 	// takes several seconds.
 	killAfter = 30 * time.Second
-	// settleTime is the time that a killed daemon may take to release its memory and ports.
-	settleTime = 10 * time.Second
 	// endPoll is the interval between checks of a process that is ending.
 	endPoll = 50 * time.Millisecond
 )
 
-// java returns the program java.
-func (c *Cluster) java() string { return filepath.Join(c.state.JavaHome, "bin", "java") }
-
-// mark returns the argument that identifies daemons of this cluster.
-func (c *Cluster) mark() string { return "-Dtreereduce.cluster=" + c.dir }
-
-// javaArgs returns the arguments of java that start a daemon.
-func (c *Cluster) javaArgs(d Daemon) []string {
-	return slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
-		daemonHeap, c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
-	}, c.program(d))
-}
-
-// program returns a daemon's class, and the arguments that distinguish daemons of one
-// class.
-func (c *Cluster) program(d Daemon) []string {
-	s := d.spec()
-	if c.state.HA && s.id != "" {
-		return []string{s.class, "-D", "dfs.ha.namenode.id=" + s.id}
+// nameNodes returns the cluster's name nodes.
+func (c *Cluster) nameNodes() []Daemon {
+	if c.state.HA {
+		return []Daemon{NameNode, NameNode2}
 	}
-	return []string{s.class}
+	return []Daemon{NameNode}
 }
 
-// daemonEnv returns the environment of daemons and, through the NodeManager, of tasks. It
-// does not contain settings of another Hadoop from this process's environment.
-func (c *Cluster) daemonEnv() []string {
-	return append(cleanEnv(os.Environ()),
-		"HADOOP_HOME="+c.dir,
-		"HADOOP_CONF_DIR="+c.ConfDir(),
-		"JAVA_HOME="+c.state.JavaHome)
+// daemons returns all daemons, in the order in which they are started.
+func (c *Cluster) daemons() []Daemon {
+	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
 }
 
-// cleanEnv returns an environment without the variables of any Hadoop.
-func cleanEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
-		for _, prefix := range []string{"HADOOP_", "HDFS_", "YARN_", "MAPRED_", "CLASSPATH="} {
-			if strings.HasPrefix(e, prefix) {
-				return true
-			}
-		}
-		return false
+// java returns a command that runs a daemon. Its environment, which tasks get through the
+// NodeManager, does not contain settings of another Hadoop from this process's environment.
+func (c *Cluster) java(ctx context.Context, d Daemon, args ...string) *exec.Cmd {
+	s := specs[d]
+	all := slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
+		daemonHeap, "-cp", c.classPath(string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
 	})
+	if c.state.HA && s.id != "" {
+		all = append(all, "-D", "dfs.ha.namenode.id="+s.id)
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(c.state.JavaHome, "bin", "java"), append(all, args...)...)
+	cmd.Dir, cmd.Env = c.dir, c.env()
+	return cmd
 }
 
-func (c *Cluster) pidFile(d Daemon) string { return c.path("run", d.lower()+".pid") }
+// pidFile returns the name of the file with the number of a daemon's process and its start time.
+func (c *Cluster) pidFile(d Daemon) string {
+	return c.path("run", strings.ToLower(string(d))+".pid")
+}
 
 // start starts a daemon in a session of its own and does not wait until it is ready. It
 // keeps the log of the previous run under another name.
@@ -163,78 +111,39 @@ func (c *Cluster) start(d Daemon) error {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(c.java(), c.javaArgs(d)...)
-	cmd.Dir = c.dir
-	cmd.Env = c.daemonEnv()
+	cmd := c.java(context.Background(), d)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cluster: start %s: %w", d, err)
 	}
-	// Wait for the process, so that it does not become a zombie.
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	c.appear(cmd.Process.Pid, d, ended)
-	if err := writeFile(c.pidFile(d), fmt.Appendln(nil, cmd.Process.Pid), 0o644); err != nil {
+	begun := startTime(cmd.Process.Pid)
+	go cmd.Wait() // so that the process does not become a zombie
+	if err := writeFile(c.pidFile(d), fmt.Appendln(nil, cmd.Process.Pid, begun), 0o644); err != nil {
 		return errors.Join(err, cmd.Process.Kill())
 	}
 	return nil
 }
 
-// appear waits until a daemon that was just started is recognized by its command line, or
-// has ended. A process has no command line for a moment after exec.
-func (c *Cluster) appear(pid int, d Daemon, ended <-chan struct{}) {
-	for !c.isDaemon(pid, d) {
-		select {
-		case <-ended:
-			return
-		case <-time.After(time.Millisecond):
-		}
-	}
-}
-
-// pid returns the process of a daemon, or 0 if it does not run. A pid file may name a
-// process that died long ago, whose number may have been reused.
+// pid returns the process of a daemon, or 0 if it does not run. The number in a pid file may
+// have been reused: then the start time is another.
 func (c *Cluster) pid(d Daemon) int {
 	b, err := os.ReadFile(c.pidFile(d))
 	if err != nil {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || pid <= 0 || !c.isDaemon(pid, d) {
+	text, begun, ok := strings.Cut(strings.TrimSpace(string(b)), " ")
+	pid, err := strconv.Atoi(text)
+	if err != nil || !ok || startTime(pid) != begun {
 		return 0
 	}
 	return pid
 }
 
-// isDaemon reports whether a process is this daemon of this cluster.
-func (c *Cluster) isDaemon(pid int, d Daemon) bool {
-	args := procFields(pid, "cmdline")
-	for _, own := range append(c.program(d), c.mark()) {
-		if !slices.Contains(args, own) {
-			return false
-		}
-	}
-	return !slices.Contains(args, "-format")
-}
-
-// procFields returns the fields of a /proc file in which each field ends with a zero byte.
-// There are none if the process has ended, is a zombie, or belongs to another user.
-func procFields(pid int, name string) []string {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
-	if err != nil || len(b) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
-}
-
-// begun returns the start time of a process in the kernel's format, or "" if it has ended.
-// A process that is ending has no command line any more, but still has its ports. It counts
-// as ended when only a zombie without other threads is left.
-func begun(pid int) string {
+// startTime returns the start time of a process in the kernel's format, or "" if it has ended.
+// A process counts as ended when only a zombie without other threads is left: before that, it
+// may still have its ports.
+func startTime(pid int) string {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
@@ -252,54 +161,16 @@ func begun(pid int) string {
 	return fields[19]
 }
 
-// settle waits for daemons that are ending, so that their ports become free. It gives up
-// after a while without an error, because checkPorts reports ports in use, and a pid file
-// from before a reboot may name a kernel thread, which has no command line either.
-func (c *Cluster) settle(ctx context.Context) error {
-	limit := time.Now().Add(settleTime)
-	for _, d := range c.daemons() {
-		b, err := os.ReadFile(c.pidFile(d))
-		if err != nil {
-			continue
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-		if err != nil || pid <= 0 {
-			continue
-		}
-		for begun(pid) != "" && procFields(pid, "cmdline") == nil && time.Now().Before(limit) {
-			if err := sleep(ctx, endPoll); err != nil {
-				return fmt.Errorf("cluster: wait for the end of %s (process %d): %w", d, pid, err)
-			}
-		}
-	}
-	return nil
-}
-
 // Kill kills a daemon by SIGKILL, like a power cut. The tasks of a NodeManager go on until
 // it is started again or the cluster is stopped.
-func (c *Cluster) Kill(d Daemon) error {
-	pid := c.pid(d)
-	if pid == 0 {
-		return fmt.Errorf("cluster: kill %s: it does not run", d)
-	}
-	if err := signal(pid, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("cluster: kill %s: %w", d, err)
-	}
-	for then := begun(pid); then != "" && begun(pid) == then; {
-		time.Sleep(endPoll)
-	}
-	if err := os.Remove(c.pidFile(d)); err != nil {
-		return fmt.Errorf("cluster: %w", err)
-	}
-	return nil
-}
+func (c *Cluster) Kill(d Daemon) error { return c.end(context.Background(), d, syscall.SIGKILL) }
 
 // stop stops daemons, the last started first: a NodeManager that ends contacts its
 // ResourceManager, and retries for minutes if that is not running.
 func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
 	for _, d := range slices.Backward(which) {
-		if err := c.stopOne(ctx, d); err != nil {
-			return fmt.Errorf("cluster: stop %s: %w", d, err)
+		if err := c.end(ctx, d, syscall.SIGTERM); err != nil {
+			return err
 		}
 	}
 	if slices.Contains(which, NodeManager) {
@@ -308,28 +179,23 @@ func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
 	return nil
 }
 
-// stopOne asks a daemon to end, waits for it, and kills it if that takes too long or the
-// context ends.
-func (c *Cluster) stopOne(ctx context.Context, d Daemon) error {
+// end sends a signal to a daemon, waits until it has ended, and kills it if that takes too long
+// or the context ends. It is not an error if the daemon does not run.
+func (c *Cluster) end(ctx context.Context, d Daemon, s syscall.Signal) error {
 	ctx, cancel := context.WithTimeout(ctx, killAfter)
 	defer cancel()
-	if pid := c.pid(d); pid != 0 {
-		then := begun(pid)
-		if err := signal(pid, syscall.SIGTERM); err != nil {
-			return err
+	pid := c.pid(d)
+	if pid == 0 {
+		return nil
+	}
+	for err := signal(pid, s); c.pid(d) == pid; {
+		if err != nil {
+			return fmt.Errorf("cluster: stop %s: %w", d, err)
 		}
-		for then != "" && begun(pid) == then {
-			if sleep(ctx, endPoll) == nil {
-				continue
-			}
-			if err := signal(pid, syscall.SIGKILL); err != nil {
-				return err
-			}
+		if sleep(ctx, endPoll) != nil {
+			err = signal(pid, syscall.SIGKILL)
 			time.Sleep(endPoll)
 		}
-	}
-	if err := os.Remove(c.pidFile(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }
@@ -338,41 +204,29 @@ func (c *Cluster) stopOne(ctx context.Context, d Daemon) error {
 // NodeManager that was killed leaves them running.
 func (c *Cluster) killTasks() error {
 	for {
-		tasks, err := c.tasks()
+		tasks, err := filepath.Glob("/proc/[0-9]*/environ")
 		if err != nil {
-			return err
+			return fmt.Errorf("cluster: %w", err)
 		}
+		// Processes that have ended, zombies and those of other users have no environment.
+		tasks = slices.DeleteFunc(tasks, func(name string) bool {
+			environ, _ := os.ReadFile(name)
+			return !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.path("local")+"/"))
+		})
 		if len(tasks) == 0 {
 			return nil
 		}
-		for _, pid := range tasks {
-			if err := signal(pid, syscall.SIGKILL); err != nil {
-				return fmt.Errorf("cluster: kill task %d: %w", pid, err)
+		for _, name := range tasks {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err == nil {
+				err = signal(pid, syscall.SIGKILL)
+			}
+			if err != nil {
+				return fmt.Errorf("cluster: kill task %s: %w", name, err)
 			}
 		}
 		time.Sleep(endPoll)
 	}
-}
-
-// tasks returns the processes whose environment shows that a NodeManager started them in
-// this cluster's folder.
-func (c *Cluster) tasks() ([]int, error) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
-	own := "LOCAL_DIRS=" + c.path("local") + "/"
-	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		if slices.ContainsFunc(procFields(pid, "environ"), func(v string) bool { return strings.HasPrefix(v, own) }) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
 }
 
 // signal sends a signal to a process. It is not an error if the process has ended already.

@@ -63,17 +63,3 @@ func writeFile(path string, content []byte, mode os.FileMode) error {
 	}
 	return nil
 }
-
-// symlink makes a symbolic link, and replaces an existing one.
-func symlink(target, path string) error {
-	if old, err := os.Readlink(path); err == nil && old == target {
-		return nil
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cluster: %w", err)
-	}
-	if err := os.Symlink(target, path); err != nil {
-		return fmt.Errorf("cluster: %w", err)
-	}
-	return nil
-}

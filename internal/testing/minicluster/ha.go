@@ -2,6 +2,7 @@ package minicluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -9,52 +10,17 @@ import (
 // nameService is the name that stands for both name nodes.
 const nameService = "treereduce"
 
-// nameNodes returns the cluster's name nodes.
-func (c *Cluster) nameNodes() []Daemon {
-	if c.state.HA {
-		return []Daemon{NameNode, NameNode2}
-	}
-	return []Daemon{NameNode}
-}
-
-// haSite returns the properties of hdfs-site.xml for two name nodes: the active one writes
-// its edits to a folder that the other reads. There is no automatic failover, so neither
-// ZooKeeper nor fencing is needed: FailOver asks the active name node to step down.
-func (c *Cluster) haSite() []property {
-	id := func(d Daemon) string { return nameService + "." + d.spec().id }
-	return []property{
-		{"dfs.nameservices", nameService},
-		{"dfs.ha.namenodes." + nameService, NameNode.spec().id + "," + NameNode2.spec().id},
-		{"dfs.namenode.name.dir." + id(NameNode), "file://" + c.path("hdfs", "name")},
-		{"dfs.namenode.name.dir." + id(NameNode2), "file://" + c.path("hdfs", "name2")},
-		{"dfs.namenode.rpc-address." + id(NameNode), c.address(portNameNode)},
-		{"dfs.namenode.rpc-address." + id(NameNode2), c.address(portNameNode2)},
-		{"dfs.namenode.http-address." + id(NameNode), c.address(portNameNodeWeb)},
-		{"dfs.namenode.http-address." + id(NameNode2), c.address(portNameNode2Web)},
-		{"dfs.namenode.shared.edits.dir", "file://" + c.path("hdfs", "edits")},
-		{"dfs.client.failover.proxy.provider." + nameService, "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider"},
-		{"dfs.ha.fencing.methods", "shell(true)"},
-	}
-}
-
 // Active returns the active name node.
 func (c *Cluster) Active(ctx context.Context) (Daemon, error) {
-	var states []string
+	var errs []error
 	for _, d := range c.nameNodes() {
-		var beans struct {
-			Beans []struct{ State string } `json:"beans"`
-		}
-		err := getJSON(ctx, c.Web(d)+"/jmx?qry=Hadoop:service=NameNode,name=NameNodeStatus", &beans)
-		switch {
-		case err != nil:
-			states = append(states, err.Error())
-		case len(beans.Beans) == 1 && beans.Beans[0].State == "active":
+		err := c.check(ctx, d, "/jmx?qry=Hadoop:service=NameNode,name=NameNodeStatus", `"State" : "active"`, 1)
+		if err == nil {
 			return d, nil
-		default:
-			states = append(states, fmt.Sprintf("%s: %+v", d, beans.Beans))
 		}
+		errs = append(errs, err)
 	}
-	return "", fmt.Errorf("cluster: no active name node: %s", strings.Join(states, ", "))
+	return "", fmt.Errorf("cluster: no active name node: %w", errors.Join(errs...))
 }
 
 // activate makes the first of two name nodes active if none is active: both start on
@@ -69,7 +35,7 @@ func (c *Cluster) activate(ctx context.Context) error {
 	if _, err := c.Active(ctx); err == nil {
 		return nil
 	}
-	return c.haadmin(ctx, "-transitionToActive", NameNode.spec().id)
+	return c.haadmin(ctx, "-transitionToActive", specs[NameNode].id)
 }
 
 // FailOver makes the standby name node active, and the active one standby.
@@ -82,14 +48,14 @@ func (c *Cluster) FailOver(ctx context.Context) error {
 	if active == NameNode {
 		standby = NameNode2
 	}
-	return c.haadmin(ctx, "-failover", active.spec().id, standby.spec().id)
+	return c.haadmin(ctx, "-failover", specs[active].id, specs[standby].id)
 }
 
 // haadmin runs hdfs haadmin.
 func (c *Cluster) haadmin(ctx context.Context, args ...string) error {
 	out, err := c.Command(ctx, append([]string{"haadmin"}, args...)...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("cluster: haadmin %s: %w\n%s", strings.Join(args, " "), err, lastLines(out, logLines))
+		return fmt.Errorf("cluster: haadmin %s: %w\n%s", strings.Join(args, " "), err, lastLines(out))
 	}
 	return nil
 }

@@ -2,22 +2,22 @@ package minicluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"os/user"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
 const (
 	readyPoll   = 200 * time.Millisecond
 	httpTimeout = 10 * time.Second
-	// logLines is the number of log lines that an error contains.
-	logLines = 15
 )
 
 // errSlow is the cause of a context that has ended because the time is up.
@@ -47,135 +47,67 @@ func (c *Cluster) waitReady(ctx context.Context, which []Daemon) error {
 	return nil
 }
 
-// ready returns nil if a daemon is ready, or else an error that describes what is missing.
-func (c *Cluster) ready(ctx context.Context, d Daemon) error {
-	switch d {
-	case NameNode, NameNode2:
-		return c.nameNodeReady(ctx, d)
-	case DataNode:
-		return c.dataNodeReady(ctx)
-	case ResourceManager:
-		return c.resourceManagerReady(ctx)
-	case NodeManager:
-		return c.nodeManagerReady(ctx)
-	default:
-		return c.historyReady(ctx)
-	}
-}
-
 // failed returns the error of a daemon, with the last lines of its log.
 func (c *Cluster) failed(d Daemon, why error) error {
 	b, err := os.ReadFile(c.Log(d))
 	if err != nil {
 		return fmt.Errorf("cluster: %s: %w (no log: %w)", d, why, err)
 	}
-	return fmt.Errorf("cluster: %s: %w; %s ends:\n%s", d, why, c.Log(d), lastLines(b, logLines))
+	return fmt.Errorf("cluster: %s: %w; %s ends:\n%s", d, why, c.Log(d), lastLines(b))
 }
 
-// nameNodeReady requires a live data node, and that safe mode is off.
-func (c *Cluster) nameNodeReady(ctx context.Context, d Daemon) error {
-	var beans struct {
-		Beans []struct {
-			FSState          string
-			NumLiveDataNodes int
-		} `json:"beans"`
+// ready returns nil if a daemon is ready, or else an error that describes what is missing.
+func (c *Cluster) ready(ctx context.Context, d Daemon) error {
+	switch d {
+	case NameNode, NameNode2: // a live data node, and safe mode is off
+		return c.check(ctx, d, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", `"FSState" : "Operational"|"NumLiveDataNodes" : 1,`, 2)
+	case DataNode: // the name node would count a dead one as alive for a while
+		return c.check(ctx, d, "/jmx?qry=Hadoop:service=DataNode,name=DataNodeInfo", `ActorState\\":\\"RUNNING\\"`, len(c.nameNodes()))
+	case ResourceManager:
+		return c.check(ctx, d, "/ws/v1/cluster/metrics", `"activeNodes":1,`, 1)
+	case NodeManager:
+		return c.nodeManagerReady(ctx)
+	default:
+		return c.check(ctx, d, "/ws/v1/history/info", `"startedOn"`, 1)
 	}
-	err := getJSON(ctx, c.Web(d)+"/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &beans)
-	if err != nil {
-		return err
-	}
-	if len(beans.Beans) != 1 || beans.Beans[0].NumLiveDataNodes != 1 || beans.Beans[0].FSState != "Operational" {
-		return fmt.Errorf("state %+v, want one live data node and Operational", beans.Beans)
-	}
-	return nil
 }
 
-// dataNodeReady asks the data node itself, because the name node counts a dead one as alive
-// for a while.
-func (c *Cluster) dataNodeReady(ctx context.Context) error {
-	var beans struct {
-		Beans []struct {
-			BPServiceActorInfo string // JSON in a string
-		} `json:"beans"`
+// check requests a page of a daemon's web address, and returns an error unless a pattern matches
+// n times in it.
+func (c *Cluster) check(ctx context.Context, d Daemon, page, pattern string, n int) error {
+	body, err := request(ctx, http.MethodGet, c.Web(d)+page)
+	if err == nil && len(regexp.MustCompile(pattern).FindAll(body, -1)) != n {
+		err = fmt.Errorf("%s%s: expected %d× %s, found %s", c.Web(d), page, n, pattern, body)
 	}
-	err := getJSON(ctx, c.Web(DataNode)+"/jmx?qry=Hadoop:service=DataNode,name=DataNodeInfo", &beans)
-	if err != nil {
-		return err
-	}
-	var actors []struct{ ActorState string }
-	if len(beans.Beans) == 1 {
-		if err := json.Unmarshal([]byte(beans.Beans[0].BPServiceActorInfo), &actors); err != nil {
-			return err
-		}
-	}
-	running := 0
-	for _, a := range actors {
-		if a.ActorState == "RUNNING" {
-			running++
-		}
-	}
-	if n := len(c.nameNodes()); running != n {
-		return fmt.Errorf("block pools %+v, want %d that are RUNNING", actors, n)
-	}
-	return nil
-}
-
-// resourceManagerReady requires one active node.
-func (c *Cluster) resourceManagerReady(ctx context.Context) error {
-	var metrics struct {
-		ClusterMetrics struct {
-			ActiveNodes int `json:"activeNodes"`
-		} `json:"clusterMetrics"`
-	}
-	if err := getJSON(ctx, c.Web(ResourceManager)+"/ws/v1/cluster/metrics", &metrics); err != nil {
-		return err
-	}
-	if n := metrics.ClusterMetrics.ActiveNodes; n != 1 {
-		return fmt.Errorf("%d active nodes, want 1", n)
-	}
-	return nil
+	return err
 }
 
 // nodeManagerReady requires that the node is healthy, and that the ResourceManager has
 // received an update from it since its start: a node that has died counts as active for a
 // while.
 func (c *Cluster) nodeManagerReady(ctx context.Context) error {
-	var own struct {
-		NodeInfo struct {
-			Healthy bool   `json:"nodeHealthy"`
-			Report  string `json:"healthReport"`
-			Started int64  `json:"nmStartupTime"`
-		} `json:"nodeInfo"`
-	}
-	if err := getJSON(ctx, c.Web(NodeManager)+"/ws/v1/node/info", &own); err != nil {
+	const page, since = "/ws/v1/node/info", `"nmStartupTime":(\d+)`
+	if err := c.check(ctx, NodeManager, page, `"nodeHealthy":true|`+since, 2); err != nil {
 		return err
 	}
-	if !own.NodeInfo.Healthy {
-		return fmt.Errorf("the node is not healthy: %s", own.NodeInfo.Report)
-	}
-	var known struct {
-		Node struct {
-			State  string `json:"state"`
-			Update int64  `json:"lastHealthUpdate"`
-		} `json:"node"`
-	}
-	if err := getJSON(ctx, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+c.address(portContainers), &known); err != nil {
+	own, err := request(ctx, http.MethodGet, c.Web(NodeManager)+page)
+	if err != nil {
 		return err
 	}
-	if known.Node.State != "RUNNING" || known.Node.Update < own.NodeInfo.Started {
-		return fmt.Errorf("the ResourceManager does not know yet that it runs (state %s)", known.Node.State)
+	known, err := request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+c.address(nodePort))
+	if err != nil {
+		return err
+	}
+	number := func(pattern string, in []byte) (n int) {
+		if m := regexp.MustCompile(pattern).FindSubmatch(in); m != nil {
+			n, _ = strconv.Atoi(string(m[1])) // only digits
+		}
+		return n
+	}
+	if !regexp.MustCompile(`"state":"RUNNING"`).Match(known) || number(`"lastHealthUpdate":(\d+)`, known) < number(since, own) {
+		return fmt.Errorf("the ResourceManager does not know yet that it runs: %s", known)
 	}
 	return nil
-}
-
-// historyReady requires a response.
-func (c *Cluster) historyReady(ctx context.Context) error {
-	var info struct {
-		HistoryInfo struct {
-			StartedOn int64 `json:"startedOn"`
-		} `json:"historyInfo"`
-	}
-	return getJSON(ctx, c.Web(JobHistoryServer)+"/ws/v1/history/info", &info)
 }
 
 // makeFolders creates the folders that every user of the file system expects: /tmp and the
@@ -201,7 +133,7 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	} {
 		for _, op := range []string{"MKDIRS", "SETPERMISSION"} {
 			q := url.Values{"op": {op}, "permission": {f.mode}, "user.name": {u.Username}}
-			if err := request(ctx, http.MethodPut, c.Web(active)+"/webhdfs/v1"+f.path+"?"+q.Encode(), nil); err != nil {
+			if _, err := request(ctx, http.MethodPut, c.Web(active)+"/webhdfs/v1"+f.path+"?"+q.Encode()); err != nil {
 				return fmt.Errorf("cluster: make %s: %w", f.path, err)
 			}
 		}
@@ -209,35 +141,24 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	return nil
 }
 
-// getJSON requests and decodes a JSON document.
-func getJSON(ctx context.Context, address string, v any) error {
-	return request(ctx, http.MethodGet, address, v)
-}
-
-// request makes a request without a body, and decodes the response unless v is nil.
-func request(ctx context.Context, method, address string, v any) error {
+// request makes a request without a body, and returns the body of the response.
+func request(ctx context.Context, method, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Accept", "application/json")
 	// Without a proxy, whatever the environment contains, because this is loopback.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", address, answer.Status)
+		return nil, fmt.Errorf("%s: %s", address, answer.Status)
 	}
-	if v == nil {
-		return nil
-	}
-	if err := json.NewDecoder(answer.Body).Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", address, err)
-	}
-	return nil
+	return io.ReadAll(answer.Body)
 }

@@ -17,8 +17,6 @@ package naive
 
 import (
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -182,23 +180,6 @@ func (v *Values) Count() int {
 	return n
 }
 
-// boards returns all positions that can be reached on a board with that number of squares.
-func (v *Values) boards(squares int) []string {
-	var all []string
-	for index, b := range v.memo {
-		if b == 0 {
-			continue
-		}
-		board := make([]byte, squares)
-		for i := range board {
-			board[i] = " XO"[index%3]
-			index /= 3
-		}
-		all = append(all, string(board))
-	}
-	return all
-}
-
 // solve returns the value byte of p by minimax, and stores it and those of all positions
 // after p in memo. index is p's index in memo, pieces its number of pieces.
 func (p *position) solve(memo []byte, index, pieces int) byte {
@@ -277,55 +258,6 @@ func outcomes(player byte) (won, lost int) {
 		return xWins, oWins
 	}
 	return oWins, xWins
-}
-
-// Hash returns the hash of a board. Each column takes h+1 bits, the leftmost column the
-// most significant ones. The piece j squares above the bottom of its column adds 1<<j if it
-// is an O and 2<<j if it is an X. w*(h+1) is at most 64.
-func Hash(board string, w, h int) uint64 {
-	var hash uint64
-	for column := 0; column < w; column++ {
-		var sum uint64
-		for j := 0; j < h; j++ {
-			switch board[column*h+j] {
-			case 'O':
-				sum += 1 << j
-			case 'X':
-				sum += 2 << j
-			}
-		}
-		hash = hash<<(h+1) | sum
-	}
-	return hash
-}
-
-// Final returns the final file of the course: for every position that can be reached except
-// the empty board, in ascending order of the hash, a line with the board text in single
-// quotes, a tab and the value byte in decimal.
-func Final(w, h, connect int) string {
-	type entry struct {
-		hash  uint64
-		board string
-		value byte
-	}
-	values := Solve(w, h, connect)
-	var entries []entry
-	for _, board := range values.boards(w * h) {
-		if hash := Hash(board, w, h); hash != 0 {
-			entries = append(entries, entry{hash, board, values.Of(board)})
-		}
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.hash < b.hash {
-			return -1
-		}
-		return 1
-	})
-	var file strings.Builder
-	for _, e := range entries {
-		file.WriteString("'" + e.board + "'\t" + strconv.Itoa(int(e.value)) + "\n")
-	}
-	return file.String()
 }
 
 // winScore is the score in search of a win at the root without any move. It is greater than

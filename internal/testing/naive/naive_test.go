@@ -78,54 +78,21 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-func TestFinal(t *testing.T) {
-	want := "'  X '\t10\n" +
-		"'  XO'\t6\n" +
-		"'O X '\t6\n" +
-		"'O XX'\t2\n" +
-		"'X   '\t10\n" +
-		"'X O '\t6\n" +
-		"'X XO'\t2\n" +
-		"'X OX'\t2\n" +
-		"'XO  '\t6\n" +
-		"'XOX '\t2\n" +
-		"'OXX '\t2\n" +
-		"'XXO '\t2\n"
-	if got := Final(2, 2, 2); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
-func TestHash(t *testing.T) {
-	tests := []struct {
-		board string
-		w, h  int
-		want  uint64
-	}{
-		{"    ", 2, 2, 0},
-		{"  X ", 2, 2, 2},
-		{"XO  ", 2, 2, 32},
-		{"OXX ", 2, 2, 42},
-		{strings.Repeat("X", 63), 1, 63, 1<<64 - 2},
-		{"X" + strings.Repeat(" ", 31), 32, 1, 1 << 63},
-	}
-	for _, test := range tests {
-		if got := Hash(test.board, test.w, test.h); got != test.want {
-			t.Errorf("%q on %dx%d: got %d, want %d", test.board, test.w, test.h, got, test.want)
+// boards returns all positions that can be reached on a board with that number of squares.
+func (v *Values) boards(squares int) []string {
+	var all []string
+	for index, b := range v.memo {
+		if b == 0 {
+			continue
 		}
-	}
-}
-
-// TestHashDistinct checks that no two positions of a board share a hash.
-func TestHashDistinct(t *testing.T) {
-	seen := make(map[uint64]string)
-	for _, board := range Solve(4, 3, 4).boards(12) {
-		hash := Hash(board, 4, 3)
-		if other, ok := seen[hash]; ok {
-			t.Fatalf("%q and %q both have hash %d", board, other, hash)
+		board := make([]byte, squares)
+		for i := range board {
+			board[i] = " XO"[index%3]
+			index /= 3
 		}
-		seen[hash] = board
+		all = append(all, string(board))
 	}
+	return all
 }
 
 // TestSearchAllPositions compares Search and Solve on every position of the smallest

@@ -25,7 +25,7 @@ import (
 func Check(t *testing.T, r runner.Runner, g game.Game) {
 	t.Helper()
 	dir := t.TempDir()
-	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}

@@ -32,7 +32,7 @@ func Dir(t testing.TB, g game.Game) string {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}

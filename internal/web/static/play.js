@@ -1,17 +1,17 @@
 // The page on which people play, and look at the values of positions.
 import { draw as drawBoard, evaluation, glyph, mark } from './board.js';
+import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
-
-const levels = ['beginner', 'novice', 'casual', 'regular', 'club', 'strong', 'expert', 'master', 'grandmaster', 'perfect'];
 
 // The play: the position at which it began ("" is the initial one), the moves, and how many of
 // them are made; the others were taken back.
 let from = '', moves = [], made = 0;
 let view = null, report = null, source = null, turn = 0, timer = 0;
 let hints = true, paused = false;
+let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
 
 function query(extra = {}) {
@@ -46,6 +46,7 @@ async function show(remember = true) {
   if (mine !== turn) return false;
   view = next;
   report = null;
+  editing = null;
   const address = `?${query()}`;
   if (remember && location.search !== address) history.pushState(null, '', address);
   render();
@@ -98,6 +99,15 @@ function choose(names) {
   $('moves').querySelector('button[aria-pressed=true]')?.focus();
 }
 
+// jump shows a position that the server finds.
+async function jump(q) {
+  try {
+    const v = await get('', new URLSearchParams(q).toString());
+    [from, moves] = [v.from, []];
+    go(0);
+  } catch (e) { say(e.message); }
+}
+
 function go(ply) {
   made = ply;
   say('');
@@ -116,7 +126,10 @@ function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.na
 
 function render() {
   const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)]));
-  $('board').replaceChildren(drawBoard(view, hints ? worths : null, hints ? report?.best : null, choose));
+  if (!editing) $('board').replaceChildren(drawBoard(view, hints ? worths : null, hints ? report?.best : null, choose));
+  $('editor').hidden = !editing;
+  $('edit').hidden = !view.place.length;
+  $('edit').setAttribute('aria-expanded', editing !== null);
   $('name0').textContent = view.players[0];
   $('name1').textContent = view.players[1];
   $('state').textContent = view.over ? `The game is over: ${view.over.text}.` : `${view.players[view.turn]} to move.`;
@@ -198,12 +211,7 @@ function renderMistakes() {
   }));
 }
 
-function seats() {
-  for (const i of [0, 1]) {
-    for (const name of ['person', ...levels]) $(`seat${i}`).append(new Option(name, name));
-    $(`seat${i}`).addEventListener('change', () => show(false));
-  }
-}
+for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', () => show(false));
 
 // load takes the play from the address.
 function load() {
@@ -226,12 +234,28 @@ $('pause').addEventListener('click', () => {
   $('pause').setAttribute('aria-pressed', paused);
   show(false);
 });
-$('random').addEventListener('click', async () => {
-  try {
-    const v = await get('', 'random=1');
-    [from, moves] = [v.from, []];
-    go(0);
-  } catch (e) { say(e.message); }
+$('random').addEventListener('click', () => jump({ random: 1 }));
+$('drawn')?.addEventListener('submit', e => {
+  e.preventDefault();
+  jump({ random: 1, ...Object.fromEntries(new FormData(e.target)) });
+});
+$('edit').addEventListener('click', () => {
+  if (editing) {
+    show(false);
+    return;
+  }
+  turn++; // drops answers for the position
+  clearTimeout(timer);
+  source?.close();
+  editing = edit(view, $('board'), $('tools'));
+  $('mover').hidden = !view.chosen;
+  $('editturn').replaceChildren(...view.players.map((name, i) => new Option(name, i, false, i === view.turn)));
+  render();
+});
+$('cancel').addEventListener('click', () => show(false));
+$('editor').addEventListener('submit', e => {
+  e.preventDefault();
+  jump({ board: editing(), turn: $('editturn').value });
 });
 $('share').addEventListener('click', async () => {
   try {
@@ -262,11 +286,10 @@ for (const end of ['pointerup', 'pointercancel']) {
 }
 addEventListener('popstate', load);
 addEventListener('keydown', e => {
-  if (e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
+  if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
   if (e.key === 'ArrowLeft' && made) go(made - 1);
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
   else if (view?.moves.some(m => m.name === e.key)) play(e.key);
 });
 
-seats();
 load();

@@ -37,15 +37,15 @@ const (
 // Memory of lists, in bytes; see package lists.
 const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
-	// shareRowMemory is for a row of a share, including the shares that wait to be written.
-	shareRowMemory = (listsAhead + 2) * rowMemory
-	sentRowMemory  = 34        // a row waiting in an outbox
-	outboxMemory   = 1 << 20   // an empty outbox
-	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into shares
-	fileMemory     = 4 << 10   // a file of a source
-	tierMemory     = 4 << 10   // a tier, in the loop of jobs
-	aheadMemory    = 128 << 10 // read-ahead of a worker
-	listsAhead     = 2         // how many shares a worker may be ahead of the writer
+	// intervalRowMemory is for a row of an interval, including the intervals that wait to be written.
+	intervalRowMemory = (listsAhead + 2) * rowMemory
+	sentRowMemory     = 34        // a row waiting in an outbox
+	outboxMemory      = 1 << 20   // an empty outbox
+	cellMemory        = 40 + 16   // a cell in the index of a file, and while keys are divided into intervals
+	fileMemory        = 4 << 10   // a file of a source
+	tierMemory        = 4 << 10   // a tier, in the loop of jobs
+	aheadMemory       = 128 << 10 // read-ahead of a worker
+	listsAhead        = 2         // how many intervals a worker may be ahead of the writer
 
 	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
@@ -62,13 +62,13 @@ const (
 	listsTenths = 6
 )
 
-// The limits for the rows of a share, and of an outbox, of a worker. Fewer rows are slow: a
-// share also reads rows of neighbouring shares, and an outbox that is flushed often writes
+// The limits for the rows of an interval, and of an outbox, of a worker. Fewer rows are slow: a
+// interval also reads rows of neighbouring intervals, and an outbox that is flushed often writes
 // many short runs. More rows do not fit into the processor's caches.
 const (
 	leastRows = 1 << 12
 	mostRows  = 1 << 20
-	// rowsOfFile is the minimum number of rows of a share for each file, so that opening files
+	// rowsOfFile is the minimum number of rows of an interval for each file, so that opening files
 	// is a small part of the work.
 	rowsOfFile = 64
 )
@@ -163,30 +163,23 @@ func (r *Runner) memory() int {
 // A listPlan is the plan of a lists job, with numbers of rows.
 type listPlan struct {
 	plan
-	share, outbox int
+	interval, outbox int
 }
 
-// planLists plans shares and outboxes of the same size, and as many workers as memory allows;
-// for a small tier, shares that are small enough for all workers to have some.
+// planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
+// for a small tier, intervals that are small enough for all workers to have some.
 func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error) {
-	return r.planRows(tiers, sources, shareRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
+	return r.planRows(tiers, sources, intervalRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
-// planListsFinal plans shares such that the lines of all shares in progress fit into memory.
-func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) (listPlan, error) {
-	p, err := r.planRows(g.Tiers(), []*lists.Source{all}, finalRowMemory(g), 0, 0)
-	p.share = min(p.share, mostRows/4)
-	return p, err
-}
-
-// finalRowMemory is the memory of a row of a share in final, which is loaded and becomes a
+// finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
 // line.
 func finalRowMemory(g game.Acyclic) int {
 	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
 	return 3*rowMemory + listsAhead*line/4*5
 }
 
-// planRows plans workers that use loaded bytes for each row of a share, sent bytes for each
+// planRows plans workers that use loaded bytes for each row of an interval, sent bytes for each
 // row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
 // needs. It returns an error if not even one worker with the fewest rows fits into memory.
 func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more int) (listPlan, error) {
@@ -198,7 +191,7 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more
 		files += s.Files()
 		left -= s.Files()*fileMemory + s.Cells()*cellMemory
 	}
-	beside := files * streamfmt.CellRows / 2 // excess rows of a share, from cells that cross its borders
+	beside := files * streamfmt.CellRows / 2 // excess rows of an interval, from cells that cross its borders
 	least := max(leastRows, files*rowsOfFile)
 	each, more := loaded+sent, more+aheadMemory
 	missing := func(workers, outbox int) int { // how much memory is lacking
@@ -218,7 +211,7 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more
 	if missing(p.workers, p.outbox) > 0 {
 		p.outbox = leastRows
 	}
-	p.share = min(p.outbox, max(least, int(rows/int64(2*p.workers))+1))
+	p.interval = min(p.outbox, max(least, int(rows/int64(2*p.workers))+1))
 	if missing := missing(p.workers, p.outbox); missing > 0 {
 		return p, tooLittle(missing * 10 / listsTenths)
 	}
@@ -234,7 +227,7 @@ func Least(m game.Method, until int, final bool) int {
 	case m.Blocks != nil:
 		return leastBlocks(m.Blocks, until, final)
 	case g != nil:
-		n := passNeeds(g, jobdir.Blocks)
+		n := passNeeds(g, jobdir.Packed)
 		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
 		if step.StoresEdges(g, step.Mark) {
 			n.worker += outboxMemory + leastRows*sentRowMemory
@@ -242,7 +235,7 @@ func Least(m game.Method, until int, final bool) int {
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	default:
-		each := shareRowMemory + sentRowMemory/2*3
+		each := intervalRowMemory + sentRowMemory/2*3
 		if final {
 			each = max(each, finalRowMemory(m.Lists))
 		}
@@ -275,9 +268,6 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 // each.
 func blockMemory(slots int) int { return slots + slots/4 }
 
-// openMemory is the memory of the list of open positions, at most one for each slot.
-func openMemory(slots int) int { return 4 * slots }
-
 // stateMemory is the memory of a state: nine bits for each hash of a range.
 func stateMemory(g game.Cyclic) int { return block.StatePlanes * 8 * block.Words(g.RangeSize()) }
 
@@ -288,7 +278,7 @@ func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len(
 // the encoder's memory, or as lines. A quarter is added because slices grow in steps.
 func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
 	each := lineMemory(g)
-	if c == jobdir.Blocks {
+	if c == jobdir.Packed {
 		each = 1
 	}
 	return ((slots+largest)*each + 2*largest) / 4 * 5

@@ -3,7 +3,7 @@
 //
 // With blocks there is no shuffle: each output range pulls its messages from the input blocks,
 // with a few cursors that move forward through the sorted files. With lists, each worker loads
-// a share of the tier's keys from all messages to the tier, and sends its own messages through
+// an interval of the tier's keys from all messages to the tier, and sends its own messages through
 // an outbox. In a pass over a game with cycles it is not known which ranges will send messages
 // to a range, so messages are merged in memory and, if they need too much memory, in files.
 // The package knows nothing of the loop of jobs.
@@ -69,8 +69,8 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	w.plan = r.plan(w.needs(slots))
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
 	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
-		part: func(i int) int { return job.part(ts[i][0] << job.g.LowBits()) },
-		create: func(number int) (part[*jobdir.Chunk], error) {
+		partition: func(i int) int { return job.partition(ts[i][0] << job.g.LowBits()) },
+		create: func(number int) (shard[*jobdir.Chunk], error) {
 			file, err := job.create(jobdir.PartName(number, job.Codec))
 			if err != nil {
 				return nil, err
@@ -98,12 +98,12 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 
 // work is what the workers of a job share.
 type work struct {
-	job     *jobOf[game.Tiered]
-	step    step.Step
-	input   *jobdir.Tier
-	parents *jobdir.Tier // for solve only
-	ranges  []uint64     // of the output
-	plan    plan
+	job          *jobOf[game.Tiered]
+	step         step.Step
+	input        *jobdir.Tier
+	predecessors *jobdir.Tier // for solve only
+	ranges       []uint64     // of the output
+	plan         plan
 }
 
 func (w *work) open() (err error) {
@@ -125,20 +125,20 @@ func (w *work) open() (err error) {
 		w.ranges = slices.Compact(w.ranges)
 	case step.Solve:
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
-			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
+			return fmt.Errorf("%s: expected successors with a value, found %d without", job.Input[0], n)
 		}
-		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
+		if w.predecessors, err = jobdir.OpenTier(job.FS, job.Predecessors, job.g, job.Tier); err != nil {
 			return err
 		}
-		for i := range w.parents.Len() {
-			w.ranges = append(w.ranges, w.parents.Range(i))
+		for i := range w.predecessors.Len() {
+			w.ranges = append(w.ranges, w.predecessors.Range(i))
 		}
 	}
 	return nil
 }
 
 func (w *work) close() {
-	for _, t := range []*jobdir.Tier{w.input, w.parents} {
+	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
 		if t != nil {
 			t.Close()
 		}
@@ -164,11 +164,11 @@ func (w *work) needs(slots []int) needs {
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
-	if w.parents != nil {
-		n.shared += w.parents.Len() * entryMemory
+	if w.predecessors != nil {
+		n.shared += w.predecessors.Len() * entryMemory
 	}
 	n.record = blockMemory(largest)
-	n.worker = (near+2)*blockMemory(largest) + openMemory(largest)
+	n.worker = (near+2)*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
 	return n
 }
@@ -184,15 +184,15 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 	}
 	g := job.g
 	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
-	var parents *jobdir.TierCursor
-	if w.parents != nil {
-		parents = w.parents.Cursor(w.plan.window)
+	var predecessors *jobdir.TierCursor
+	if w.predecessors != nil {
+		predecessors = w.predecessors.Cursor(w.plan.window)
 	}
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
-			if parents != nil {
-				if _, err := parents.Load(&into, rng); err != nil {
+			if predecessors != nil {
+				if _, err := predecessors.Load(&into, rng); err != nil {
 					return err
 				}
 			} else if low := g.Low(job.Tier, rng); low != nil {

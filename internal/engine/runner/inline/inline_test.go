@@ -51,8 +51,8 @@ func TestFinishError(t *testing.T) {
 	for broken := range 3 {
 		failed, finished := errors.New("disk full"), 0
 		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, presets[0]}, tasks: 3,
-			part: func(task int) int { return task },
-			create: func(number int) (part[int], error) {
+			partition: func(task int) int { return task },
+			create: func(number int) (shard[int], error) {
 				p := brokenPart{finished: &finished}
 				if number == broken {
 					p.err = fmt.Errorf("part %d: %w", number, failed)
@@ -83,12 +83,10 @@ func TestOutboxFinishError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
-		w := edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
-		})
+		edges := newOutgoing(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Predecessors, codec)
+		w := edges.newSender(leastRows)
 		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +113,7 @@ func TestLeast(t *testing.T) {
 	}
 	passes := func(g game.Cyclic) func(*Runner) error {
 		return func(r *Runner) error {
-			n := passNeeds(g, jobdir.Blocks)
+			n := passNeeds(g, jobdir.Packed)
 			n.shared = r.inboxMemory() + int(game.Ranges(g))*boxMemory
 			_, err := r.planPass(g, n)
 			return err
@@ -149,8 +147,8 @@ func TestListPlan(t *testing.T) {
 			refused++
 			continue
 		}
-		takes := 2*p.workers*(p.share*shareRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
-		if takes > memory || p.share < leastRows || p.outbox < leastRows {
+		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		if takes > memory || p.interval < leastRows || p.outbox < leastRows {
 			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
 		}
 	}

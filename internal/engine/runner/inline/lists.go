@@ -12,13 +12,13 @@ import (
 
 // listWork is what the workers of a lists job share.
 type listWork struct {
-	job      *jobOf[game.Acyclic]
-	kind     lists.Kind    // of the messages that are sent
-	parents  *lists.Source // nil in init
-	messages *lists.Source // for solve only
-	shares   []lists.Share // each within one part
-	plan     listPlan
-	outgoing *outgoing
+	job          *jobOf[game.Acyclic]
+	kind         lists.Kind       // of the messages that are sent
+	predecessors *lists.Source    // nil in init
+	messages     *lists.Source    // for solve only
+	intervals    []lists.Interval // each within one part
+	plan         listPlan
+	outgoing     *outgoing
 
 	mu      sync.Mutex
 	memory  *listMemory
@@ -43,7 +43,7 @@ func take[E any](kept *[]*E) *E {
 	return e
 }
 
-// runLists runs a job by lists. Each worker takes one share of the tier's keys at a time.
+// runLists runs a job by lists. Each worker takes one interval of the tier's keys at a time.
 func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	if job.Step == step.Final {
 		return r.runListsFinal(ctx, job)
@@ -59,17 +59,17 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	if w.plan, err = r.planLists(job.g.Tiers(), sources); err != nil {
 		return stats, err
 	}
-	w.shares = cutShares(w.plan.share, job.borders, sources)
+	w.intervals = cutIntervals(w.plan.interval, job.borders, sources)
 	w.outgoing = newOutgoing(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
-	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares),
-		part: func(i int) int { return job.part(w.shares[i].First) },
-		create: func(number int) (part[*rowChunk], error) {
+	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.intervals),
+		partition: func(i int) int { return job.partition(w.intervals[i].First) },
+		create: func(number int) (shard[*rowChunk], error) {
 			file, err := job.create(lists.PartName(number, job.Codec))
 			if err != nil {
 				return nil, err
 			}
-			return listPart{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
+			return listShard{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
 		},
 		chunk: func() *rowChunk {
 			chunks = append(chunks, take(&r.lists.chunks))
@@ -103,46 +103,46 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 		return nil, err
 	}
 	if job.Step == step.Possible {
-		w.parents = messages
+		w.predecessors = messages
 		return []*lists.Source{messages}, nil
 	}
 	w.messages = messages
-	dir, err := lists.OpenDir(job.FS, job.Parents, job.g)
+	dir, err := lists.OpenDir(job.FS, job.Predecessors, job.g)
 	if err != nil {
 		return nil, err
 	}
-	if w.parents, err = lists.OpenPart(dir, job.Tier, lists.Parents); err != nil {
+	if w.predecessors, err = lists.OpenPart(dir, job.Tier, lists.Predecessors); err != nil {
 		return nil, err
 	}
-	return []*lists.Source{w.parents, messages}, nil
+	return []*lists.Source{w.predecessors, messages}, nil
 }
 
 func (w *listWork) close() {
-	for _, s := range []*lists.Source{w.parents, w.messages} {
+	for _, s := range []*lists.Source{w.predecessors, w.messages} {
 		if s != nil {
 			s.Close()
 		}
 	}
 }
 
-// cutShares divides the keys into shares of about the given number of rows, and at the borders
+// cutIntervals divides the keys into intervals of about the given number of rows, and at the borders
 // of parts.
-func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []lists.Share) {
+func cutIntervals(most int, borders []game.Position, sources []*lists.Source) (intervals []lists.Interval) {
 	for _, s := range lists.Cut(most, sources...) {
 		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
 			if border := borders[0]; border > s.First {
 				before := s
 				before.Last = border - 1
-				shares = append(shares, before)
+				intervals = append(intervals, before)
 				s.First = border
 			}
 		}
-		shares = append(shares, s)
+		intervals = append(intervals, s)
 	}
-	return shares
+	return intervals
 }
 
-// A rowChunk contains the rows of one share.
+// A rowChunk contains the rows of one interval.
 type rowChunk struct{ rows []lists.Row }
 
 // A listWorker is the state of a worker: its kernel and its memory.
@@ -151,11 +151,11 @@ type listWorker struct {
 	kernel lists.Kernel
 	out    *sender
 
-	loader            lists.Loader
-	parents, messages []lists.Row
+	loader                 lists.Loader
+	predecessors, messages []lists.Row
 }
 
-// newWorker returns a function that computes the rows of a share.
+// newWorker returns a function that computes the rows of an interval.
 func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Lock()
 	worker := take(&w.memory.workers)
@@ -163,9 +163,7 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Unlock()
 	job, old := w.job, worker.out
 	worker.listWork = w
-	worker.out = w.outgoing.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-		return lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, emit)
-	})
+	worker.out = w.outgoing.newSender(w.plan.outbox)
 	if old != nil {
 		worker.out.Inherit(old.Outbox)
 	}
@@ -174,13 +172,13 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
-	s := w.shares[i]
-	if err := w.out.setPart(w.job.part(s.First)); err != nil {
+	s := w.intervals[i]
+	if err := w.out.setPartition(w.job.partition(s.First)); err != nil {
 		return err
 	}
-	parents := &out.rows // possible transforms them in place
+	predecessors := &out.rows // possible transforms them in place
 	if w.listWork.messages != nil {
-		parents = &w.parents
+		predecessors = &w.predecessors
 		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s); err != nil {
 			return err
 		}
@@ -190,17 +188,17 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			out.rows = append(out.rows, start...)
 		}
-	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s); err != nil {
+	} else if *predecessors, err = w.loader.Load(*predecessors, w.listWork.predecessors, s); err != nil {
 		return err
 	}
-	out.rows, err = w.kernel.Do(out.rows, *parents, w.messages)
+	out.rows, err = w.kernel.Do(out.rows, *predecessors, w.messages)
 	return err
 }
 
 // A listPart is a part that a lists job writes.
-type listPart struct{ *lists.PartWriter }
+type listShard struct{ *lists.PartWriter }
 
-func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
+func (p listShard) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
 
 // runListsFinal writes the lines of all positions, by key. It reads the files of all tiers as
 // one source.
@@ -211,17 +209,18 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 		return stats, err
 	}
 	defer all.Close()
-	plan, err := r.planListsFinal(job.g, all)
+	sources := []*lists.Source{all}
+	plan, err := r.planRows(job.g.Tiers(), sources, finalRowMemory(job.g), 0, 0)
 	if err != nil {
 		return stats, err
 	}
-	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
-	first := func(i int) game.Position { return shares[i].First }
-	return job.writeText(ctx, plan.plan, len(shares), first, func() func(int, *textChunk) error {
+	intervals := cutIntervals(min(plan.interval, mostRows/4), job.borders, sources)
+	first := func(i int) game.Position { return intervals[i].First }
+	return job.writeText(ctx, plan.plan, len(intervals), first, func() func(int, *textChunk) error {
 		var loader lists.Loader
 		var rows []lists.Row
 		return func(i int, out *textChunk) (err error) {
-			if rows, err = loader.Load(rows, all, shares[i]); err != nil {
+			if rows, err = loader.Load(rows, all, intervals[i]); err != nil {
 				return err
 			}
 			for _, row := range rows {

@@ -12,6 +12,9 @@ import (
 
 // An outgoing collects the rows that the workers of a job send. Each worker has its own outbox.
 type outgoing struct {
+	g     game.Game
+	kind  lists.Kind
+	codec jobdir.Codec
 	boxes []*lists.OutboxWriter // by part
 
 	mu   sync.Mutex
@@ -21,7 +24,7 @@ type outgoing struct {
 // newOutgoing returns an outgoing for a job with the given number of parts. create creates their
 // files.
 func newOutgoing(create func(name string) (io.WriteCloser, error), parts int, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
-	t := new(outgoing)
+	t := &outgoing{g: g, kind: kind, codec: c}
 	for i := range parts {
 		t.boxes = append(t.boxes, lists.NewOutboxWriter(create, i, g, kind, c))
 	}
@@ -31,14 +34,13 @@ func newOutgoing(create func(name string) (io.WriteCloser, error), parts int, g 
 // A sender is the outbox of a worker.
 type sender struct {
 	*lists.Outbox
-	part int // the part whose file gets the rows
+	partition int // the part whose file gets the rows
 }
 
-// newSender creates the outbox of a worker: it calls make with the function that writes a
-// chunk.
-func (t *outgoing) newSender(make func(emit func(*lists.Chunk) error) *lists.Outbox) *sender {
+// newSender returns the outbox of a worker, which buffers up to most rows.
+func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = make(func(c *lists.Chunk) error { return t.boxes[w.part].Append(c) })
+	w.Outbox = lists.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.outs = append(t.outs, w)
@@ -46,10 +48,10 @@ func (t *outgoing) newSender(make func(emit func(*lists.Chunk) error) *lists.Out
 }
 
 // setPart sets the part whose file gets all further rows.
-func (w *sender) setPart(part int) (err error) {
-	if part != w.part {
+func (w *sender) setPartition(part int) (err error) {
+	if part != w.partition {
 		err = w.Flush()
-		w.part = part
+		w.partition = part
 	}
 	return err
 }

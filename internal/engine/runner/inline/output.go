@@ -22,7 +22,7 @@ type jobOf[G game.Game] struct {
 }
 
 // part returns the number of the part that contains a key.
-func (j *jobOf[G]) part(key game.Position) int {
+func (j *jobOf[G]) partition(key game.Position) int {
 	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
 }
 
@@ -31,8 +31,8 @@ func (j *jobOf[G]) create(name string) (io.WriteCloser, error) {
 	return j.FS.Create(path.Join(j.Output, name))
 }
 
-// A part is an output file of a job. Its chunks are appended in order.
-type part[C any] interface {
+// A shard is an output file of a job. Its chunks are appended in order.
+type shard[C any] interface {
 	Append(chunk C) error
 	// Finish completes the part if err is nil, and closes it in any case. It returns the first
 	// error.
@@ -42,23 +42,23 @@ type part[C any] interface {
 // An output runs the tasks of a job. A worker turns each task into a chunk, and the chunks are
 // appended to parts.
 type output[C any] struct {
-	job    *runner.Job
-	plan   plan
-	tasks  int
-	part   func(task int) int // the number of the task's part, ascending
-	create func(part int) (part[C], error)
-	chunk  func() C                           // returns an empty chunk
-	worker func() func(task int, out C) error // returns the function of a worker
-	count  func(C)                            // counts a written chunk
-	before float64                            // the share of the job that is already done, 0 to 1
+	job       *runner.Job
+	plan      plan
+	tasks     int
+	partition func(task int) int // the number of the task's part, ascending
+	create    func(part int) (shard[C], error)
+	chunk     func() C                           // returns an empty chunk
+	worker    func() func(task int, out C) error // returns the function of a worker
+	count     func(C)                            // counts a written chunk
+	before    float64                            // the share of the job that is already done, 0 to 1
 }
 
 // run has the plan's workers execute the tasks, while the calling goroutine writes their
-// chunks in order. One part is open at a time.
+// chunks in order. One shard is open at a time.
 func (o *output[C]) run(ctx context.Context) error {
-	var open part[C]
+	var open shard[C]
 	begun := 0
-	upTo := func(number int) error { // creates all parts up to number, which stays open
+	upTo := func(number int) error { // creates all shards up to number, which stays open
 		for ; begun <= number; begun++ {
 			if last := open; last != nil {
 				open = nil
@@ -75,7 +75,7 @@ func (o *output[C]) run(ctx context.Context) error {
 		return nil
 	}
 	err := o.inOrder(ctx, func(task int, chunk C) error {
-		if err := upTo(o.part(task)); err != nil {
+		if err := upTo(o.partition(task)); err != nil {
 			return err
 		}
 		if err := open.Append(chunk); err != nil {
@@ -156,22 +156,22 @@ type textChunk struct {
 }
 
 // A textPart is a part with lines.
-type textPart struct{ io.WriteCloser }
+type textShard struct{ io.WriteCloser }
 
-func (p textPart) Append(c *textChunk) error {
+func (p textShard) Append(c *textChunk) error {
 	_, err := p.Write(c.text)
 	return err
 }
 
-func (p textPart) Finish(err error) error { return cmp.Or(err, p.Close()) }
+func (p textShard) Finish(err error) error { return cmp.Or(err, p.Close()) }
 
 // writeText writes parts with the lines that workers produce. A worker gets an empty chunk for
 // each task; first returns the first key of a task.
 func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, first func(task int) game.Position, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
-	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, part: func(i int) int { return j.part(first(i)) },
-		create: func(number int) (part[*textChunk], error) {
+	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, partition: func(i int) int { return j.partition(first(i)) },
+		create: func(number int) (shard[*textChunk], error) {
 			file, err := j.create(jobdir.PartName(number, jobdir.Text))
-			return textPart{file}, err
+			return textShard{file}, err
 		},
 		chunk: func() *textChunk { return new(textChunk) },
 		worker: func() func(int, *textChunk) error {

@@ -49,10 +49,6 @@ type spill struct {
 	file store.File
 }
 
-func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
-	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
-}
-
 // send sends a message to each slot of a set in a range. Counted messages are added up for each
 // slot, others are merged. Errors are reported by failed.
 func (s *shuffle) send(rng uint64, set block.Set, counted bool) {

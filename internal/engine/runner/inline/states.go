@@ -23,8 +23,8 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	if job.Step == step.Final {
 		return r.runStatesFinal(ctx, job)
 	}
-	s := newShuffle(job, r.inboxMemory())
-	s.free, r.inboxes = r.inboxes, nil
+	s := &shuffle{job: job, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(job.g)), free: r.inboxes}
+	r.inboxes = nil
 	defer func() {
 		err = errors.Join(err, s.close())
 		r.inboxes = s.free
@@ -34,7 +34,7 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
 		return stats, err
 	}
-	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
+	states, err := jobdir.OpenStates(job.FS, job.PreviousPass, job.g)
 	if err != nil {
 		return stats, err
 	}
@@ -54,7 +54,7 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 	needs := r.passNeeds(job, input)
 	var moves *lists.Moves
 	if step.NeedsMoves(job.g, job.Step) {
-		if moves, err = lists.OpenMoves(job.FS, job.States, job.g); err != nil {
+		if moves, err = lists.OpenMoves(job.FS, job.PreviousPass, job.g); err != nil {
 			return 0, err
 		}
 		defer moves.Close()
@@ -116,7 +116,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 	needs := r.passNeeds(job, states)
 	edges, most := new(outgoing), 0
 	if step.StoresEdges(job.g, job.Step) {
-		edges = newOutgoing(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
+		edges = newOutgoing(job.create, job.Reducers, job.g, lists.Predecessors, jobdir.Packed)
 		most = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + most*sentRowMemory
 	}
@@ -125,8 +125,8 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		return err
 	}
 	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
-		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
-		create: func(number int) (part[*jobdir.StateChunk], error) {
+		partition: func(i int) int { return job.partition(ranges[i] * uint64(job.g.RangeSize())) },
+		create: func(number int) (shard[*jobdir.StateChunk], error) {
 			return jobdir.NewStateWriter(job.create, number, job.g, job.Codec)
 		},
 		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
@@ -139,15 +139,13 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		var state, fresh block.State
 		var out *sender
 		if most > 0 {
-			out = edges.newSender(func(emit func(*lists.Chunk) error) *lists.Outbox {
-				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
-			})
+			out = edges.newSender(most)
 			p.StoreEdge = out.SendEdge
 		}
 		return func(i int, chunk *jobdir.StateChunk) error {
 			rng := ranges[i]
 			if out != nil {
-				if err := out.setPart(o.part(i)); err != nil {
+				if err := out.setPartition(o.partition(i)); err != nil {
 					return err
 				}
 			}

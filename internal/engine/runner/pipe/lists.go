@@ -28,7 +28,7 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	kind, _ := lists.KindsOf(p.Step)
 	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
 	p.partName = lists.PartName
-	p.part = func(out io.WriteCloser) part { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
+	p.shard = func(out io.WriteCloser) shard { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {
 		p.splits = []split{fileSplit(p.FS, p.Input[0])}
 		return nil
@@ -39,12 +39,12 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	}
 	var pieces []split
 	for _, r := range rows {
-		if r.Packed != nil {
-			p.open = append(p.open, r.Packed)
+		if r.Source != nil {
+			p.open = append(p.open, r.Source)
 		}
 	}
 	for _, r := range rows {
-		for _, name := range r.Text {
+		for _, name := range r.Files {
 			info, err := p.FS.Stat(name)
 			if err != nil {
 				return err
@@ -55,7 +55,7 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 				pieces = append(pieces, text)
 			}
 		}
-		if r.Packed != nil && r.Packed.Rows() > 0 {
+		if r.Source != nil && r.Source.Rows() > 0 {
 			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
 		}
 	}
@@ -65,9 +65,9 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 
 // packedPieces divides packed rows into pieces, which may be too small for a map of their own.
 func packedPieces(r runner.Rows, width int) (ps []split) {
-	for _, share := range lists.Cut(splitRows, r.Packed) {
+	for _, interval := range lists.Cut(splitRows, r.Source) {
 		write := func(w io.Writer) error {
-			rows, err := new(lists.Loader).Load(nil, r.Packed, share)
+			rows, err := new(lists.Loader).Load(nil, r.Source, interval)
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func packedPieces(r runner.Rows, width int) (ps []split) {
 			_, err = w.Write(text)
 			return err
 		}
-		ps = append(ps, split{r.Name, share.Rows * int64(2*width), write})
+		ps = append(ps, split{r.Name, interval.Rows * int64(2*width), write})
 	}
 	return ps
 }

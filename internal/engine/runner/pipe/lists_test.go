@@ -88,15 +88,15 @@ func TestAppendRows(t *testing.T) {
 		text string
 		want string // the error; "": the part has the same lines
 	}{
-		{lists.Parents, "", ""},
-		{lists.Parents, "00\n", ""},
-		{lists.Parents, "12\tp02\n12\tp10\n21\tp01\n", ""},
+		{lists.Predecessors, "", ""},
+		{lists.Predecessors, "00\n", ""},
+		{lists.Predecessors, "12\tp02\n12\tp10\n21\tp01\n", ""},
 		{lists.Values, "12\t6\n21\t40000\n", ""},
 		{lists.Values, "12\t6\n21\tp01\n", `out:2: expected a position with a value, found "21\tp01"`},
-		{lists.Parents, "12\t6\n", `out:1: expected a position with a parent: after the tab p and its key, found "12\t6"`},
-		{lists.Parents, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
+		{lists.Predecessors, "12\t6\n", `out:1: expected a position with a predecessor: after the tab p and its key, found "12\t6"`},
+		{lists.Predecessors, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
-		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
 			f, err := os.Create(name)
 			if err != nil {
@@ -115,7 +115,7 @@ func TestAppendRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Packed: s}, 2) {
+			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Source: s}, 2) {
 				err = errors.Join(err, p.write(&got))
 			}
 			if err := errors.Join(err, s.Close()); err != nil || got.String() != test.text {

@@ -84,7 +84,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
-		properties: step.Properties(job.Method, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Method.Game.KeyBits()),
+		properties: step.Properties(job.Method, job.Step, job.Tier, job.PreviousPass), keyWidth: streamfmt.KeyWidth(job.Method.Game.KeyBits()),
 		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
 	defer func() {
 		for _, in := range p.open {
@@ -141,17 +141,17 @@ func (p *pipeline) run() error {
 
 // ofBlocks prepares a job by blocks.
 func (p *pipeline) ofBlocks(g game.Tiered) error {
-	p.part = func(out io.WriteCloser) part { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
+	p.shard = func(out io.WriteCloser) shard { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
 	dirs := p.Input
 	if p.Step == step.Solve {
-		dirs = append(slices.Clone(dirs), p.Parents)
+		dirs = append(slices.Clone(dirs), p.Predecessors)
 	}
 	for i, dir := range dirs {
 		tier := p.Tier // of the predecessors
 		if i < len(p.Input) {
 			tier = p.InputTier(i)
 		}
-		if err := p.addDir(dir, func(part string) (packed, error) {
+		if err := p.addDir(dir, func(part string) (unpacker, error) {
 			return jobdir.OpenTierFiles(p.FS, []string{part}, g, tier)
 		}); err != nil {
 			return err
@@ -163,32 +163,32 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 // ofStates prepares a pass over a game with cycles. The reducers write the states of their
 // ranges themselves.
 func (p *pipeline) ofStates(g game.Cyclic) error {
-	p.part = func(out io.WriteCloser) part { return jobdir.NewRangeWriter(out, g, p.Codec) }
+	p.shard = func(out io.WriteCloser) shard { return jobdir.NewRangeWriter(out, g, p.Codec) }
 	for _, dir := range p.Input {
-		if err := p.addDir(dir, func(part string) (packed, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
+		if err := p.addDir(dir, func(part string) (unpacker, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A part is a packed part that is written from the output of a reducer.
-type part interface {
+// A shard is a packed shard that is written from the output of a reducer.
+type shard interface {
 	AppendLines(in io.Reader, source string) error
 	Finish(err error) error // closes the file in any case
 }
 
-// A packed contains records by range, which can be unpacked into lines.
-type packed interface {
+// An unpacker unpacks records, stored by range, into lines.
+type unpacker interface {
 	Len() int
 	WriteLines(w io.Writer, from, to int) error
 	io.Closer
 }
 
 // addDir adds a directory, or a packed file, to the input of the maps. Text parts are read as
-// they are; open opens a packed part, which is divided into shares of its ranges. The input of
+// they are; open opens a packed shard, which is divided into parts of its ranges. The input of
 // init and create is a file with one line of any content.
-func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) error {
+func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) error {
 	if p.Step == step.Init || p.Step == step.Create {
 		p.splits = append(p.splits, fileSplit(p.FS, dir))
 		return nil
@@ -247,7 +247,7 @@ type pipeline struct {
 	splits     []split     // the input of the maps
 	open       []io.Closer // the files that splits read
 	partName   func(part int, c jobdir.Codec) string
-	part       func(out io.WriteCloser) part // starts a packed part
+	shard      func(out io.WriteCloser) shard // starts a packed shard
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
@@ -361,7 +361,8 @@ func (p *pipeline) startReduce(i int) error {
 			p.cancel(p.cause(reducer.err, sort))
 		}
 		if lines != nil && reducer.messages.counters == nil {
-			reducer.messages.counters, red.uncounted = lines.counters(), true
+			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records, step.RecordsDone: lines.done}
+			red.uncounted = true
 			if reducer.err == nil && lines.within {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
 			}
@@ -393,7 +394,7 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 		return err
 	}
 	if p.Codec != jobdir.Text {
-		w := p.part(f)
+		w := p.shard(f)
 		return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.Name)))
 	}
 	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // shell executes Runner.Programs.
@@ -38,11 +37,6 @@ func (c *lineCount) Write(b []byte) (int, error) {
 		c.within = true
 	}
 	return len(b), nil
-}
-
-// counters returns the counters as one of our reducers would report them.
-func (c *lineCount) counters() map[string]int64 {
-	return map[string]int64{step.RecordsOut: c.records, step.RecordsDone: c.done}
 }
 
 // MapInput writes all lines that the maps of a job read.

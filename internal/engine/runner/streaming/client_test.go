@@ -127,7 +127,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 // TestMostRecords checks that mostRecords is an upper bound for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
-		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 			g, err := connectn.New(board[0], board[1], board[2])
 			if err != nil {
 				t.Fatal(err)

@@ -38,7 +38,7 @@ func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 	r.jobs++
 	got, err := count(job, runner.Stats{})
 	want := stats
-	if job.States == "" {
+	if job.PreviousPass == "" {
 		want.Messages = 0
 	}
 	if got != want {
@@ -53,7 +53,7 @@ func TestLostListCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, asked := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+	for _, asked := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
 			if got := Codec(game.MethodOf(g), asked); got != want {
 				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
@@ -99,7 +99,7 @@ func TestLostCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 		if err != nil {
 			t.Fatal(err)

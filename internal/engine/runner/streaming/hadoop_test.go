@@ -277,7 +277,7 @@ func testClientLost(t *testing.T, s *site) {
 	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
-	for _, client := range children(t, d.cmd.Process.Pid) {
+	for _, client := range successors(t, d.cmd.Process.Pid) {
 		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -831,9 +831,9 @@ func script(t *testing.T, name, text string) {
 }
 
 // children returns the processes that a process has started.
-func children(t *testing.T, parent int) (pids []int) {
+func successors(t *testing.T, predecessor int) (pids []int) {
 	t.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", predecessor))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -851,7 +851,7 @@ func children(t *testing.T, parent int) (pids []int) {
 		}
 	}
 	if len(pids) == 0 {
-		t.Fatalf("process %d has no children", parent)
+		t.Fatalf("process %d has no children", predecessor)
 	}
 	return pids
 }

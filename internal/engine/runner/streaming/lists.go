@@ -23,7 +23,7 @@ func (p *plan) ofLists(g game.Acyclic) error {
 		return err
 	}
 	defer runner.CloseRows(rows)
-	if slices.ContainsFunc(rows, func(r runner.Rows) bool { return r.Packed != nil }) {
+	if slices.ContainsFunc(rows, func(r runner.Rows) bool { return r.Source != nil }) {
 		p.small = true
 		return nil
 	}
@@ -35,12 +35,12 @@ func (p *plan) ofLists(g game.Acyclic) error {
 			return err
 		}
 		line := int64(width + len("\tm1\n"))
-		if r.Kind == lists.Parents {
+		if r.Kind == lists.Predecessors {
 			line = int64(2*width + len("\tp\n"))
 		}
 		p.bytes += bytes
 		p.reads += bytes / line
-		files += len(r.Text)
+		files += len(r.Files)
 	}
 	of := *job
 	of.Reducers = p.reducers()
@@ -70,14 +70,14 @@ func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
 // addText adds text files to the input of the maps, and returns their size in bytes.
 func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	pattern := lists.OutboxGlob(tier)
-	for _, name := range r.Text {
+	for _, name := range r.Files {
 		info, err := p.job.FS.Stat(name)
 		if err != nil {
 			return 0, err
 		}
 		bytes += info.Size()
 		of := pattern
-		if r.Kind == lists.Parents && p.job.Step == step.Solve {
+		if r.Kind == lists.Predecessors && p.job.Step == step.Solve {
 			of = store.PartPrefix + "*"
 		}
 		if in := path.Join(path.Dir(name), of); !slices.Contains(p.inputs, in) {

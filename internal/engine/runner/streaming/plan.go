@@ -64,7 +64,7 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts the records of the input, and divides it into splits for the
 // maps.
 func (p *plan) fill() error {
-	p.properties = step.Properties(p.job.Method, p.job.Step, p.job.Tier, p.job.States)
+	p.properties = step.Properties(p.job.Method, p.job.Step, p.job.Tier, p.job.PreviousPass)
 	switch m := p.job.Method; {
 	case m.Blocks != nil:
 		return p.ofBlocks(m.Blocks)
@@ -81,14 +81,14 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	if job.Codec == jobdir.Text {
 		dirs := job.Input
 		if job.Step == step.Solve {
-			dirs = append([]string{job.Parents}, job.Input...)
+			dirs = append([]string{job.Predecessors}, job.Input...)
 		}
 		if p.reads, err = textRecords(job, dirs); err == nil {
 			p.inputs, err = partsIn(job, dirs)
 		}
 	} else {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
-			step.Property{Name: "parents", Value: job.Parents})
+			step.Property{Name: "parents", Value: job.Predecessors})
 		p.lines = 1
 		p.input, p.reads, err = step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
@@ -132,12 +132,12 @@ func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 	if job.Step == step.Create {
 		return 1, nil
 	}
-	index, err := jobdir.ReadIndex(job.FS, job.States, g)
+	index, err := jobdir.ReadIndex(job.FS, job.PreviousPass, g)
 	if err != nil {
 		return 0, err
 	}
 	for _, found := range index.Passes {
-		if slices.Contains(job.Input, path.Join(path.Dir(job.States), found.Pass)) {
+		if slices.Contains(job.Input, path.Join(path.Dir(job.PreviousPass), found.Pass)) {
 			n += found.Total()
 		}
 	}
@@ -189,7 +189,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 }
 
 // blocks reports whether the records of the job are blocks, not lines.
-func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
+func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 
 // arguments returns the command line of hadoop; files is the result of p.files. Generic
 // options must come before all others.

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -104,29 +105,13 @@ func mostRecords(m game.Method, codec jobdir.Codec) (most float64) {
 // and of the previous job, which may still be ending.
 const mastersShare = 2
 
-var (
-	// javaError matches a Java exception, with its message.
-	javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
-	// wrongJava matches errors of a Java version that is too old or too new for this Hadoop.
-	wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
-	// javaWarning matches lines that precede the error.
-	javaWarning = regexp.MustCompile(`^(WARNING|WARN|log4j|SLF4J|OpenJDK|Picked up)\b| WARN `)
-)
+// wrongJava matches errors of a Java version that is too old or too new for this Hadoop.
+var wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
 
-// complaint returns the most informative line of a Java program's stderr, after a colon, and
-// whether the Java version is wrong; "" if there is none.
+// complaint returns the error in a Java program's stderr, after a colon, and whether the Java
+// version is wrong; "" if there is none.
 func complaint(stderr string) string {
-	cause := ""
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if found := javaError.FindString(line); found != "" {
-			cause = found
-			break
-		}
-		if cause == "" && !javaWarning.MatchString(line) {
-			cause = line
-		}
-	}
+	cause := yarn.ErrorLine(stderr)
 	switch {
 	case cause == "":
 		return ""

@@ -1,14 +1,15 @@
-package command_test
+package notation_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/notation"
 )
 
 // A numbered is Connect N with boards that begin with a number, as its moves do.
@@ -45,7 +46,7 @@ func TestParsePosition(t *testing.T) {
 		"    ":       "no board",
 		"X O  0 0 1": `neither a board nor moves: no board; move 1: expected one of 0 1, found "X"`,
 	} {
-		a, err := command.ParseAsked(g, text, command.AnyForm)
+		a, err := notation.Parse(g, text, notation.AnyForm)
 		got := string(g.AppendText(nil, a.Position))
 		if err != nil {
 			got = err.Error()
@@ -63,8 +64,8 @@ func TestLongPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []command.Form{command.AnyForm, command.FromMoves, command.FromBoard, command.FromKey, command.FromHash, command.FromFinal, command.FromPicture} {
-		_, err := command.ParseAsked(g, strings.Repeat("\x7f·", 5000), form)
+	for _, form := range []notation.Form{notation.AnyForm, notation.FromMoves, notation.FromBoard, notation.FromKey, notation.FromHash, notation.FromFinal, notation.FromPicture} {
+		_, err := notation.Parse(g, strings.Repeat("\x7f·", 5000), form)
 		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
 			t.Errorf("%s: %.2000v", form, err)
 		}
@@ -81,7 +82,7 @@ func FuzzParsePosition(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := command.ParseAsked(g, text, command.AnyForm)
+		a, err := notation.Parse(g, text, notation.AnyForm)
 		if err == nil {
 			err = g.Check(a.Position)
 			if err != nil {
@@ -89,4 +90,28 @@ func FuzzParsePosition(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestValue checks how values are written for people and programs.
+func TestValue(t *testing.T) {
+	for w, want := range map[notation.Value]string{
+		{Result: game.Wins, Remoteness: 7}:  "you win in 7, win 7",
+		{Result: game.Loses, Remoteness: 0}: "you lose in 0, lose 0",
+		{Result: game.Ties, Remoteness: 2}:  "you tie in 2, tie 2",
+		{Result: game.Draws}:                "draw: play never ends, draw ",
+	} {
+		if got := fmt.Sprintf("%s, %s %s", w, w.Word(), w.Number()); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if j := w.JSON(); j.Value != w.Word() || (j.Remoteness == nil) != (w.Result == game.Draws) {
+			t.Errorf("%s: %+v", w, j)
+		}
+	}
+	values := game.Values{Players: [2]string{"X", "O"}}
+	if got := notation.Summary(values, game.NewValue(game.FirstWins, 1)); got != "X wins in 1 move" {
+		t.Errorf("%q", got)
+	}
+	if got := notation.Summary(game.Values{OfMover: true}, 0); got != "a draw, play never ends" {
+		t.Errorf("%q", got)
+	}
 }

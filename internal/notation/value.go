@@ -1,4 +1,4 @@
-package command
+package notation
 
 import (
 	"fmt"
@@ -7,22 +7,22 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-// A Worth is the value of a position from the view of the player to move.
+// A Value is the value of a position from the view of the player to move.
 //
 // Answers about a position address that player: "you win in 7". Statements about a game, a tier
 // or a file, in which there is no player to move, name the player instead: "X wins in 7"
 // (game.Values).
-type Worth struct {
+type Value struct {
 	Result     game.Result
 	Remoteness int // plies to the end; 0 for a draw
 }
 
-// WorthOf converts a value of a position to the view of the player to move.
-func WorthOf(g game.Game, p game.Position, v game.Value) Worth {
+// ValueOf converts a value of a position to the view of the player to move.
+func ValueOf(g game.Game, p game.Position, v game.Value) Value {
 	if g.Values().OfMover {
-		return Worth{game.Result(v.Outcome()), v.Remoteness()}
+		return Value{game.Result(v.Outcome()), v.Remoteness()}
 	}
-	return Worth{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
+	return Value{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
 }
 
 // results contains the results as a word for programs, and as text for the player: during play,
@@ -35,48 +35,48 @@ var results = [...]struct{ word, you, over string }{
 }
 
 // Word returns the result for programs: win, lose, tie or draw.
-func (w Worth) Word() string { return results[w.Result].word }
+func (v Value) Word() string { return results[v.Result].word }
 
 // Number returns the remoteness for programs; "" for a draw.
-func (w Worth) Number() string {
-	if w.Result == game.Draws {
+func (v Value) Number() string {
+	if v.Result == game.Draws {
 		return ""
 	}
-	return fmt.Sprint(w.Remoteness)
+	return fmt.Sprint(v.Remoteness)
 }
 
 // You returns the result without the remoteness, addressed to the player: "you win".
-func (w Worth) You() string { return results[w.Result].you }
+func (v Value) You() string { return results[v.Result].you }
 
 // String returns the result and the remoteness, addressed to the player: "you win in 7".
-func (w Worth) String() string {
-	if w.Result == game.Draws {
-		return w.You()
+func (v Value) String() string {
+	if v.Result == game.Draws {
+		return v.You()
 	}
-	return fmt.Sprintf("%s in %d", w.You(), w.Remoteness)
+	return fmt.Sprintf("%s in %d", v.You(), v.Remoteness)
 }
 
 // Ended returns the line about a terminal position, in two pieces: the position, and how play
 // ended.
-func (w Worth) Ended(g game.Game, p game.Position) (which, how string) {
+func (v Value) Ended(g game.Game, p game.Position) (which, how string) {
 	if values := g.Values(); !values.OfMover {
 		return fmt.Sprintf("%q is finished: ", g.AppendText(nil, p)), values.Word(g.Primitive(p).Outcome())
 	}
-	return Heading(g, p) + ": ", results[w.Result].over
+	return Heading(g, p) + ": ", results[v.Result].over
 }
 
-// A WorthJSON is the JSON form of a Worth.
-type WorthJSON struct {
+// A ValueJSON is the JSON form of a Value.
+type ValueJSON struct {
 	Value      string `json:"value"`                // win, lose, tie or draw
 	Remoteness *int   `json:"remoteness,omitempty"` // plies to the end; absent for a draw
 }
 
-// JSON returns the JSON form of w.
-func (w Worth) JSON() WorthJSON {
-	if w.Result == game.Draws {
-		return WorthJSON{Value: w.Word()}
+// JSON returns the JSON form of v.
+func (v Value) JSON() ValueJSON {
+	if v.Result == game.Draws {
+		return ValueJSON{Value: v.Word()}
 	}
-	return WorthJSON{w.Word(), &w.Remoteness}
+	return ValueJSON{v.Word(), &v.Remoteness}
 }
 
 // Summary returns the value of the initial position as text.
@@ -94,4 +94,14 @@ func Summary(values game.Values, v game.Value) string {
 		return words
 	}
 	return words + " in " + numfmt.Count(v.Remoteness(), "move")
+}
+
+// Heading returns the beginning of a line about a position: its text, and the player to move if
+// one needs that to interpret the value, or else its hash.
+func Heading(g game.Game, p game.Position) string {
+	values, board := g.Values(), g.AppendText(nil, p)
+	if values.OfMover {
+		return fmt.Sprintf("%q, hash %d", board, p)
+	}
+	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }

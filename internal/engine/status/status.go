@@ -1,0 +1,260 @@
+// Package status describes a run from its journal: how far it has come, how it ended, and what
+// each job did. Reading it does not disturb the run.
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
+)
+
+// A Run is the report of a run.
+type Run struct{ *solve.Report }
+
+// Read reads the report of the run in a data directory. If no run has written a journal there,
+// the error is fs.ErrNotExist.
+func Read(fsys store.FS, dir string) (*Run, error) {
+	r, err := solve.ReadReport(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{r}, nil
+}
+
+// State describes whether the run is at work or has ended: "running", or
+// "stopped after data_first3; --resume continues".
+func (r *Run) State() string {
+	if r.Status != solve.Died && r.Status != solve.Stopped {
+		return r.Status
+	}
+	place := ""
+	switch {
+	case r.Now != nil && !r.Now.Done:
+		place = " in " + r.Now.Job
+	case r.Now != nil:
+		place = " after " + r.Now.Job
+	case len(r.Report.Jobs) > 0:
+		place = " after " + r.Report.Jobs[len(r.Report.Jobs)-1].Job
+	}
+	return r.Status + place + "; --resume continues"
+}
+
+// Trouble returns why the run failed or died; "" if it did not, or if the reason is unknown.
+func (r *Run) Trouble() string {
+	switch {
+	case r.Error != "":
+		return "error: " + r.Error
+	case r.Status == solve.Died && !r.Asked:
+		return fmt.Sprintf("no update for %s: it was killed, or its machine failed", numfmt.Duration(r.Silence))
+	}
+	return ""
+}
+
+// Alive reports whether a driver is at work.
+func (r *Run) Alive() bool { return r.Status == solve.Running && r.Silence <= solve.Silent }
+
+// Left returns the time that the run will still take; "" if that is unknown.
+func (r *Run) Left() string {
+	if r.Now == nil || r.Now.Left <= 0 || !r.Alive() {
+		return ""
+	}
+	return r.Now.TimeLeft()
+}
+
+// Lines returns the report in lines of text, without the jobs.
+func (r *Run) Lines() []string {
+	lines := []string{r.Game + ": " + r.State()}
+	if trouble := r.Trouble(); trouble != "" {
+		lines = append(lines, trouble)
+	}
+	if e := r.Now; e != nil {
+		line := fmt.Sprintf("%.1f%% done; at %s: %s, %s", 100*e.Share, e.Job, e.Step, e.Place())
+		if e.Tracking != "" {
+			if r.Alive() { // for a failed job, Hadoop reports 100%
+				line += fmt.Sprintf(", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
+			}
+			line += ", " + e.Tracking
+		}
+		if left := r.Left(); left != "" {
+			line += "; " + left + " left"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Tiers returns how many tiers the forward and the retrograde passes have done, of how many; 0 if
+// that is unknown. For a game with cycles it returns numbers of passes.
+func (r *Run) Tiers() (forward, back, of int) {
+	last, lowest, cyclic := 0, math.MaxInt, false // the last tier of the forward pass; the lowest one with values
+	for _, j := range r.Report.Jobs {
+		switch {
+		case isForward(j.Step):
+			forward++
+			last = max(last, j.Tier)
+			cyclic = cyclic || step.IsForward(j.Step)
+		case j.Step != step.Final:
+			back++
+			lowest = min(lowest, j.Tier)
+		}
+	}
+	switch {
+	case cyclic:
+		return forward, back, 0
+	case r.Now != nil:
+		last = r.Now.Tiers
+	case r.Status != solve.Solved:
+		return forward, back, 0
+	}
+	if back > 0 { // with blocks, the last tier has no job of its own
+		back = last + 1 - lowest
+	}
+	return forward, back, last + 1
+}
+
+// isForward reports whether a step finds positions. The other steps visit them again.
+func isForward(name string) bool {
+	return name == step.Init || name == step.Possible || step.IsForward(name)
+}
+
+// Rate returns the positions per second of the finished jobs of the current step, 0 if there are
+// none.
+func (r *Run) Rate() float64 {
+	if r.Now == nil {
+		return 0
+	}
+	for _, l := range r.Steps() {
+		if l.Name == r.Now.Step && l.Seconds > 0 {
+			return float64(l.Positions) / l.Seconds
+		}
+	}
+	return 0
+}
+
+// Positions returns the number of positions found so far.
+func (r *Run) Positions() (n int64) {
+	for _, j := range r.Report.Jobs {
+		if isForward(j.Step) {
+			n += cmp.Or(j.Positions, j.Records)
+		}
+	}
+	return n
+}
+
+// A Line contains the statistics of a job, or the totals of a step.
+type Line struct {
+	Name               string // of the job or the step
+	Jobs               int
+	Positions          int64
+	Finished, Shuffled int64
+	Combined, Bytes    int64
+	Waiting, Working   float64
+	Seconds            float64
+	Application        string
+	Tracking           string // the URL of the job's page
+}
+
+// lineOf returns the line of a job.
+func lineOf(j solve.JobRecord) Line {
+	l := Line{Name: j.Job, Jobs: 1, Positions: cmp.Or(j.Positions, j.Records), Finished: j.Finished, Seconds: j.Seconds, Tracking: j.Tracking}
+	if l.Application = j.Application; l.Application == "" {
+		return l
+	}
+	l.Shuffled, l.Bytes, l.Waiting, l.Working = j.Shuffled, j.Bytes, j.Waiting, j.Working
+	if j.Step == step.Possible { // not of a solve job, where a position receives a message for each move
+		l.Combined = j.Shuffled - j.Records
+	}
+	return l
+}
+
+// add adds the numbers of another line.
+func (l *Line) add(o Line) {
+	l.Jobs += o.Jobs
+	l.Positions += o.Positions
+	l.Finished += o.Finished
+	l.Shuffled += o.Shuffled
+	l.Combined += o.Combined
+	l.Bytes += o.Bytes
+	l.Waiting += o.Waiting
+	l.Working += o.Working
+	l.Seconds += o.Seconds
+}
+
+// Jobs returns a line for each finished job.
+func (r *Run) Jobs() (lines []Line) {
+	for _, j := range r.Report.Jobs {
+		lines = append(lines, lineOf(j))
+	}
+	return lines
+}
+
+// Steps returns a line for each step, with the totals of its jobs, in the order of the run.
+func (r *Run) Steps() (lines []Line) {
+	for _, j := range r.Report.Jobs {
+		i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == j.Step })
+		if i < 0 {
+			i = len(lines)
+			lines = append(lines, Line{Name: j.Step})
+		}
+		lines[i].add(lineOf(j))
+	}
+	return lines
+}
+
+// Columns returns lines of jobs, or of steps if what is "step", as a table without its empty
+// columns. The first column has the name, the column "application" is the last one.
+func Columns(what string, lines []Line) (header []string, rows [][]string) {
+	rows = make([][]string, len(lines))
+	for _, column := range []struct {
+		head string
+		text func(Line) string
+	}{
+		{what, func(l Line) string { return l.Name }},
+		{"jobs", func(l Line) string {
+			if what == "job" {
+				return ""
+			}
+			return number(int64(l.Jobs))
+		}},
+		{"positions", func(l Line) string { return numfmt.Number(l.Positions) }},
+		{"finished", func(l Line) string { return number(l.Finished) }},
+		{"shuffled", func(l Line) string { return number(l.Shuffled) }},
+		{"combined", func(l Line) string { return number(l.Combined) }},
+		{"bytes", func(l Line) string { return number(l.Bytes) }},
+		{"waiting s", func(l Line) string { return seconds(l.Waiting) }},
+		{"working s", func(l Line) string { return seconds(l.Working) }},
+		{"seconds", func(l Line) string { return fmt.Sprintf("%.2f", l.Seconds) }},
+		{"application", func(l Line) string { return l.Application }},
+	} {
+		if !slices.ContainsFunc(lines, func(l Line) bool { return column.text(l) != "" }) {
+			continue
+		}
+		header = append(header, column.head)
+		for i, l := range lines {
+			rows[i] = append(rows[i], column.text(l))
+		}
+	}
+	return header, rows
+}
+
+// seconds formats a time; "" for 0.
+func seconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", s)
+}
+
+// number formats a count; "" for 0.
+func number(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return numfmt.Number(n)
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/play/player"
+)
+
+// maxMoveTime is the longest time of a machine's move that a request may ask for.
+const maxMoveTime = 10 * time.Second
+
+// opponents returns the names of the machines that the page offers, as opponentOf reads them.
+func opponents() (names []string) {
+	names = []string{"random"}
+	for _, l := range player.Levels() {
+		names = append(names, l.Name)
+	}
+	return append(names, "time=1s", "time=5s")
+}
+
+// opponentOf returns the level that a name stands for: random, a search with a time limit
+// (time=1s), or one of player.Levels.
+func opponentOf(name string) (player.Level, error) {
+	if name == "random" {
+		return player.Level{Name: name, Random: 1}, nil
+	}
+	if text, ok := strings.CutPrefix(name, "time="); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 || d > maxMoveTime {
+			return player.Level{}, fmt.Errorf("level %q: expected a time of up to %v, such as time=1s", name, maxMoveTime)
+		}
+		return player.Level{Time: d}, nil
+	}
+	return player.ParseLevel(name)
+}
+
+// machineMove implements /view/…/move: the move of a machine. level names it; limit is the most
+// time that it may take, in milliseconds.
+func (s *Server) machineMove(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	l, err := opponentOf(query.Get("level"))
+	if err != nil {
+		return nil, badRequest(err)
+	}
+	var limit time.Duration
+	if text := query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, badRequest(fmt.Errorf("limit %q: expected milliseconds, 1 or more", text))
+		}
+		limit = min(time.Duration(n)*time.Millisecond, maxMoveTime)
+	}
+	var move string
+	if l.Perfect && g.source != nil {
+		move, err = player.NewTable(g.source.Table).Move(r.Context(), h, limit)
+	} else {
+		err = s.withSlot(r.Context(), g, func(sl *slot) (err error) {
+			move, err = player.NewLevel(sl.searcher, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
+			return err
+		})
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"move": move}, nil
+}

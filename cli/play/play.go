@@ -38,7 +38,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // commands returns the commands of play for these games.
 func commands(games game.Kinds) []*cli.Command {
-	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
+	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns))
 	}

@@ -51,8 +51,8 @@ func TestCommands(t *testing.T) {
 		games game.Kinds
 		want  string
 	}{
-		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, score, completion, connectn, quickcross"},
-		{some()[1:2], "tui, web, find-winner, match, tournament, engine, replay, completion, quickcross"},
+		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, review, score, completion, connectn, quickcross"},
+		{some()[1:2], "tui, web, find-winner, match, tournament, engine, replay, review, completion, quickcross"},
 	} {
 		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)

@@ -2,6 +2,7 @@ package play
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -31,6 +32,18 @@ func replayCommand(games game.Kinds) *cli.Command {
 
 // replay implements play replay.
 func replay(c *cli.Context, games game.Kinds) error {
+	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+		if c.Bool("boards") {
+			printBoards(out, p, h)
+		}
+		_, err := fmt.Fprintln(out, gameLine(n, p))
+		return err
+	})
+}
+
+// eachPlayed calls do for the games of the file that the command line names, or for the one that
+// --game names.
+func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error) error {
 	if c.Args().Len() != 1 {
 		return command.Usagef("expected one file, found %d", c.Args().Len())
 	}
@@ -66,10 +79,8 @@ func replay(c *cli.Context, games game.Kinds) error {
 			return err
 		case only > 0 && n != only:
 			continue
-		case c.Bool("boards"):
-			printBoards(out, p, h)
 		}
-		if _, err := fmt.Fprintln(out, gameLine(n, p)); err != nil {
+		if err := do(ctx, out, n, p, h); err != nil {
 			return err
 		}
 	}

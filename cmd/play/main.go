@@ -6,6 +6,7 @@
 //	play match connectn --games 10 machine:depth=4 'program:python3 engine.py'
 //	play tournament connectn --games 10 random table machine
 //	play replay games
+//	play review games
 //	play engine connectn
 //
 // play help, and play COMMAND --help, list everything.

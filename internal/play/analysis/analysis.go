@@ -154,11 +154,9 @@ func (r *Report) index(name string) int {
 }
 
 // search continues the search until there is something to report.
-func (z *Analyzer) search(ctx context.Context, r *Report) (err error) {
-	if z.searcher == nil {
-		if z.searcher, err = search.New(z.g, z.options); err != nil {
-			return err
-		}
+func (z *Analyzer) search(ctx context.Context, r *Report) error {
+	if err := z.prepare(); err != nil {
+		return err
 	}
 	for begun := time.Now(); !r.Done && ctx.Err() == nil && time.Since(begun) < reportEvery; {
 		if err := z.searchOnce(ctx, r); err != nil {
@@ -166,6 +164,14 @@ func (z *Analyzer) search(ctx context.Context, r *Report) (err error) {
 		}
 	}
 	return nil
+}
+
+// prepare makes the searcher, if there is none yet.
+func (z *Analyzer) prepare() (err error) {
+	if z.searcher == nil {
+		z.searcher, err = search.New(z.g, z.options)
+	}
+	return err
 }
 
 // searchOnce searches the position, or the position after one move.
@@ -181,12 +187,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		r.add(s)
-		r.Line = nil
-		for _, m := range s.Line {
-			r.Line = append(r.Line, m.Name)
-		}
-		r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
+		r.take(s)
 		found = r.index(s.Line[0].Name)
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
@@ -209,6 +210,16 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 	}
 	z.conclude(r, found)
 	return nil
+}
+
+// take records the result of a search of the position.
+func (r *Report) take(s search.Result) {
+	r.add(s)
+	r.Line = nil
+	for _, m := range s.Line {
+		r.Line = append(r.Line, m.Name)
+	}
+	r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
 }
 
 // add adds the work of a search.

@@ -8,8 +8,10 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // TestSteps checks that every step ends soon in every game, and that
@@ -82,6 +84,67 @@ func TestTrue(t *testing.T) {
 			if _, ok := g.(game.Acyclic); ok && !got.Done {
 				t.Errorf("%s, %q: it is not done", spec, g.AppendText(nil, p))
 			}
+		}
+	}
+}
+
+// TestReview checks the judgments of random plays against the tables of the games, with the table
+// and with a search.
+func TestReview(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		analyzers := []*Analyzer{New(g, tab, search.Options{})}
+		if _, ok := g.(game.Acyclic); ok { // a search without a limit ends
+			analyzers = append(analyzers, New(g, nil, search.Options{Memory: 4 << 20}))
+		}
+		random, mistakes := rand.New(rand.NewPCG(1, 2)), 0
+		for range 20 {
+			h := player.NewHistory(g)
+			for moves := h.Moves(); len(moves) > 0 && len(h.Names()) < 20; moves = h.Moves() {
+				if err := h.Play(moves[random.IntN(len(moves))].Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, z := range analyzers {
+				var reports []Report
+				for i := range len(h.Names()) + 1 {
+					r, err := z.Assess(t.Context(), h.At(i), 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					reports = append(reports, r)
+				}
+				for i, j := range Review(g, h.Names(), reports) {
+					choices, err := tab.Choices(h.At(i))
+					if err != nil {
+						t.Fatal(err)
+					}
+					result := func(name string) game.Result {
+						at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == name })
+						return ResultOf(g, h.At(i), g.Values().Before(choices[at].Value))
+					}
+					best, got := result(choices[0].Name), result(j.Move)
+					if !j.Known() || ResultOf(g, h.At(i), j.Before.Value) != best || ResultOf(g, h.At(i), j.After.Value) != got || j.Mistake != (best != got) {
+						t.Fatalf("%s, ply %d of %v: %+v, want %v and %v", spec, i+1, h.Names(), j, best, got)
+					}
+					if !j.Mistake {
+						continue
+					}
+					mistakes++
+					if j.From != best || j.To != got || len(j.Better) == 0 {
+						t.Errorf("%s, ply %d of %v: %+v", spec, i+1, h.Names(), j)
+					}
+					for _, m := range j.Better {
+						if result(m.Name) != best {
+							t.Errorf("%s, ply %d of %v: %s is not better", spec, i+1, h.Names(), m.Name)
+						}
+					}
+				}
+			}
+		}
+		if mistakes == 0 {
+			t.Errorf("%s: random play made no mistake", spec)
 		}
 	}
 }

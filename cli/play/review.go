@@ -1,0 +1,200 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/search"
+)
+
+func reviewCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "review",
+		Usage:     "list the mistakes of played games",
+		ArgsUsage: "FILE",
+		Description: "FILE was written by match or tournament --save, or by tui; - is stdin. A move is a mistake if it gives a win,\n" +
+			"tie or draw away. Values come from the game's table in the data directory, or from a search, which may not\n" +
+			"prove all of them in time.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "game", Usage: "review only game `N` of the file", DefaultText: "all"},
+			&cli.DurationFlag{Name: "time", Usage: "time of the search of each position", Value: 500 * time.Millisecond},
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game"},
+			datadir.Flag(),
+		}, searchFlags(byDefault)...),
+		Action: func(c *cli.Context) error { return review(c, games) },
+	}
+}
+
+// review implements play review.
+func review(c *cli.Context, games game.Kinds) error {
+	if c.Duration("time") <= 0 {
+		return command.Usagef("--time %s: expected more than 0", c.Duration("time"))
+	}
+	options, err := searchOptions(c)
+	if err != nil {
+		return err
+	}
+	r := reviewer{c: c, options: options, release: func() {}}
+	defer func() { r.release() }()
+	return eachPlayed(c, games, r.review)
+}
+
+// A reviewer reviews games. Games of the same spec share its analyzer.
+type reviewer struct {
+	c        *cli.Context
+	options  search.Options
+	spec     string
+	analyzer *analysis.Analyzer
+	release  func() // closes the table of the analyzer
+}
+
+// prepare makes the analyzer of a game.
+func (r *reviewer) prepare(g game.Game) error {
+	if r.spec == g.Spec() {
+		return nil
+	}
+	t, _, notice, err := tableIfAny(r.c, g)
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		fmt.Fprintf(r.c.App.ErrWriter, "%s: %s\n", r.c.App.Name, notice)
+	}
+	r.release()
+	if r.release = func() {}; t != nil {
+		r.release = func() { t.Close() }
+	}
+	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, r.options)
+	return nil
+}
+
+// review judges and prints a game. It begins with the last position, because the search keeps
+// what it finds in later positions for earlier ones.
+func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+	g := h.Game()
+	if err := r.prepare(g); err != nil {
+		return err
+	}
+	reports := make([]analysis.Report, len(p.Moves)+1)
+	for i := len(p.Moves); i >= 0; i-- {
+		var err error
+		if reports[i], err = r.analyzer.Assess(ctx, h.At(i), r.c.Duration("time")); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return command.ErrInterrupted
+		}
+	}
+	judgments := analysis.Review(g, p.Moves, reports)
+	for i := range p.Opening { // its moves were given, not chosen
+		judgments[i].Mistake = false
+	}
+	if r.c.Bool("json") {
+		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
+	}
+	printReview(out, n, p, h, judgments)
+	return nil
+}
+
+// worthText returns a value for the player to move at p: "win in 9".
+func worthText(g game.Game, p game.Position, w analysis.Worth) string {
+	if !w.Known {
+		return "?"
+	}
+	worth := notation.ValueOf(g, p, w.Value)
+	if w.Open || worth.Result == game.Draws {
+		return worth.Word()
+	}
+	return fmt.Sprintf("%s in %d", worth.Word(), worth.Remoteness)
+}
+
+// printReview prints a game, its moves with their values, its mistakes and a line for each player.
+func printReview(out io.Writer, n int, p referee.Played, h *player.History, judgments []analysis.Judgment) {
+	g := h.Game()
+	who := func(side game.Player) string { return fmt.Sprintf("%s (%s)", player.Who(g, side), p.Players[side]) }
+	fmt.Fprintln(out, gameLine(n, p))
+	rows := [][]string{{"ply", "player", "move", "before", "after"}}
+	var mistakes []string
+	var counts [2]struct{ moves, mistakes, unknown int }
+	for i, j := range judgments {
+		mover, text := h.Mover(i), func(w analysis.Worth) string { return worthText(g, h.At(i), w) }
+		name := player.Who(g, mover)
+		if i < p.Opening {
+			name += ", opening"
+		}
+		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, text(j.Before), text(j.After)})
+		if i < p.Opening {
+			continue
+		}
+		count := &counts[mover]
+		count.moves++
+		if !j.Known() {
+			count.unknown++
+		}
+		if j.Mistake {
+			count.mistakes++
+			var better []string
+			for _, m := range j.Better {
+				better = append(better, fmt.Sprintf("%s (%s)", m.Name, text(m.Worth)))
+			}
+			mistakes = append(mistakes, fmt.Sprintf("ply %d, %s: %s: %s → %s; better: %s",
+				i+1, who(mover), j.Move, text(j.Before), text(j.After), strings.Join(better, ", ")))
+		}
+	}
+	columns(out, rows)
+	for _, line := range mistakes {
+		fmt.Fprintln(out, line)
+	}
+	for side, count := range counts {
+		line := fmt.Sprintf("%s: %s, %s", who(game.Player(side)), numfmt.Count(count.moves, "move"), numfmt.Count(count.mistakes, "mistake"))
+		if count.unknown > 0 {
+			line += fmt.Sprintf(", %s not judged: no value is proven", numfmt.Count(count.unknown, "move"))
+		}
+		fmt.Fprintln(out, line)
+	}
+}
+
+// reviewJSON returns a review as JSON.
+func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis.Judgment) map[string]any {
+	g := h.Game()
+	plies := []any{}
+	for i, j := range judgments {
+		worth := func(w analysis.Worth) any {
+			if !w.Known {
+				return nil
+			}
+			value := notation.ValueOf(g, h.At(i), w.Value).JSON()
+			if w.Open {
+				value.Remoteness = nil
+			}
+			return value
+		}
+		ply := map[string]any{"player": player.Side(h.Mover(i)), "move": j.Move, "before": worth(j.Before), "after": worth(j.After), "mistake": j.Mistake}
+		if j.Mistake {
+			better := []string{}
+			for _, m := range j.Better {
+				better = append(better, m.Name)
+			}
+			ply["better"] = better
+		}
+		plies = append(plies, ply)
+	}
+	m := playedJSON(n, p)
+	delete(m, "seconds") // a file has no times
+	m["spec"], m["review"] = g.Spec(), plies
+	return m
+}

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"context"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/search"
+)
+
+// Assess returns the report of a position: from the table, or by one search with a time limit,
+// which finds the value or an evaluation of the position, and its best move. The position may be
+// finished.
+func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Duration) (Report, error) {
+	z.working.Lock()
+	defer z.working.Unlock()
+	r := z.Begin(p)
+	if v := z.g.Primitive(p); v != 0 {
+		r.Value, r.Known, r.Done = z.g.Values().Ended(v, z.g.ToMove(p)), true, true
+		return r, nil
+	}
+	if r.Table {
+		return r, z.lookUp(ctx, &r)
+	}
+	if err := z.prepare(); err != nil {
+		return r, err
+	}
+	s, err := z.searcher.Search(ctx, p, search.Limit{Time: limit})
+	if err != nil {
+		return r, err
+	}
+	r.take(s)
+	// If only the winner is proven, Exact is not set but Weak is.
+	r.Known = s.Exact || s.Weak
+	r.Best = r.index(s.Line[0].Name)
+	return r, nil
+}
+
+// A Judgment is a move of a play and what it led to.
+type Judgment struct {
+	Move          string
+	Before, After Worth // of the position before the move, and of that position if the move is made
+	Mistake       bool
+	From, To      game.Result // of Before and After, if the move is a Mistake
+	Better        []Move      // moves that keep the result, the best first, if the move is a Mistake
+}
+
+// Known reports whether the move can be judged.
+func (j Judgment) Known() bool { return j.Before.Known && j.After.Known }
+
+// Review judges the moves of a play of g. reports are those of its positions, the last one
+// included.
+func Review(g game.Game, moves []string, reports []Report) []Judgment {
+	judgments := make([]Judgment, len(moves))
+	for i, name := range moves {
+		r, j := reports[i], Judgment{Move: name, Before: reports[i].Worth, After: reports[i+1].Worth}
+		if j.After.Known {
+			j.After.Value = g.Values().Before(j.After.Value)
+			if !j.Before.Known && ResultOf(g, r.Position, j.After.Value) == game.Wins {
+				j.Before = j.After
+				j.Before.Open = true // there may be a shorter win
+			}
+		}
+		if m, ok := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); ok {
+			j.Mistake, j.From, j.To = true, m.From, m.To
+			for _, k := range r.Order(g) {
+				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == j.From {
+					j.Better = append(j.Better, m)
+				}
+			}
+			if len(j.Better) == 0 {
+				best := r.Moves[r.Best]
+				best.Worth = j.Before
+				j.Better = []Move{best}
+			}
+		}
+		judgments[i] = j
+	}
+	return judgments
+}

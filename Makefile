@@ -102,8 +102,8 @@ cluster-status: build-cluster ## what of it runs, and where its pages are
 	@bin/cluster status --dir $(CLUSTER)
 
 # The names of tests with tags begin with TestHadoop, TestEMR and TestMoto. The tests of one
-# package run at a time.
-TAGGED := $(GO) test -vet=off -count=1 -p 1 -timeout 3h
+# package run at a time. They wait most of the time, so several tests of it run in parallel.
+TAGGED := $(GO) test -vet=off -count=1 -p 1 -parallel 4 -timeout 3h
 
 # The packages share a cluster, which the first test starts. Its logs are kept after a failure.
 ON_CLUSTER := set -e; work=$$(mktemp -d); export TREEREDUCE_TEST_CLUSTER=$$work/cluster; trap 'exit 130' INT TERM; \

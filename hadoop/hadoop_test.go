@@ -27,12 +27,12 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestHadoop tests the file system on a real cluster.
+// TestHadoop tests the file system on a real cluster. The tests that wait for leases to expire,
+// and those that run jobs, run in parallel at the end.
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	c := clustertest.Shared(ctx, t)
-	recovered := testRecover(t, c)
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
 	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
@@ -42,11 +42,18 @@ func TestHadoop(t *testing.T) {
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
 	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
-	t.Run("lost answers", func(t *testing.T) { testLostAnswers(t, c) })
-	t.Run("paused", func(t *testing.T) { testPaused(ctx, t, c) })
-	t.Run("readme", func(t *testing.T) { testReadme(ctx, t, c) })
-	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
-	t.Run("recover", recovered)
+	for name, test := range map[string]func(*testing.T){
+		"lost answers": func(t *testing.T) { testLostAnswers(t, c) },
+		"paused":       func(t *testing.T) { testPaused(ctx, t, c) },
+		"readme":       func(t *testing.T) { testReadme(ctx, t, c) },
+		"solve":        func(t *testing.T) { testSolve(ctx, t, c) },
+		"recover":      func(t *testing.T) { testRecover(t, c) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
 }
 
 func dial(t *testing.T, c *minicluster.Cluster) *hadoop.FS {
@@ -235,10 +242,9 @@ func testReplicating(t *testing.T, c *minicluster.Cluster) {
 }
 
 // testRecover leaves two files whose last block no name node will learn of, as after a
-// failover at the wrong moment. The function that it returns checks that one file is recovered
-// as it was written, and that the other, to which more had been written, is refused. This
-// takes the minute until the lease ends, in which other tests can run.
-func testRecover(t *testing.T, c *minicluster.Cluster) func(*testing.T) {
+// failover at the wrong moment. One is recovered as it was written, once its lease has ended.
+// The other, to which more had been written, is refused.
+func testRecover(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	gone, err := hdfs.New(c.NameNode())
 	if err != nil {
@@ -263,18 +269,16 @@ func testRecover(t *testing.T, c *minicluster.Cluster) func(*testing.T) {
 		go func() { done <- f.Recover(name, size) }()
 	}
 	gone.Close()
-	return func(t *testing.T) {
-		if err := <-errs["/recover-whole"]; err != nil {
-			t.Error(err)
-		}
-		if got, err := store.ReadFile(f, "/recover-whole"); err != nil || string(got) != text {
-			t.Errorf("%q, %v", got, err)
-		}
-		if err := <-errs["/recover-short"]; err == nil {
-			t.Error("a file that lacks a byte passes as whole")
-		} else {
-			t.Log(err)
-		}
+	if err := <-errs["/recover-whole"]; err != nil {
+		t.Error(err)
+	}
+	if got, err := store.ReadFile(f, "/recover-whole"); err != nil || string(got) != text {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := <-errs["/recover-short"]; err == nil {
+		t.Error("a file that lacks a byte passes as whole")
+	} else {
+		t.Log(err)
 	}
 }
 

@@ -63,14 +63,21 @@ func TestHadoopDiagnosis(t *testing.T) {
 		t.Errorf("%d applications were submitted by drivers that refused to begin", n)
 	}
 	t.Run("safe mode", func(t *testing.T) { testSafeMode(ctx, t, s) })
-	t.Run("status", func(t *testing.T) { testStatus(ctx, t, s, "/killed") })
-	killed := time.Now()
-	t.Run("damaged line", func(t *testing.T) { testDamagedLine(ctx, t, s) })
-	t.Run("contradiction", func(t *testing.T) { testContradiction(ctx, t, s) })
-	t.Run("damaged block", func(t *testing.T) { testDamagedBlock(ctx, t, s) })
-	t.Run("quota of text", func(t *testing.T) { testQuotaText(ctx, t, s) })
-	t.Run("quota of blocks", func(t *testing.T) { testQuotaBlocks(ctx, t, s) })
-	t.Run("killed", func(t *testing.T) { testKilled(ctx, t, s, "/killed", killed) })
+	t.Run("during", func(t *testing.T) {
+		for name, test := range map[string]func(context.Context, *testing.T, *site){
+			"status":          testStatus,
+			"damaged line":    testDamagedLine,
+			"contradiction":   testContradiction,
+			"damaged block":   testDamagedBlock,
+			"quota of text":   testQuotaText,
+			"quota of blocks": testQuotaBlocks,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(ctx, t, s)
+			})
+		}
+	})
 	// These stop parts of the cluster.
 	t.Run("resource manager", func(t *testing.T) { testResourceManager(ctx, t, s) })
 	t.Run("name node", func(t *testing.T) { testNameNode(ctx, t, s) })
@@ -379,9 +386,10 @@ func testSafeMode(ctx context.Context, t *testing.T, s *site) {
 	s.fails(ctx, t, beforeLimit, []string{"safe mode"}, nil, s.solve("/x"))
 }
 
-// testStatus reads the status of a run from another process while a job runs, and then kills
-// the driver.
-func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
+// testStatus reads the status of a run from another process while a job runs, kills the driver,
+// and reads the status again, at once and after a long silence.
+func testStatus(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/killed"
 	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -396,8 +404,15 @@ func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("a driver that was killed ended well")
 	}
-	if output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); strings.Contains(output, "killed") {
+	output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
+	if strings.Contains(output, "it was killed") {
 		t.Errorf("a moment later: %s", output)
+	}
+	time.Sleep(silentLimit)
+	output = s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
+	t.Log(output)
+	if strings.Contains(output, " left\n") || !strings.Contains(output, "no update for") || !strings.Contains(output, "it was killed, or its machine failed") || !strings.Contains(output, "--resume") {
+		t.Errorf("status: %s", output)
 	}
 }
 
@@ -413,16 +428,6 @@ func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp
 	}
 	t.Errorf("after %v the status is %s, want %s", duringLimit, output, form)
 	return ""
-}
-
-// testKilled reads the status of the killed run after a long silence.
-func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed time.Time) {
-	time.Sleep(silentLimit - time.Since(killed))
-	output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
-	t.Log(output)
-	if strings.Contains(output, " left\n") || !strings.Contains(output, "no update for") || !strings.Contains(output, "it was killed, or its machine failed") || !strings.Contains(output, "--resume") {
-		t.Errorf("status: %s", output)
-	}
 }
 
 // reseal makes the seal of a directory match its files: the driver, which verifies the

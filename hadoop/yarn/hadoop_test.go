@@ -20,8 +20,9 @@ import (
 // A realCluster is a client of a real cluster, with its command and the streaming jar.
 type realCluster struct {
 	*Client
-	dir   string // directory in the cluster's file system
-	local string // local directory for scripts
+	far   *Client // without access to the logs on this machine
+	dir   string  // directory in the cluster's file system
+	local string  // local directory for scripts
 	jar   string
 }
 
@@ -38,6 +39,8 @@ func TestHadoop(t *testing.T) {
 		local:  t.TempDir(),
 		jar:    up.StreamingJar(),
 	}
+	c.far = New(properties, c.user)
+	c.far.logDirs = nil
 	c.Command = filepath.Join(up.Dir(), "bin", "hadoop")
 
 	t.Run("queue", func(t *testing.T) {
@@ -102,6 +105,7 @@ func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App 
 
 // testFailure checks that Cause returns what a failed mapper wrote.
 func (c *realCluster) testFailure(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	app := c.run(ctx, t, `echo 'reporter:counter:test,seen,7' >&2; echo 'log4j:WARN none' >&2
@@ -119,9 +123,7 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 	if err != nil || failure.Task != "map 0" || failure.Text != "the board is odd" || failure.Node == "" {
 		t.Errorf("%+v, %v", failure, err)
 	}
-	// again, without access to the logs on this machine
-	c.logDirs = nil
-	if again, err := c.Cause(ctx, app); err != nil || again != failure {
+	if again, err := c.far.Cause(ctx, app); err != nil || again != failure {
 		t.Errorf("by HTTP: %+v, %v", again, err)
 	}
 	if p, err := c.Progress(ctx, app); err != nil || p != (Progress{0, 0, "FAILED"}) {
@@ -131,6 +133,7 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 
 // testKill kills a job that sleeps, as soon as its application master describes it.
 func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) error, says string) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	app := c.run(ctx, t, "sleep 170")

@@ -66,7 +66,8 @@ func (c *Cluster) classPath(separator string) string {
 
 // expand executes a template of the cluster.
 func (c *Cluster) expand(name, text string) (string, error) {
-	// An application master, another one that is just ending, and a task for each processor.
+	// An application master, another one that is just ending, and a task for each processor. The
+	// scheduler divides memory only, which suffices for two jobs at a time.
 	containers := 2 + max(2, runtime.NumCPU())
 	t, err := template.New(name).Funcs(template.FuncMap{"address": c.address, "port": c.port}).Parse(text)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *Cluster) expand(name, text string) (string, error) {
 		"Version": Version, "Dir": c.dir, "Host": host, "HA": c.state.HA, "NameService": nameService, "DefaultFS": c.DefaultFS(),
 		"JavaHome": c.state.JavaHome, "JavaOpts": strings.Join(javaOpts(), " "), "QuickStart": quickStart, "TaskOpts": taskHeap + " " + quickStart,
 		"ClassPath": c.classPath(string(os.PathListSeparator)), "ConfClassPath": c.classPath(","),
-		"Poll": poll, "TaskMB": containerMB, "Containers": containers, "NodeMB": containers * containerMB,
+		"Poll": poll, "TaskMB": containerMB, "Containers": containers, "NodeMB": 2 * containers * containerMB,
 	})
 	return b.String(), err
 }

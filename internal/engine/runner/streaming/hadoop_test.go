@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -86,57 +87,42 @@ const (
 // or with a few; also with failures and killed processes. The text in final must be, byte for
 // byte, that of a run on one machine.
 func TestHadoop(t *testing.T) {
-	onSite(t, []siteTest{
-		{"tiers in the middle", testMiddle},
-		{"passes", testPasses},
-		{"text", testText},
-		{"rules only", testRulesOnly},
-		{"passes by rules only", testPassRulesOnly},
-		{"tasks that fail", testTasksFail},
-		{"twins", testTwins},
-		{"interrupted", testInterrupted},
-		{"client lost", testClientLost},
-		{"driver killed", testDriverKilled},
-		{"node manager killed", testNodeManagerKilled},
-		{"data node killed", testDataNodeKilled},
-		{"passes with tasks that fail", testPassTasksFail},
-		{"passes with drivers killed", testPassDriverKilled},
+	s := newSite(t)
+	// These kill daemons of the cluster.
+	s.run(t, "node manager killed", testNodeManagerKilled)
+	s.run(t, "data node killed", testDataNodeKilled)
+	s.parallel(t, map[string]func(*testing.T, *site){
+		"tiers in the middle":         testMiddle,
+		"passes":                      testPasses,
+		"text":                        testText,
+		"rules only":                  testRulesOnly,
+		"passes by rules only":        testPassRulesOnly,
+		"tasks that fail":             testTasksFail,
+		"twins":                       testTwins,
+		"interrupted":                 testInterrupted,
+		"client lost":                 testClientLost,
+		"driver killed":               testDriverKilled,
+		"passes with tasks that fail": testPassTasksFail,
+		"passes with drivers killed":  testPassDriverKilled,
 	})
 }
 
 // TestLongHadoop has the tests that take many minutes: make test-hadoop-long runs them.
 func TestLongHadoop(t *testing.T) {
 	longtest.Skip(t)
-	onSite(t, []siteTest{
-		{"three reducers", testThreeReducers},
-		{"passes as text", testPassText},
-		{"passes by rules only as text", testPassRulesOnlyText},
+	newSite(t).parallel(t, map[string]func(*testing.T, *site){
+		"three reducers":               testThreeReducers(small),
+		"three reducers, course":       testThreeReducers(course),
+		"passes as text":               testPassText,
+		"passes by rules only as text": testPassRulesOnlyText,
 	})
 }
 
-// A siteTest is a test on a cluster.
-type siteTest struct {
-	name string
-	do   func(*testing.T, *site)
-}
-
-// onSite runs tests on a cluster.
-func onSite(t *testing.T, tests []siteTest) {
-	s := newSite(t)
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s.seen = s.applications(t)
-			test.do(t, s)
-		})
-	}
-}
-
-// testThreeReducers runs every tier on the cluster, with three reducers.
-func testThreeReducers(t *testing.T, s *site) {
-	for _, b := range []board{small, course} {
+// testThreeReducers runs every tier of a board on the cluster, with three reducers.
+func testThreeReducers(b board) func(*testing.T, *site) {
+	return func(t *testing.T, s *site) {
 		s.solve(t, b, "--cluster-above 0 --reducers 3")
 		s.wantJobs(t, allJobs(b))
-		s.seen = s.applications(t)
 	}
 }
 
@@ -164,7 +150,7 @@ func testMiddle(t *testing.T, s *site) {
 // testText keeps the tiers' directories as text. The job with the largest input of each step
 // runs on the cluster.
 func testText(t *testing.T, s *site) {
-	data := dataDir(t, small.String())
+	data := s.dataDir(small.String())
 	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
 	s.resume(t, small, data, "--keep all --reducers 3 --cluster-above 400")
 	s.wantJobs(t, onceEach)
@@ -175,7 +161,7 @@ func testText(t *testing.T, s *site) {
 // text, and yet the table is that of a run on one machine.
 func testRulesOnly(t *testing.T, s *site) {
 	b := board{"mnk", 2, 2, 2}
-	data := dataDir(t, b.String())
+	data := s.dataDir(b.String())
 	s.start(t, b, data, "--keep all --reducers 1 --until-tier 4 --cluster-above 0").wantDone(t)
 	s.resume(t, b, data, "--reducers 3 --cluster-above 0")
 	jobs := map[string]int{"data_second0": 1}
@@ -262,7 +248,7 @@ func testTwins(t *testing.T, s *site) {
 
 // testInterrupted sends an interrupt while a job runs.
 func testInterrupted(t *testing.T, s *site) {
-	g := newGate(t, "data_second6", "000000")
+	g := s.newGate(t, "data_second6", "000000")
 	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
@@ -287,7 +273,7 @@ func testInterrupted(t *testing.T, s *site) {
 
 // testClientLost kills Hadoop's client while a job runs.
 func testClientLost(t *testing.T, s *site) {
-	g := newGate(t, "data_second6", "000000")
+	g := s.newGate(t, "data_second6", "000000")
 	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
@@ -312,7 +298,7 @@ func testDriverKilled(t *testing.T, s *site) {
 	const keep = "--keep all --compress"
 	const flags = keep + twoJobs
 
-	between := dataDir(t, "between")
+	between := s.dataDir("between")
 	command := filepath.Join(t.TempDir(), "hadoop")
 	script(t, command, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; exit 1 ;; esac
 exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
@@ -320,7 +306,7 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	if out, code := d.wait(t); code != -1 {
 		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
 	}
-	possible, solving := newGate(t, "data_first8", "000000"), newGate(t, "data_second6", "000000")
+	possible, solving := s.newGate(t, "data_first8", "000000"), s.newGate(t, "data_second6", "000000")
 	s.forward(t, small, solving.data, keep)
 	s.kill(t, small, possible, flags)
 	s.kill(t, small, solving, flags+" --resume")
@@ -343,13 +329,13 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 // The maps and the application master are lost then. (If maps had ended, their output would be
 // lost with the only node, and Hadoop would give up the job.)
 func testNodeManagerKilled(t *testing.T, s *site) {
-	g := newGate(t, "data_second6", "*")
+	g := s.newGate(t, "data_second6", "*")
 	testDaemonKilled(t, s, g, minicluster.NodeManager)
 }
 
 // testDataNodeKilled kills the data node while a job runs, and restarts it.
 func testDataNodeKilled(t *testing.T, s *site) {
-	g := newGate(t, "data_second6", "000000")
+	g := s.newGate(t, "data_second6", "000000")
 	testDaemonKilled(t, s, g, minicluster.DataNode)
 }
 
@@ -379,7 +365,7 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 // testPasses runs the first two passes over a game with cycles on the cluster, and those that
 // read the most positions, and checks the results.
 func testPasses(t *testing.T, s *site) {
-	data := dataDir(t, cross.String())
+	data := s.dataDir(cross.String())
 	s.start(t, cross, data, "--cluster-above 0 --reducers 1 --until-tier 1").wantDone(t)
 	s.resume(t, cross, data, "--cluster-above 4000 --reducers 1")
 	for command, want := range map[string]string{
@@ -407,7 +393,7 @@ func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
 func passRulesOnly(t *testing.T, s *site, form string) {
 	s.solve(t, cars, "--reducers 1 --keep all"+form+fourPasses)
 	s.wantJobs(t, map[string]int{"mark9": 1, "mark10": 1, "solve1": 1, "solve6": 1})
-	if _, err := s.files.Stat(path.Join(dataDir(t, cars.String()), "mark9/to-00000.lists")); err != nil {
+	if _, err := s.files.Stat(path.Join(s.dataDir(cars.String()), "mark9/to-00000.lists")); err != nil {
 		t.Error(err)
 	}
 }
@@ -428,7 +414,7 @@ func testPassTasksFail(t *testing.T, s *site) {
 // testPassText keeps the new positions of passes as text: a mark with three reducers, and
 // solves of the small board, whose first has a map for each mark.
 func testPassText(t *testing.T, s *site) {
-	data := dataDir(t, nine.String())
+	data := s.dataDir(nine.String())
 	s.start(t, nine, data, "--keep all --reducers 3 --until-tier 9"+threePasses).wantDone(t)
 	s.resume(t, nine, data, "--keep all")
 	s.solve(t, cross, "--keep all --reducers 1 --cluster-above 10000")
@@ -438,7 +424,7 @@ func testPassText(t *testing.T, s *site) {
 // testPassDriverKilled kills drivers while a mark and a solve run on the cluster.
 func testPassDriverKilled(t *testing.T, s *site) {
 	const keep = "--keep all --compress --reducers 3"
-	marking, solving := newGate(t, "mark9", "000000"), newGate(t, "solve1", "000000")
+	marking, solving := s.newGate(t, "mark9", "000000"), s.newGate(t, "solve1", "000000")
 	s.forward(t, nine, solving.data, keep)
 	s.kill(t, nine, marking, keep+threePasses)
 	s.kill(t, nine, solving, keep+threePasses+" --resume")
@@ -456,18 +442,25 @@ func testPassDriverKilled(t *testing.T, s *site) {
 	s.wantKept(t, done)
 }
 
-// A site is a cluster, with its clients.
+// A site is a cluster, with its clients. Each test has a user of its own, whose jobs are those
+// of the test.
 type site struct {
 	*minicluster.Cluster
 	yarn  *yarn.Client
 	files *hadoop.FS
-	bin   string           // the directory of the commands
-	final map[board][]byte // from a run on one machine, by board
-	seen  map[string]yarn.App
+	bin   string // the directory of the commands
+	final *finals
+	user  string
+}
+
+// finals has the text of final by board, from runs on one machine.
+type finals struct {
+	sync.Mutex
+	of map[board][]byte
 }
 
 func newSite(t *testing.T) *site {
-	s := &site{final: make(map[board][]byte)}
+	s := &site{final: &finals{of: make(map[board][]byte)}}
 	var err error
 	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
 		t.Fatal(err)
@@ -485,10 +478,30 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// dataDir returns a data directory in HDFS that no other test uses.
-func dataDir(t *testing.T, name string) string {
-	return fmt.Sprintf("/tmp/streaming-test-%d/%s/%s", os.Getpid(), strings.ReplaceAll(path.Base(t.Name()), "_", "-"), name)
+// run runs a test.
+func (s *site) run(t *testing.T, name string, test func(*testing.T, *site)) {
+	t.Run(name, func(t *testing.T) { test(t, s.of(t)) })
 }
+
+// parallel runs tests in parallel.
+func (s *site) parallel(t *testing.T, tests map[string]func(*testing.T, *site)) {
+	for name, test := range tests {
+		s.run(t, name, func(t *testing.T, s *site) {
+			t.Parallel()
+			test(t, s)
+		})
+	}
+}
+
+// of returns the site with the user of a test.
+func (s *site) of(t *testing.T) *site {
+	own := *s
+	own.user = fmt.Sprintf("%s-%d", strings.ReplaceAll(path.Base(t.Name()), "_", "-"), os.Getpid())
+	return &own
+}
+
+// dataDir returns a data directory in HDFS that no other test uses.
+func (s *site) dataDir(name string) string { return "/tmp/" + s.user + "/" + name }
 
 // A driver is a process that solves a game on the cluster.
 type driver struct {
@@ -503,7 +516,7 @@ func (s *site) start(t *testing.T, b board, data, flags string) *driver {
 	args := strings.Fields("solve " + b.flags() + " --runner hadoop --streaming-jar " + s.StreamingJar() +
 		" --data " + s.DefaultFS() + data + " " + flags)
 	d := &driver{cmd: exec.Command(filepath.Join(s.bin, "driver"), args...), err: make(chan error, 1)}
-	d.cmd.Env = s.Env()
+	d.cmd.Env = append(s.Env(), "HADOOP_USER_NAME="+s.user)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -534,7 +547,7 @@ func (d *driver) wantDone(t *testing.T) {
 // solve solves a board in a new data directory.
 func (s *site) solve(t *testing.T, b board, flags string) {
 	t.Helper()
-	data := dataDir(t, b.String())
+	data := s.dataDir(b.String())
 	s.start(t, b, data, flags).wantDone(t)
 	s.wantFinal(t, b, data)
 }
@@ -586,18 +599,7 @@ func (s *site) resume(t *testing.T, b board, data, flags string) {
 // wantFinal checks that final is that of a run on one machine.
 func (s *site) wantFinal(t *testing.T, b board, data string) {
 	t.Helper()
-	if s.final[b] == nil {
-		local := t.TempDir()
-		args := strings.Fields("solve " + b.flags() + " --data " + local)
-		if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		text, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.final[b] = text
-	}
+	want := s.finalOf(t, b)
 	final := path.Join(data, solve.FinalDir)
 	entries, err := s.files.ReadDir(final)
 	if err != nil {
@@ -619,9 +621,30 @@ func (s *site) wantFinal(t *testing.T, b board, data string) {
 		}
 		got = append(got, text...)
 	}
-	if !bytes.Equal(got, s.final[b]) {
+	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not that of a run on one machine", final)
 	}
+}
+
+// finalOf returns the text of final of a run on one machine.
+func (s *site) finalOf(t *testing.T, b board) []byte {
+	t.Helper()
+	s.final.Lock()
+	defer s.final.Unlock()
+	if text := s.final.of[b]; text != nil {
+		return text
+	}
+	local := t.TempDir()
+	args := strings.Fields("solve " + b.flags() + " --data " + local)
+	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.final.of[b] = text
+	return text
 }
 
 // wantFailed checks the numbers of failed attempts of a job.
@@ -672,29 +695,16 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	return found
 }
 
-// applications returns all applications that the cluster has seen, by ID.
-func (s *site) applications(t *testing.T) map[string]yarn.App {
-	t.Helper()
-	apps, err := s.yarn.Find(t.Context(), "") // with any tag
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := make(map[string]yarn.App)
-	for _, app := range apps {
-		found[app.ID] = app
-	}
-	return found
-}
-
 // wantJobs checks that the cluster has run, in this test, exactly these jobs, each the given
 // number of times. It returns one application for each.
 func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	t.Helper()
+	var answer struct {
+		Apps struct{ App []yarn.App }
+	}
+	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
 	got, apps := make(map[string]int), make(map[string]yarn.App)
-	for id, app := range s.applications(t) {
-		if _, before := s.seen[id]; before {
-			continue
-		}
+	for _, app := range answer.Apps.App {
 		name := strings.TrimPrefix(app.Name, "treereduce ")
 		got[name]++
 		apps[name] = app
@@ -703,6 +713,19 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 		t.Errorf("applications %v, want %v", got, want)
 	}
 	return apps
+}
+
+// getJSON gets the answer of a web service.
+func getJSON(t *testing.T, address string, to any) {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(to); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // counters returns the counters of a finished job, once the history server has them.
@@ -724,19 +747,12 @@ func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []strin
 	t.Helper()
 	s.counters(t, app) // wait until it is in the history
 	id := strings.Replace(app.JobID(), "job_", "task_", 1) + "_" + task
-	answer, err := http.Get(s.Web(minicluster.JobHistoryServer) + "/ws/v1/history/mapreduce/jobs/" + app.JobID() + "/tasks/" + id + "/attempts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
 	var list struct {
 		TaskAttempts struct {
 			TaskAttempt []struct{ ID, State string }
 		}
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
-		t.Fatal(err)
-	}
+	getJSON(t, s.Web(minicluster.JobHistoryServer)+"/ws/v1/history/mapreduce/jobs/"+app.JobID()+"/tasks/"+id+"/attempts", &list)
 	byID := make(map[string]string)
 	for _, a := range list.TaskAttempts.TaskAttempt {
 		byID[a.ID] = a.State
@@ -769,8 +785,8 @@ type gate struct {
 }
 
 // newGate returns a gate for the maps of a job whose six-digit numbers match a shell pattern.
-func newGate(t *testing.T, job, maps string) *gate {
-	g := &gate{job: job, data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
+func (s *site) newGate(t *testing.T, job, maps string) *gate {
+	g := &gate{job: job, data: s.dataDir(job), held: filepath.Join(t.TempDir(), "held")}
 	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)
 	return g
 }

@@ -167,6 +167,7 @@ lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
 	$(GO) vet -tags hadoop,emr ./...
 	$(GO) run $(STATICCHECK) -tags hadoop,emr ./...
+	cd internal/testing/browser && $(GO) vet . && $(GO) run $(STATICCHECK) .
 
 fmt: ## format all code
 	gofmt -w .

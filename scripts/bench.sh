@@ -8,6 +8,7 @@
 #	scripts/bench.sh moves N TIME   moves of Connect Four, of N (at most 222), that lose value
 #	scripts/bench.sh network        depth of Network's search in five seconds
 #	scripts/bench.sh mancala        the search of Mancala
+#	scripts/bench.sh web            play web under load, with a table of 5×5
 #	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
 #	scripts/bench.sh levels         matches between neighbouring levels, which docs/playing.md lists
@@ -44,6 +45,7 @@ moves) TREEREDUCE_MOVES=$2 TREEREDUCE_MOVE_TIME=$3 run Moves ./search ;;
 network) run Horizon ./game/network ;;
 mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
 counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;
+web) run Web ./internal/testing/bench $often ;;
 plan) run Plan ./internal/testing/bench -benchtime=1x ;;
 levels) COUNT=1 && run Levels ./internal/play/referee -benchtime=1x ;;
 hadoop) run Hadoop ./internal/testing/bench $often ;;

@@ -235,7 +235,7 @@ func TestSunburst(t *testing.T) {
 	if len(p.Groups) != 7 || strings.Contains(p.words(), "never") {
 		t.Fatalf("%d nodes, texts %s", len(p.Groups), p.words())
 	}
-	if inline := Inline(s); !strings.Contains(inline, `<a class="node" href="/play?moves=a&amp;x" tabindex="-1"><title>move a</title>`) || strings.Count(inline, "</a>") != 1 || !strings.Contains(inline, `role="group"`) {
+	if inline := Inline(s); !strings.Contains(inline, `<a class="node chart-arc" href="/play?moves=a&amp;x" tabindex="-1"><title>move a</title>`) || strings.Count(inline, "</a>") != 1 || !strings.Contains(inline, `role="group"`) {
 		t.Errorf("links in a page: %.1500s", inline)
 	}
 	// c begins at the top, d a sixth of the circle later; e is the whole of b's half.

@@ -60,7 +60,7 @@ func (d *drawing) node(n *Node, level int, from, angle, ring float64) {
 	if d.inline && n.Link != "" {
 		element, link, d.linked = "a", fmt.Sprintf(` href="%s" tabindex="-1"`, escape(n.Link)), true
 	}
-	fmt.Fprintf(d, `<%s class="node"%s><title>%s</title><path %s fill-rule="evenodd" d="%s"/>`, element, link, escape(n.Text), d.paint(n.Style), sector(inner, outer, from, angle))
+	fmt.Fprintf(d, `<%s class="node chart-arc"%s><title>%s</title><path %s fill-rule="evenodd" d="%s"/>`, element, link, escape(n.Text), d.paint(n.Style), sector(inner, outer, from, angle))
 	const size = 12
 	middle := from + angle/2
 	room, height := 1.6*ring, ring // of a horizontal text

@@ -2,8 +2,10 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -269,4 +272,99 @@ func FuzzView(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestServe checks that clients that send or read nothing do not keep others from their
+// answers, and that the end of the context ends open event streams and the server.
+func TestServe(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	at := "http://" + l.Addr().String()
+	var slow []net.Conn
+	for range 50 {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, conn)
+		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
+	}
+	stream, err := http.Get(at + "/view/connectn/7-6-4/analysis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: report\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if status, _ := get(t, at+"/"); status != 200 {
+		t.Errorf("status %d beside slow clients", status)
+	}
+	for _, conn := range slow { // the server would wait for their requests
+		conn.Close()
+	}
+	stop()
+	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
+		t.Errorf("the event stream: %v", err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if answer, err := http.Get(at + "/"); err == nil {
+		answer.Body.Close()
+		t.Error("an answer after the end")
+	}
+}
+
+// TestLongRequests sends 100,000 random requests. None may lead to an internal error, and at the
+// end the server still answers as at the beginning.
+func TestLongRequests(t *testing.T) {
+	longtest.Skip(t)
+	o := Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}
+	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2"} {
+		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := s.Handler()
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
+	ask := func(path, query string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(pick("GET", "GET", "GET", "HEAD", "POST"), "http://localhost/", nil)
+		request.URL.Path, request.URL.RawQuery = path, query
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, request)
+		return w
+	}
+	for range 100_000 {
+		path := pick("/play/", "/tables/", "/view/", "/api/", "/open/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
+			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/values", "/tiers.csv", "/instructions", "/../..", "/ä")
+		query := ""
+		for range r.IntN(4) {
+			value := pick("", "0", "1,2", "a1-", "0x44", "#5", "1_X........", "State([2,2,0,2,2,0],0)", "X,O,.\n.,.,.", "WIN", "tie", "-1", "99999999999999999999")
+			if i := r.IntN(len(value) + 1); r.IntN(3) == 0 {
+				value = value[:i] + string(rune(r.IntN(300))) + value[i:]
+			}
+			query += pick("from", "moves", "p", "random", "tier", "result", "plies", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
+		}
+		if w := ask(path, query); w.Code >= 500 {
+			t.Errorf("%q?%q: status %d, %.300s", path, query, w.Code, w.Body)
+		}
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/api/connectn/3-3-3/positions/?p=1_.........", nil))
+	if !strings.Contains(w.Body.String(), `"positionValue":"tie","remoteness":9`) {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
 }

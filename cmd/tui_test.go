@@ -65,7 +65,7 @@ func TestTUILost(t *testing.T) {
 // TestTUIStops stops the program in different situations, by a key or a signal, and checks that
 // the terminal is restored.
 func TestTUIStops(t *testing.T) {
-	const large = "connectn --width 7 --height 6 --connect 4 "
+	const large = "connectn --width 8 --height 7 --connect 4 "
 	for _, tt := range []struct {
 		words, shows, keys string
 		after              string // the screen after the keys

@@ -298,7 +298,7 @@ func TestServe(t *testing.T) {
 		slow = append(slow, conn)
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 	}
-	stream, err := http.Get(at + "/view/connectn/7-6-4/analysis")
+	stream, err := http.Get(at + "/view/connectn/8-7-4/analysis")
 	if err != nil {
 		t.Fatal(err)
 	}

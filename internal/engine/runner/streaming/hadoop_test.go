@@ -240,8 +240,14 @@ func testTwins(t *testing.T, s *site) {
 		" -D mapreduce.job.speculative.retry-after-speculate=500")
 	apps := s.wantJobs(t, onceEach)
 	for name, task := range map[string]string{"data_first8": "m_000001", "data_second6": "r_000001"} {
-		if attempts := s.attempts(t, apps[name], task); len(attempts) != 2 || attempts[0] != "KILLED" || attempts[1] != "SUCCEEDED" {
-			t.Errorf("%s, %s: attempts %q, want one killed and one that succeeded", name, task, attempts)
+		// On a busy machine Hadoop may start a third attempt before the second one succeeds.
+		attempts := s.attempts(t, apps[name], task)
+		states := make(map[string]int)
+		for _, state := range attempts {
+			states[state]++
+		}
+		if len(attempts) < 2 || attempts[0] != "KILLED" || states["SUCCEEDED"] != 1 || states["KILLED"] != len(attempts)-1 {
+			t.Errorf("%s, %s: attempts %q, want the first one killed, one that succeeded, and any others killed", name, task, attempts)
 		}
 	}
 }

@@ -185,11 +185,11 @@ func (vs Values) Before(v Value) Value {
 	return v + NewValue(0, 1)
 }
 
-// rank orders the values of a child for player p, who moves to it; the rank of no value is 0.
+// rank orders the values of a successor for player p, who moves to it; the rank of no value is 0.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
-	if vs.OfMover { // the value is from the view of the opponent, who is to move in the child
+	if vs.OfMover { // the value is from the view of the opponent, who is to move in the successor
 		result = v.Outcome().For(Second)
 	}
 	switch result {
@@ -222,22 +222,22 @@ const (
 
 // Scores is a player's order of the values that fit into a byte, as tables.
 type Scores struct {
-	// OfChild is the score of a move to a position of value v, with the ply of the move
+	// OfSuccessor is the score of a move to a position of value v, with the ply of the move
 	// included in the remoteness; zero if v is no value.
-	OfChild [256]Score
-	// Value is the value of a position whose best move has this score. Child is the value
-	// of the position that the move leads to: the inverse of OfChild.
-	Value, Child [256]Value
+	OfSuccessor [256]Score
+	// Value is the value of a position whose best move has this score. Successor is the value
+	// of the position that the move leads to: the inverse of OfSuccessor.
+	Value, Successor [256]Value
 }
 
 // Scores returns the order of values for p.
 func (vs Values) Scores(p Player) *Scores {
 	s := new(Scores)
-	for i := range s.OfChild {
-		child := Value(i)
-		v := vs.Before(child)
+	for i := range s.OfSuccessor {
+		successor := Value(i)
+		v := vs.Before(successor)
 		r := v.Remoteness()
-		if !child.Valid() || r > MaxByteRemoteness {
+		if !successor.Valid() || r > MaxByteRemoteness {
 			continue
 		}
 		result := v.Outcome().For(p)
@@ -255,8 +255,8 @@ func (vs Values) Scores(p Player) *Scores {
 		default:
 			score = Score(tieScore + r)
 		}
-		s.OfChild[i] = score
-		s.Value[score], s.Child[score] = v, child
+		s.OfSuccessor[i] = score
+		s.Value[score], s.Successor[score] = v, successor
 	}
 	return s
 }

@@ -17,7 +17,7 @@ type Graph struct {
 	Size uint64 // the last position plus one
 }
 
-var _ game.Plain = Graph{}
+var _ game.Reversible = Graph{}
 
 // RulesOnly returns a game that has the rules of g, but none of its extensions.
 func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
@@ -73,8 +73,8 @@ func (g Graph) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// Parents searches all moves.
-func (g Graph) Parents(dst []game.Position, p game.Position) []game.Position {
+// Predecessors searches all moves.
+func (g Graph) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	for from := range g.Size {
 		for _, to := range g.Next[from] {
 			if to == p {

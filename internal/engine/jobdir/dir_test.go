@@ -203,7 +203,7 @@ func equal(a, b *block.State) bool {
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	graph := gametest.RandomGraph(r, 300)
-	g := game.PlainRanges(graph, 16)
+	g := game.WithRanges(graph, 16)
 	n := game.Ranges(g)
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		data := t.TempDir()

@@ -243,7 +243,7 @@ func TestPastTheLastPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := game.PlainRanges(rules, 128)
+	g := game.WithRanges(rules, 128)
 	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
 		var slots []int
 		gatherer := lines.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})

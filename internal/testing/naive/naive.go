@@ -205,18 +205,18 @@ func (p *position) solve(memo []byte, index, pieces int) byte {
 			square *= 3
 		}
 		p.squares[i] = mover
-		child := index + square*digit(mover)
-		if memo[child] == 0 {
+		successor := index + square*digit(mover)
+		if memo[successor] == 0 {
 			switch {
 			case p.wonAt(i) && mover == 'X':
-				memo[child] = value(xWins, 0)
+				memo[successor] = value(xWins, 0)
 			case p.wonAt(i):
-				memo[child] = value(oWins, 0)
+				memo[successor] = value(oWins, 0)
 			case pieces+1 == p.w*p.h:
-				memo[child] = value(tie, 0)
+				memo[successor] = value(tie, 0)
 			}
 		}
-		result, remoteness := split(p.solve(memo, child, pieces+1))
+		result, remoteness := split(p.solve(memo, successor, pieces+1))
 		p.squares[i] = ' '
 		if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
 			best = v

@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// A Parent is a predecessor of a position, with its own value.
+// A Predecessor is a predecessor of a position, with its own value.
 type Predecessor struct {
 	game.Position
 	Move  string // the first move that leads to the position
@@ -80,7 +80,7 @@ func (t *states) before(p game.Position, do func(game.Position, game.Value)) err
 	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
 	set.Add(int(p % size))
 	var from []game.Position
-	back.Parents(rng, set, func(rng uint64, set block.Set) {
+	back.Predecessors(rng, set, func(rng uint64, set block.Set) {
 		for slot := range set.All() {
 			from = append(from, rng*size+uint64(slot))
 		}

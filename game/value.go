@@ -1,6 +1,10 @@
 package game
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // A Player is one of the two sides.
 type Player uint8
@@ -213,13 +217,6 @@ func (vs Values) rank(p Player, v Value) int {
 // order of Values.Better. Zero means that there is no move.
 type Score = uint8
 
-// The first score of each outcome; each outcome has MaxByteRemoteness+1 scores.
-const (
-	lossScore = 1
-	tieScore  = lossScore + MaxByteRemoteness + 1
-	winScore  = tieScore + MaxByteRemoteness + 1
-)
-
 // Scores is a player's order of the values that fit into a byte, as tables.
 type Scores struct {
 	// OfSuccessor is the score of a move to a position of value v, with the ply of the move
@@ -232,31 +229,17 @@ type Scores struct {
 
 // Scores returns the order of values for p.
 func (vs Values) Scores(p Player) *Scores {
+	var values []Value
+	for v := range Value(MaxByteRemoteness << 2) { // a move from a position of more plies does not fit
+		if v.Valid() {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values, func(v, w Value) int { return cmp.Compare(vs.rank(p, v), vs.rank(p, w)) })
 	s := new(Scores)
-	for i := range s.OfSuccessor {
-		successor := Value(i)
-		v := vs.Before(successor)
-		r := v.Remoteness()
-		if !successor.Valid() || r > MaxByteRemoteness {
-			continue
-		}
-		result := v.Outcome().For(p)
-		if vs.OfMover {
-			result = Result(v.Outcome())
-		}
-		var score Score
-		switch {
-		case result == Wins:
-			score = Score(winScore + MaxByteRemoteness - r)
-		case result == Loses:
-			score = Score(lossScore + r)
-		case vs.TiesSoon:
-			score = Score(tieScore + MaxByteRemoteness - r)
-		default:
-			score = Score(tieScore + r)
-		}
-		s.OfSuccessor[i] = score
-		s.Value[score], s.Successor[score] = v, successor
+	for i, v := range values {
+		score := Score(i + 1)
+		s.OfSuccessor[v], s.Value[score], s.Successor[score] = score, vs.Before(v), v
 	}
 	return s
 }

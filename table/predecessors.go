@@ -50,19 +50,15 @@ func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) err
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, rng := range slices.Compact(ranges) {
-		low := t.g.Low(tier-1, rng)
-		if low == nil {
-			continue
-		}
-		b, err := t.view(tier-1, rng, len(low))
+		b, err := t.view(tier-1, rng)
 		if err != nil {
 			return err
 		}
-		if b == nil {
+		if b.low == nil {
 			continue
 		}
 		for slot, v := range b.All() {
-			do(rng<<t.g.LowBits()|uint64(low[slot]), game.Value(v))
+			do(rng<<t.g.LowBits()|uint64(b.low[slot]), game.Value(v))
 		}
 	}
 	return nil

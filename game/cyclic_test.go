@@ -105,7 +105,7 @@ func randomGraph(r *rand.Rand, n int) *graph {
 
 // The set methods of WithRanges agree with the moves, and gametest.Search finds the values of the
 // oracle: wins, losses, ties and draws.
-func TestPlainRanges(t *testing.T) {
+func TestWithRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	seen := map[string]int{}
 	for range 300 {

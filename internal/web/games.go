@@ -24,6 +24,24 @@ type served struct {
 // title returns the name of the game for people.
 func (g *served) title() string { return game.TitleOf(g.g) }
 
+// add serves a table.
+func (s *Server) add(source *Source) *served {
+	id, variant := idOf(source.Table.Game().Spec())
+	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.games[id+"/"+variant] = g
+	s.tables = append(s.tables, source)
+	return g
+}
+
+// solved returns the data directories with a table.
+func (s *Server) solved() []*Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tables)
+}
+
 // maxGames is the number of games that are kept, besides those with a table.
 const maxGames = 64
 
@@ -128,10 +146,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 
 // list returns the games that have a table, and one entry for each game that is registered.
 func (s *Server) list() (tables, games []entry) {
-	for _, source := range s.o.Sources {
-		if source.Table == nil {
-			continue
-		}
+	for _, source := range s.solved() {
 		g := source.Table.Game()
 		id, variant := idOf(g.Spec())
 		tables = append(tables, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/play/book"
 )
 
@@ -116,6 +117,7 @@ type entry struct {
 	Usage              string // without a table
 	Params             []paramEntry
 	Data               string // the data directory with the table
+	Run                string // the address of its run, if that is known
 }
 
 // A paramEntry is a parameter of a game in the list.
@@ -144,12 +146,22 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/play/"+id+"/"+url.PathEscape(variant), http.StatusSeeOther)
 }
 
-// list returns the games that have a table, and one entry for each game that is registered.
-func (s *Server) list() (tables, games []entry) {
+// list returns the games that have a table, one entry for each game that is registered, and the
+// runs in directories whose game is not solved.
+func (s *Server) list() (tables, games []entry, runs []*apiRun) {
+	runs = s.states() // before the tables, which it may open
 	for _, source := range s.solved() {
 		g := source.Table.Game()
 		id, variant := idOf(g.Spec())
-		tables = append(tables, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name})
+		e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name}
+		runs = slices.DeleteFunc(runs, func(run *apiRun) bool {
+			its := run.Status == solve.Solved && run.Data == source.Name
+			if its {
+				e.Run = run.Link()
+			}
+			return its
+		})
+		tables = append(tables, e)
 	}
 	for _, kind := range s.o.Games {
 		var args []int
@@ -167,5 +179,5 @@ func (s *Server) list() (tables, games []entry) {
 		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Params: params})
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
-	return tables, games
+	return tables, games, runs
 }

@@ -226,7 +226,7 @@ func factsOf(a *apiRun) (facts []linked) {
 	left := r.Left()
 	add("Time left", left, left != "")
 	add("Positions", numfmt.Number(a.Positions), true)
-	add("Rate", numfmt.Short(a.Rate)+" positions a second", a.Rate > 0)
+	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
 	if a.Tiers == 0 {
 		add("Forward passes", numfmt.Number(a.Forward), a.Forward > 0)
 		add("Retrograde passes", numfmt.Number(a.Retrograde), a.Retrograde > 0)
@@ -263,7 +263,7 @@ func foundOf(a *apiRun) template.HTML {
 	if first < 0 || last >= maxColumns {
 		return ""
 	}
-	c := chart.Columns{Title: "Positions found by tier", Axis: "tier"}
+	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
 	if a.Tiers == 0 {
 		c.Title, c.Axis = "Positions found by pass", "pass"
 	}
@@ -273,7 +273,7 @@ func foundOf(a *apiRun) template.HTML {
 		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))
 		values = append(values, float64(found[tier]))
 	}
-	c.Panels = []chart.Panel{{Heading: "positions", Series: []chart.Series{{Style: chart.Plain, Values: values}}}}
+	c.Panels = []chart.Panel{{Series: []chart.Series{{Style: chart.Plain, Values: values}}}}
 	return template.HTML(chart.Inline(c))
 }
 

@@ -304,8 +304,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
 			data["Opponents"] = opponents()
 		} else {
-			data["Tables"], data["Games"] = s.list()
-			data["Runs"] = s.states()
+			data["Tables"], data["Games"], data["Runs"] = s.list()
 		}
 		s.write(w, r, name, data)
 	}

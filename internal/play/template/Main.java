@@ -13,7 +13,7 @@ class Main extends Engine {
      */
     @Override
     String choose(List<String> moves) {
-        return moves.get(new Random().nextInt(moves.size()));
+        return moves.get(moves.size() / 2);
     }
 
     public static void main(String[] args) throws IOException {

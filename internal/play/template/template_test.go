@@ -17,7 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/template"
 )
 
-// file writes a file of a new directory and returns the directory.
+// write writes a file.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -106,12 +106,12 @@ func TestGames(t *testing.T) {
 func TestFaults(t *testing.T) {
 	g := gameOf(t, "connectn width=3 height=3 connect=3")
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"python", "return random.choice(moves)", "return moves[7]", "Player, engine.py line %d: IndexError: list index out of range"},
-		{"python", "return random.choice(moves)", "return 9", "illegal move: Player.choose, engine.py line %d: expected one of 0 1 2, it returned 9"},
-		{"java", "return moves.get(new Random().nextInt(moves.size()))", "return moves.get(7)", "Main.choose, Main.java line %d: java.lang.IndexOutOfBoundsException"},
-		{"java", "return moves.get(new Random().nextInt(moves.size()))", `return "9"`, "illegal move: choose returned 9, expected one of 0 1 2"},
-		{"go", "return moves[rand.Intn(len(moves))]", "return moves[rand.Intn(1)+7]", "choose, engine.go line %d: runtime error: index out of range"},
-		{"go", "return moves[rand.Intn(len(moves))]", `return string(rune('8' + rand.Intn(1)))`, `illegal move: choose returned "8", expected one of 0 1 2`},
+		{"python", "return moves[len(moves) // 2]", "return moves[7]", "Player, engine.py line %d: IndexError: list index out of range"},
+		{"python", "return moves[len(moves) // 2]", "return 9", "illegal move: Player.choose, engine.py line %d: expected one of 0 1 2, it returned 9"},
+		{"java", "return moves.get(moves.size() / 2)", "return moves.get(7)", "Main.choose, Main.java line %d: java.lang.IndexOutOfBoundsException"},
+		{"java", "return moves.get(moves.size() / 2)", `return "9"`, "illegal move: choose returned 9, expected one of 0 1 2"},
+		{"go", "return moves[len(moves)/2]", "return moves[len(moves)+7]", "choose, engine.go line %d: runtime error: index out of range"},
+		{"go", "return moves[len(moves)/2]", `return "8"`, `illegal move: choose returned "8", expected one of 0 1 2`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text, err := template.Program(tt.name, g)

@@ -99,16 +99,41 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that a move that gives a win away is marked, and no other.
-func TestMistakes(t *testing.T) {
-	server := serve(t, "connectn width=4 height=4 connect=3")
-	_, body := get(t, server.URL+"/view/connectn/4-4-3?moves=0,0,3")
-	var v viewJSON
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatal(err)
+// TestReview checks the judgments of a play, with the moves that were taken back: from the table at
+// once, and without one after the event stream of a review.
+func TestReview(t *testing.T) {
+	const play = "?moves=0,0&later=3,1"
+	plies := func(server *httptest.Server) []plyJSON {
+		status, body := get(t, server.URL+"/view/connectn/4-4-3"+play)
+		var v viewJSON
+		if err := json.Unmarshal([]byte(body), &v); err != nil || v.Ply != 2 || len(v.Last) != 1 || len(v.Plies) != 5 {
+			t.Fatalf("status %d, %v: %s", status, err, body)
+		}
+		return v.Plies
 	}
-	if v.Plies[0].Lost != nil || v.Plies[1].Lost != nil || v.Plies[2].Lost == nil || *v.Plies[2].Lost != [2]string{"win", "lose"} {
-		t.Error(body)
+	want := plies(serve(t, "connectn width=4 height=4 connect=3"))
+	for i, p := range want {
+		mistake := map[int]string{
+			2: "3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
+			3: "1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)",
+		}
+		if p.Mistake != mistake[i] || p.Judged != (i < 4) || p.Move != []string{"0", "0", "3", "1", ""}[i] {
+			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
+		}
+	}
+	server := serve(t)
+	if before := plies(server); before[2].Judged || before[2].Mistake != "" {
+		t.Errorf("before a review: %+v", before[2])
+	}
+	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
+	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("%s", body)
+	}
+	for i, p := range plies(server) {
+		better, _, _ := strings.Cut(want[i].Mistake, ";")
+		if p.Judged != want[i].Judged || !strings.HasPrefix(p.Mistake, better) || (p.Mistake == "") != (better == "") || *p.Worth != *want[i].Worth {
+			t.Errorf("ply %d: %+v, want %+v", i, p, want[i])
+		}
 	}
 }
 

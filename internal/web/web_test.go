@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"math/rand/v2"
 
@@ -239,6 +241,9 @@ func TestRefused(t *testing.T) {
 		{"GET", "/none", "", 404, "no such page"},
 		{"GET", "/static/play.html", "", 404, "no such page"},
 		{"GET", "/static/..%2fweb.go", "", 404, ""},
+		{"GET", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/tables/connectn/..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
 		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
 		{"GET", "/open/network", "", 200, "Network"},
 		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
@@ -273,6 +278,73 @@ func TestRefused(t *testing.T) {
 		if csp := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
 			t.Errorf("%s: policy %q", test.path, csp)
 		}
+	}
+}
+
+// TestLimits checks that a server whose slots for searches and event streams are taken refuses
+// further ones.
+func TestLimits(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := <-s.slots
+	ask := func(path string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil).WithContext(ctx))
+		return w
+	}
+	if w := ask("move?level=club"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
+	}
+	s.streams = maxStreams
+	for _, path := range []string{"analysis", "review?moves=1,1"} {
+		if w := ask(path); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+			t.Errorf("%s with %d streams: status %d: %s", path, s.streams, w.Code, w.Body)
+		}
+	}
+	s.streams = 0
+	s.slots <- taken
+	if w := ask("move?level=club"); w.Code != 200 {
+		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
+	}
+}
+
+// TestPageSize checks that no page loads more than 150 kB besides its data.
+func TestPageSize(t *testing.T) {
+	server := serve(t)
+	var files int
+	for _, path := range []string{"/", "/play/connectn/7-6-4", "/play/network/regular"} {
+		seen := map[string]bool{}
+		var load func(string) int
+		load = func(name string) (size int) {
+			if seen[name] {
+				return 0
+			}
+			seen[name] = true
+			status, body := get(t, server.URL+name)
+			if status != 200 {
+				t.Errorf("%s: status %d", name, status)
+			}
+			size = len(body)
+			for _, m := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
+				if m[1] != "" {
+					size += load(m[1])
+				} else {
+					size += load("/static/" + m[2])
+				}
+			}
+			return size
+		}
+		if size := load(path); size > 150_000 || size < 5_000 {
+			t.Errorf("%s: %d bytes: %v", path, size, seen)
+		}
+		files = max(files, len(seen))
+	}
+	if want := 9; files != want { // the page, two style sheets, five scripts and the icon
+		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }
 
@@ -333,6 +405,18 @@ func TestServe(t *testing.T) {
 	}
 	if status, _ := get(t, at+"/"); status != 200 {
 		t.Errorf("status %d beside slow clients", status)
+	}
+	large, err := http.NewRequest("GET", at+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large.Header.Set("X-Large", strings.Repeat("x", 2*maxHeader))
+	answer, err := http.DefaultClient.Do(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d of a large header", answer.StatusCode)
 	}
 	for _, conn := range slow { // the server would wait for their requests
 		conn.Close()

@@ -259,7 +259,7 @@ function renderReview() {
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
   });
   $('review').hidden = !unknown;
-  if (!reviewing) $('judged').textContent = sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
+  if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
   listed = JSON.stringify(made);
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {

@@ -550,6 +550,12 @@ func TestAPIDamaged(t *testing.T) {
 		code := c.get("connectn/4-4-3/positions/", fmt.Sprintf("p=0x%x", p), &got)
 		if status[code]++; code == 200 {
 			agrees(t, good, p, got)
+		} else if status[code] == 1 { // the page searches it, and shows why
+			w := httptest.NewRecorder()
+			c.handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/analysis?from=0x%x", p), nil))
+			if w.Code != 200 || !strings.Contains(w.Body.String(), `"note":"`) || !strings.HasSuffix(w.Body.String(), "event: end\ndata: {}\n\n") {
+				t.Errorf("%#x: status %d: %s", p, w.Code, w.Body)
+			}
 		}
 	}
 	if len(status) != 2 || status[500] == 0 || status[200] == 0 {

@@ -207,8 +207,9 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		r.take(s)
-		found = r.index(s.Line[0].Name)
+		if r.take(s) {
+			found = r.index(s.Line[0].Name)
+		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
 		l := limit(r.round)
@@ -221,7 +222,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if s.Exact {
 			m.know(z.g.Values(), s.Value)
 			m.Open = s.Weak
-		} else if s.Depth > 0 {
+		} else if s.Depth >= m.Depth && s.Depth > 0 {
 			m.Score, m.Depth = s.Score, s.Depth+1
 			if z.g.Values().OfMover || z.g.ToMove(m.To) != z.g.ToMove(r.Position) {
 				m.Score = -s.Score
@@ -232,9 +233,12 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// take records the result of a search of the position.
-func (r *Report) take(s search.Result) {
-	r.add(s)
+// take records the result of a search of the position. It reports whether there is a better one
+// already: a search that is interrupted is less deep than the one before it.
+func (r *Report) take(s search.Result) (taken bool) {
+	if r.add(s); !s.Exact && !s.Weak && s.Depth < r.Depth {
+		return false
+	}
 	r.Line = nil
 	for _, m := range s.Line {
 		r.Line = append(r.Line, m.Name)
@@ -244,6 +248,7 @@ func (r *Report) take(s search.Result) {
 	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
 		r.Value, r.Known, r.Open = inBook, true, false
 	}
+	return true
 }
 
 // add adds the work of a search.

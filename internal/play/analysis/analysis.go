@@ -287,6 +287,15 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	if r.Best >= 0 && r.Best != found {
 		r.Line = []string{r.Moves[r.Best].Name}
 	}
+	for i := range r.Moves {
+		switch m := &r.Moves[i]; {
+		case m.Known || m.Depth > r.Depth:
+		case i == r.Best:
+			m.Score, m.Depth = r.Score, r.Depth
+		default: // the search of the position has found no better move
+			m.Score = min(m.Score, r.Score)
+		}
+	}
 	if all && !r.Known {
 		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open
 	}

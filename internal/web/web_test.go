@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -217,6 +218,8 @@ func TestRefused(t *testing.T) {
 		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
 		{"GET", "/open/network", "", 200, "Network"},
 		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
+		{"GET", "/run?data=/etc", "", 404, `data directory \"/etc\" is not served here`},
+		{"GET", "/run/events", "", 404, "is not served here"},
 		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
@@ -277,7 +280,7 @@ func FuzzView(f *testing.F) {
 // TestServe checks that clients that send or read nothing do not keep others from their
 // answers, and that the end of the context ends open event streams and the server.
 func TestServe(t *testing.T) {
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20})
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,13 +301,17 @@ func TestServe(t *testing.T) {
 		slow = append(slow, conn)
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 	}
-	stream, err := http.Get(at + "/view/connectn/8-7-4/analysis")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Body.Close()
-	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: report\n" {
-		t.Fatalf("%q, %v", line, err)
+	var streams []io.Reader
+	for path, event := range map[string]string{"/view/connectn/8-7-4/analysis": "report", "/run/events?data=d": "state"} {
+		stream, err := http.Get(at + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stream.Body.Close()
+		streams = append(streams, stream.Body)
+		if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: "+event+"\n" {
+			t.Fatalf("%s: %q, %v", path, line, err)
+		}
 	}
 	if status, _ := get(t, at+"/"); status != 200 {
 		t.Errorf("status %d beside slow clients", status)
@@ -313,8 +320,10 @@ func TestServe(t *testing.T) {
 		conn.Close()
 	}
 	stop()
-	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
-		t.Errorf("the event stream: %v", err)
+	for _, stream := range streams {
+		if _, err := io.Copy(io.Discard, stream); err != nil {
+			t.Errorf("an event stream: %v", err)
+		}
 	}
 	if err := <-served; err != nil {
 		t.Error(err)

@@ -207,13 +207,6 @@ func TestBrowser(t *testing.T) {
 
 // testPages opens every page, light and dark, wide and narrow, checks it and keeps a picture.
 func testPages(t *testing.T, browser context.Context, address string) {
-	script, err := os.ReadFile(axe)
-	if err != nil {
-		t.Fatalf("%v: run make test-web", err)
-	}
-	if err := os.MkdirAll(pictures, 0o777); err != nil {
-		t.Fatal(err)
-	}
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4", "mancala/6-4", "network/regular"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
 		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
@@ -227,9 +220,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 				t.Run(fmt.Sprintf("%s-%s-%d", name, scheme, width), func(t *testing.T) {
 					tab := newTab(t, browser)
 					tab.expectError = name == "error"
-					tab.run(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 500),
-						emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-							{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+					tab.emulate(scheme, width)
 					tab.visit(address + path)
 					if strings.HasPrefix(path, "/play/") && name != "error" {
 						tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
@@ -241,14 +232,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					if name == "editor" {
 						tab.run(chromedp.Click("#edit"), chromedp.Click("details summary"))
 					}
-					tab.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
-					tab.want(`document.documentElement.scrollWidth <= innerWidth`, "true")
-					var picture []byte
-					tab.run(chromedp.FullScreenshot(&picture, 100))
-					if err := os.WriteFile(filepath.Join(pictures, filepath.Base(t.Name())+".png"), picture, 0o666); err != nil {
-						t.Error(err)
-					}
-					tab.accessible(string(script))
+					tab.keep()
 				})
 			}
 		}
@@ -347,6 +331,34 @@ func (t *tab) visit(address string) {
 	t.Helper()
 	t.run(chromedp.Navigate(address))
 	t.settle()
+}
+
+// emulate sets the colour scheme and the width of the page.
+func (t *tab) emulate(scheme string, width int64) {
+	t.Helper()
+	t.run(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 500).WithScreenWidth(width).WithScreenHeight(800),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+}
+
+// keep checks the page, and keeps a picture of it that has the name of the test.
+func (t *tab) keep() {
+	t.Helper()
+	script, err := os.ReadFile(axe)
+	if err != nil {
+		t.Fatalf("%v: run make test-web", err)
+	}
+	if err := os.MkdirAll(pictures, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
+	t.want(`document.documentElement.scrollWidth <= screen.width`, "true")
+	var picture []byte
+	t.run(chromedp.FullScreenshot(&picture, 100))
+	if err := os.WriteFile(filepath.Join(pictures, filepath.Base(t.Name())+".png"), picture, 0o666); err != nil {
+		t.Error(err)
+	}
+	t.accessible(string(script))
 }
 
 // settle waits until the page shows its position, and an analysis that does not come from a

@@ -137,7 +137,7 @@ $(PYTHON_VENV)/requirements.txt: python/requirements.txt
 	@python3 -m pip --python $(PYTHON_VENV)/bin/python install --quiet --no-deps --no-compile --disable-pip-version-check -r $<
 	@cp $< $@
 
-test-python: build $(PYTHON_VENV)/requirements.txt ## tests of the Python package, and mypy (a minute; Python)
+test-python: build $(PYTHON_VENV)/requirements.txt ## test and type-check the Python package (a minute; Python)
 	cd python && ../$(PYTHON_VENV)/bin/python -m pytest -q && ../$(PYTHON_VENV)/bin/python -m mypy
 
 # Chromium and axe-core. The tests that use them are a module of their own.

@@ -146,7 +146,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case line == "\n":
 		case !ok:
 			command = false
-		case strings.HasPrefix(text, "$ make test"):
+		case strings.HasPrefix(text, "$ make test"), strings.HasPrefix(text, "$ make build"):
 		case strings.HasPrefix(text, "$ bin/play tui"): // it needs a terminal, see TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true

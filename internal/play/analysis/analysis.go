@@ -209,6 +209,9 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		}
 		r.take(s)
 		found = r.index(s.Line[0].Name)
+		if m := &r.Moves[found]; !m.Known && !s.Exact && s.Depth > m.Depth {
+			m.Score, m.Depth = s.Score, s.Depth
+		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
 		l := limit(r.round)
@@ -278,6 +281,9 @@ func (z *Analyzer) conclude(r *Report, found int) {
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
 			r.Best = best
 		}
+	} else if found >= 0 && !r.Known && r.Moves[found].Known && is(found) == game.Loses {
+		r.Best = -1
+		r.Best = r.Order(z.g)[0]
 	}
 	if r.Best >= 0 && r.Best != found {
 		r.Line = []string{r.Moves[r.Best].Name}
@@ -309,15 +315,21 @@ func (z *Analyzer) LookUp(p game.Position) Report {
 	return r
 }
 
-// Order returns the indices of the moves, the best first as far as is known: proven wins, then
-// moves that are not proven by their evaluation, ties, draws and losses.
+// Order returns the indices of the moves, the best first as far as is known: the best move of the
+// report, with which its line begins; then proven wins, evaluations that are not negative, ties,
+// draws, negative evaluations and losses; at the end moves of which nothing is known.
 func (r Report) Order(g game.Game) []int {
 	values, mover := g.Values(), g.ToMove(r.Position)
 	class := func(m Move) int {
-		if !m.Known {
-			return 3
+		switch {
+		case m.Known:
+			return [...]int{game.Wins: 6, game.Ties: 4, game.Draws: 3, game.Loses: 1}[ResultOf(g, r.Position, m.Value)]
+		case m.Depth == 0:
+			return 0
+		case m.Score >= 0:
+			return 5
 		}
-		return [...]int{game.Wins: 4, game.Ties: 2, game.Draws: 1, game.Loses: 0}[ResultOf(g, r.Position, m.Value)]
+		return 2
 	}
 	order := make([]int, len(r.Moves))
 	for i := range order {
@@ -326,9 +338,9 @@ func (r Report) Order(g game.Game) []int {
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := r.Moves[i], r.Moves[j]
 		switch c := class(b) - class(a); {
-		case i == r.Best && c == 0:
+		case i == r.Best:
 			return -1
-		case j == r.Best && c == 0:
+		case j == r.Best:
 			return 1
 		case c != 0:
 			return c

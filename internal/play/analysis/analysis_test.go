@@ -41,8 +41,44 @@ func TestSteps(t *testing.T) {
 			if now < known || a.Best < 0 || len(a.Line) == 0 || a.Depth == 0 && !a.Known {
 				t.Errorf("%s: %+v", spec, a)
 			}
+			order := a.Order(g)
+			unknown := func(i int) bool { return !a.Moves[i].Known && a.Moves[i].Depth == 0 }
+			if order[0] != a.Best || a.Moves[a.Best].Name != a.Line[0] || !a.Known && unknown(a.Best) {
+				t.Errorf("%s: order %v does not begin with the best line: %+v", spec, order, a)
+			}
+			for i := range order[1:] {
+				if i > 0 && unknown(order[i]) && !unknown(order[i+1]) {
+					t.Errorf("%s: order %v: an unknown move is not at the end: %+v", spec, order, a)
+				}
+			}
 			known = now
 		}
+	}
+}
+
+// TestOrder checks the order of moves of all kinds, with and without a best move, and that a best
+// move that is proven to lose is replaced.
+func TestOrder(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	score := func(s int) Worth { return Worth{Score: s, Depth: 1} }
+	worths := []Worth{{}, score(-3), score(0), {Value: game.NewValue(game.SecondWins, 4), Known: true}, score(7), {Value: game.NewValue(game.Tie, 9), Known: true}, {Value: game.NewValue(game.FirstWins, 3), Known: true}}
+	r := New(g, nil, nil, search.Options{}).Begin(g.Start())
+	for i := range r.Moves {
+		if r.Moves[i].Worth = worths[i]; worths[i].Known {
+			r.Moves[i].Child = worths[i].Value - game.NewValue(0, 1)
+		}
+	}
+	if got, want := r.Order(g), []int{6, 4, 2, 5, 1, 3, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	r.Best = 1
+	if got, want := r.Order(g), []int{1, 6, 4, 2, 5, 3, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	z := New(g, nil, nil, search.Options{})
+	r.Moves[6].Worth = score(1)
+	if z.conclude(&r, 3); r.Best != 4 || !slices.Equal(r.Line, []string{"4"}) {
+		t.Errorf("best %d, line %v, want 4", r.Best, r.Line)
 	}
 }
 
@@ -146,6 +182,18 @@ func TestReview(t *testing.T) {
 		if mistakes == 0 {
 			t.Errorf("%s: random play made no mistake", spec)
 		}
+	}
+}
+
+// TestReviewUnknown checks the review of a mistake if no better move is known.
+func TestReviewUnknown(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	z := New(g, nil, nil, search.Options{})
+	reports := []Report{z.Begin(g.Start()), {Worth: Worth{Value: game.NewValue(game.SecondWins, 8), Known: true}}}
+	reports[0].Worth = Worth{Value: game.NewValue(game.FirstWins, 9), Known: true}
+	j := Review(g, []string{"0"}, reports)[0]
+	if got, want := j.Text(g, g.Start()), "0: win in 9 → lose in 9"; !j.Mistake || got != want {
+		t.Errorf("%+v, %q, want %q", j, got, want)
 	}
 }
 

@@ -145,7 +145,8 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 	return game.Undecided, 0, false
 }
 
-// Play lets two players, First and Second, play a game after the moves of an opening. Its
+// Play lets two players, First and Second, play a game after the moves of an opening. A player
+// that can only pass is not asked. Its
 // error is the cause of ctx's end, player.ErrLeft, or an error in the opening; then nothing
 // is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
@@ -165,6 +166,14 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 	for rule, over := game.DrawRuleOf(g), false; ; {
 		if p.Outcome, p.Reason, over = Ended(h, rule); over {
 			break
+		}
+		if moves := h.Moves(); len(moves) == 1 && moves[0].Name == game.Pass {
+			if err := h.Play(game.Pass); err != nil {
+				return p, err
+			}
+			p.Times = append(p.Times, 0)
+			watch()
+			continue
 		}
 		seat := seats[h.Turn()]
 		name, took, err := r.ask(ctx, seat, h.Clone())

@@ -20,6 +20,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -714,14 +715,20 @@ func TestMissingPart(t *testing.T) {
 // testUploads checks that uploads of a killed process are aborted for the requested keys and
 // no others, and that only an empty bucket can be deleted.
 func testUploads(t *testing.T, f *FS) {
-	begin := func(name string) *upload {
-		u, err := f.begin(t.Context(), name)
+	begin := func(key string) *service.CompleteMultipartUploadInput {
+		made, err := f.client.CreateMultipartUpload(t.Context(), &service.CreateMultipartUploadInput{Bucket: &f.bucket, Key: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.send(bytes.NewReader(someBytes(1000)))
-		u.going.Wait()
-		return u
+		number := sdk.Int32(1)
+		part, err := f.client.UploadPart(t.Context(), &service.UploadPartInput{
+			Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, PartNumber: number, Body: bytes.NewReader(someBytes(1000)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := []types.CompletedPart{{PartNumber: number, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32}}
+		return &service.CompleteMultipartUploadInput{Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}
 	}
 	begin("dir/below/file")
 	stays := begin("dir2/file")
@@ -732,7 +739,7 @@ func testUploads(t *testing.T, f *FS) {
 	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
 		t.Errorf("uploads that are left: %+v, %v", list, err)
 	}
-	if err := stays.end(nil); err != nil {
+	if _, err := f.client.CompleteMultipartUpload(t.Context(), stays); err != nil {
 		t.Errorf("an upload beside the directory: %v", err)
 	}
 	if err := f.RemoveBucket(t.Context()); err == nil {

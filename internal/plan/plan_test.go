@@ -309,7 +309,7 @@ func TestProblems(t *testing.T) {
 		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
 	}
 	// No cheaper machine fits.
-	for _, i := range plan.Instances() {
+	for _, i := range plan.Instances {
 		other := where
 		other.Machine = plan.MachineOf(i, 100, 0)
 		p, err := plan.Make(g, counts, plan.Builtin(), other)

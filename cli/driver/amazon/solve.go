@@ -515,7 +515,8 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 		return r.leaveOrCancel(cluster, step)
 	}
 	after := context.WithoutCancel(ctx)
-	failed, isStep := emr.IsStep(err)
+	var failed *emr.StepError
+	isStep := errors.As(err, &failed)
 	if err != nil && !isStep {
 		return fmt.Errorf("%w; the cluster keeps running, and will terminate: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s terminates it", err, cluster.ID)
 	}
@@ -589,7 +590,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	if err == nil {
 		// Give the driver time to write its journal before the cluster is terminated.
 		if err = cluster.Wait(ctx, step, nil); err != nil {
-			if _, over := emr.IsStep(err); over || ctx.Err() != nil {
+			if errors.As(err, new(*emr.StepError)) || ctx.Err() != nil {
 				err = nil
 			}
 		}

@@ -276,7 +276,7 @@ func TestWait(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(err), test.want) || test.is != nil && !errors.Is(err, test.is) || test.is != ErrEnded && errors.Is(err, ErrEnded) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
-		if _, ok := IsStep(err); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
+		if ok := errors.As(err, new(*StepError)); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
 			t.Errorf("%s: %v is of a step: %v", test.name, err, ok)
 		}
 	}

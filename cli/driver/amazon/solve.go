@@ -577,7 +577,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 }
 
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
-// cancel the step; otherwise the step goes on.
+// cancel the step; otherwise the step continues.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s terminates it",
 		command.ErrInterrupted, r.uri(), cluster.ID)

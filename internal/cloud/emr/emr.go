@@ -134,9 +134,9 @@ func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done
 			return cloud.Explain(err)
 		case failing.IsZero():
 			failing = time.Now()
-			s.o.News(fmt.Sprintf("%v; what runs there goes on, and it is asked again", cloud.Explain(err)))
+			s.o.News(fmt.Sprintf("%v; the cluster keeps running, and polling continues", cloud.Explain(err)))
 		case time.Since(failing) > s.o.Patience:
-			return fmt.Errorf("for %s no look at it: %w", s.o.Patience, cloud.Explain(err))
+			return fmt.Errorf("no answer for %s: %w", s.o.Patience, cloud.Explain(err))
 		}
 		timer := time.NewTimer(s.o.Poll)
 		select {

@@ -38,7 +38,7 @@ func (g Grant) partition() (name, suffix string, err error) {
 	case strings.HasPrefix(g.Region, "us-gov-"):
 		return "aws-us-gov", "amazonaws.com", nil
 	case strings.Contains(g.Region, "-iso") || strings.HasPrefix(g.Region, "eusc-"):
-		return "", "", fmt.Errorf("region %s: policies are known for the partitions aws, aws-cn and aws-us-gov alone", g.Region)
+		return "", "", fmt.Errorf("region %s: policies are available only for the partitions aws, aws-cn and aws-us-gov", g.Region)
 	}
 	return "aws", "amazonaws.com", nil
 }

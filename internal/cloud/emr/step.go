@@ -68,7 +68,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 	if err != nil || lost == nil {
 		return id, err
 	}
-	c.s.o.News("the answer of Amazon EMR was lost: looking whether the step was added")
+	c.s.o.News("the answer of Amazon EMR was lost: checking whether the step was added")
 	id, look := c.s.lost(ctx, func(ctx context.Context) (string, error) {
 		found, err := c.steps(ctx)
 		for _, s := range found {

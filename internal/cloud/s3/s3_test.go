@@ -604,8 +604,8 @@ func TestAnswers(t *testing.T) {
 	fake.Put("bucket", "file", []byte("content"))
 	for code, want := range map[string]string{
 		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity shows the identity, whose policy must allow it)",
-		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; request others again, with AWS_SESSION_TOKEN)",
-		"NoSuchBucket":   "s3://bucket: there is no such bucket",
+		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; request others again, including AWS_SESSION_TOKEN)",
+		"NoSuchBucket":   "s3://bucket: no such bucket",
 		"InternalWhat":   "open s3://bucket/file: S3 GetObject: InternalWhat",
 		"InvalidRequest": "open s3://bucket/file: S3 GetObject: InvalidRequest",
 	} {
@@ -641,7 +641,7 @@ func TestNew(t *testing.T) {
 		_, _, err := Dial(t.Context(), name, aws.Options{})
 		return err
 	}
-	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: there is no such bucket" {
+	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: no such bucket" {
 		t.Error(err)
 	}
 	if err := dial("s3://bucket"); !errors.As(err, new(*NameError)) {
@@ -662,7 +662,7 @@ func TestNew(t *testing.T) {
 	fake.Set(func(r *http.Request) *faults.Fault {
 		return &faults.Fault{Status: http.StatusBadRequest, Code: "BadRequest"}
 	})
-	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: S3 does not find it from region us-east-1: set AWS_REGION to that of the bucket" {
+	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: not found from region us-east-1: set AWS_REGION to the region of the bucket" {
 		t.Error(err)
 	}
 	fake.Set(func(r *http.Request) *faults.Fault { return &faults.Fault{Status: http.StatusForbidden} })

@@ -102,8 +102,8 @@ type Side struct {
 	Lines []Valued // in the order of Order
 }
 
-// Find compares the results. Of a table that is compared with text, it considers only the positions
-// that final has lines for.
+// Find compares the results. If one of them is text, it skips the positions of the other that have
+// no line in final.
 func (d *Difference) Find(sides [2]Side) error {
 	listed := sides[0].Table == nil || sides[1].Table == nil
 	return d.merge(sides[0].positions(listed), sides[1].positions(listed))

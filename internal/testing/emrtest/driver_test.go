@@ -228,7 +228,7 @@ func TestEMRSolve(t *testing.T) {
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: no such bucket") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
@@ -312,7 +312,7 @@ func TestEMRRemove(t *testing.T) {
 	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
 	before = c.s3.Keys("bucket")
 	status, out, errs = ran(c.driver(rm + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: driver on host h has been at work there") {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: in use by driver on host h") {
 		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
 	}
 	unchanged("a claim")
@@ -343,7 +343,7 @@ func TestEMRRemove(t *testing.T) {
 	}
 	for _, place := range []string{"s3://bucket/games", "s3://bucket"} {
 		status, out, errs = ran(c.driver("emr rm --yes --bucket " + place))
-		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "nothing below "+place+" was made by treereduce") {
+		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "treereduce has created nothing below "+place) {
 			t.Errorf("again: exit %d, %s%s, left %v", status, out, errs, left)
 		}
 	}
@@ -365,7 +365,7 @@ func TestEMRPlace(t *testing.T) {
 		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: name another place with --data")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
-	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
+	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: in use by another driver")
 	c.s3.Set(func(r *http.Request) *faults.Fault {
 		r.Header.Del("If-None-Match")
 		return nil
@@ -711,7 +711,7 @@ func TestEMRUp(t *testing.T) {
 		t.Errorf("exit %d, %s, want %s", status, out, want)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes --data other --cluster-id " + id))
-	if status != 1 || !strings.Contains(errs, "takes no steps") {
+	if status != 1 || !strings.Contains(errs, "does not accept steps") {
 		t.Errorf("exit %d, %s", status, errs)
 	}
 }

@@ -23,7 +23,7 @@ type Worth struct {
 //
 // A position with a lost child is won, in one move more than the nearest of the lost
 // children. A position all of whose children are won is lost, in one move more than the
-// farthest. Of the positions that are then undecided, one with a tied child is a tie, in
+// farthest. Among the positions that are then undecided, one with a tied child is a tie, in
 // one move more than the nearest of these. The rest are draws.
 func SolveCyclic(start uint64, finished func(uint64) string, children func(uint64) []uint64) map[uint64]Worth {
 	// Positions are numbered in the order in which they are found.

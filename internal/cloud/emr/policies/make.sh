@@ -1,17 +1,16 @@
 #!/bin/sh
-# make.sh [SUBNET]: makes the roles of a cluster, or brings them up to date, and tags the
-# network of its nodes as Amazon's own policy of the service wants it: the VPC of SUBNET with
-# that subnet, or else the default VPC with all of its subnets, and the security groups that
-# Amazon EMR has made there. user.json is for the person who runs driver: make a managed
-# policy of it, and attach that to the user, group or permission set. As an inline policy of a
-# user it is too long for IAM.
+# make.sh [SUBNET] creates the roles of a cluster, or updates them, and tags the network of its
+# nodes as Amazon's own policy of the service requires: the VPC of SUBNET with that subnet, or else
+# the default VPC with all of its subnets, and the security groups that Amazon EMR has created
+# there. user.json is for the user who runs driver: create a managed policy from it, and attach that
+# to the user, group or permission set. It is too long for an inline policy of a user.
 set -eu
 cd "$(dirname "$0")"
 place=@PLACE@
 service=@SERVICE@
 nodes=@NODES@
 
-# role NAME TRUST OPTION: a role of ours, with that trust.
+# role NAME TRUST OPTION creates or updates a role with this trust policy.
 role() {
 	if ! found=$(aws iam get-role --role-name "$1" --query "Role.Tags[?Key=='@TAG@'].Value | [0]" --output text 2>/dev/null); then
 		aws iam create-role --role-name "$1" --assume-role-policy-document "file://$2" --tags "Key=@TAG@,Value=$place" >/dev/null
@@ -42,7 +41,7 @@ if [ $# -gt 0 ]; then
 else
 	vpc=$(aws ec2 describe-vpcs --filters Name=is-default,Values=true --query 'Vpcs[0].VpcId' --output text)
 	if [ "$vpc" = None ]; then
-		echo "make.sh: there is no default VPC: make.sh SUBNET" >&2
+		echo "make.sh: there is no default VPC: name a subnet, make.sh SUBNET" >&2
 		exit 1
 	fi
 	subnets=$(aws ec2 describe-subnets --filters "Name=vpc-id,Values=$vpc" --query 'Subnets[].SubnetId' --output text)

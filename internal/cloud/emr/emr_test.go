@@ -390,14 +390,14 @@ func TestCheck(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*Spec){
 		"expected a name of 1 to 256 characters": func(s *Spec) { s.Name = strings.Repeat("n", 257) },
-		`release "7.12": expected`:    func(s *Spec) { s.Release = "7.12" },
-		"0 core nodes":                func(s *Spec) { s.Core = 0 },
-		"-1 spot nodes":               func(s *Spec) { s.Spot = -1 },
-		`instance type "big"`:         func(s *Spec) { s.Worker = "big" },
+		`release "7.12": expected`:               func(s *Spec) { s.Release = "7.12" },
+		"0 core nodes":                           func(s *Spec) { s.Core = 0 },
+		"-1 spot nodes":                          func(s *Spec) { s.Spot = -1 },
+		`instance type "big"`:                    func(s *Spec) { s.Worker = "big" },
 		"the master m5.xlarge has architecture amd64, r6g.4xlarge has arm64": func(s *Spec) { s.Master = "m5.xlarge" },
-		"idle for 1s":                          func(s *Spec) { s.Keep, s.Idle = true, time.Second },
+		"idle for 1s":                   func(s *Spec) { s.Keep, s.Idle = true, time.Second },
 		"a limit of 3h0m0s: the script": func(s *Spec) { s.LimitScript = "" },
-		"257 steps":                            func(s *Spec) { s.Steps = make([]Step, 257) },
+		"257 steps":                     func(s *Spec) { s.Steps = make([]Step, 257) },
 		"its arguments have 10241 characters, Amazon EMR accepts at most 10240": func(s *Spec) {
 			s.Steps[0].Args = []string{strings.Repeat("ä", 10241-len(commandRunner))}
 		},

@@ -82,20 +82,16 @@ func (g Grant) Policies() (files []File, err error) {
 	if prefix != "" {
 		listed = fmt.Sprintf(prefixCondition, prefix)
 	}
-	entries, err := templates.ReadDir("policies")
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		text, err := templates.ReadFile(path.Join("policies", e.Name()))
+	for _, name := range []string{"user.json", "service-trust.json", "service.json", "nodes-trust.json", "nodes.json", "make.sh"} {
+		text, err := templates.ReadFile(path.Join("policies", name))
 		if err != nil {
 			return nil, err
 		}
 		quote := jsonText
-		if path.Ext(e.Name()) == ".sh" {
+		if path.Ext(name) == ".sh" {
 			quote = word
 		}
-		files = append(files, File{e.Name(), []byte(strings.NewReplacer(
+		files = append(files, File{name, []byte(strings.NewReplacer(
 			"@PARTITION@", partition, "@DOMAIN@", domain, "@TAG@", TagOfRun, "@MANAGED@", ManagedTag, "@IF-PREFIX@", listed,
 			"@BUCKET@", g.Bucket, "@BELOW@", path.Join(g.Bucket, prefix), "@PLACE@", quote(g.place()), "@SERVICE@", quote(g.Service), "@NODES@", quote(g.Profile),
 		).Replace(string(text)))})

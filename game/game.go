@@ -97,11 +97,11 @@ type Tiered interface {
 	// tier. Targets appends the ranges into which moves across lead from it.
 	Sources(dst []uint64, tier int, rng uint64) []uint64
 	Targets(dst []uint64, tier int, rng uint64) []uint64
-	// Within returns the moves within a range. For each slot of the parent tier, in
-	// order, children has kinds entries: the slots of the children. An entry equal to
-	// the number of the children's slots means that there is no such move. Within
+	// Within returns the moves within a range. For each slot of the tier, in
+	// order, successors has kinds entries: the slots of the successors. An entry equal to
+	// the number of the successors' slots means that there is no such move. Within
 	// returns nil if no move stays within the range.
-	Within(tier int, rng uint64) (children []uint32, kinds int)
+	Within(tier int, rng uint64) (successors []uint32, kinds int)
 	// Finish moves the terminal positions of b from Open to Done and sets their
 	// values, which are those that Primitive returns.
 	Finish(b *block.Block)

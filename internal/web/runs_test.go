@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -61,7 +62,13 @@ func TestRun(t *testing.T) {
 	const spec = "connectn width=4 height=4 connect=3"
 	dir := filepath.Join(t.TempDir(), "data")
 	server, c := watch(t, Source{Name: "data dir", FS: store.Local{}, Path: dir})
-	answer, err := http.Get(server.URL + "/run/events?data=data+dir")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +115,7 @@ func TestRun(t *testing.T) {
 		data.Close()
 		ended <- err
 	}()
-	for range reached {
+	for e := range reached {
 		before := contents(t, dir)
 		r, err := status.Read(store.Local{}, dir)
 		if err != nil {
@@ -129,7 +136,8 @@ func TestRun(t *testing.T) {
 				t.Errorf("no %q in %s", want, page)
 			}
 		}
-		if after := contents(t, dir); !reflect.DeepEqual(before, after) {
+		// While the retrograde pass waits, the driver still writes a part of the table.
+		if after := contents(t, dir); e.Step == "possible" && !reflect.DeepEqual(before, after) {
 			t.Errorf("watching changed the directory from %v to %v", before, after)
 		}
 		goOn <- true

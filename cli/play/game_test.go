@@ -29,7 +29,7 @@ O (machine): 0
  X .
  0 1
 X to move
-expected one of 1, found "7"
+expected one of 1, found "7"; or help, undo, resign, quit
 X to move
 X (human): 1
  O .
@@ -122,7 +122,6 @@ func TestGameOfTable(t *testing.T) {
 
 func TestGameRefuses(t *testing.T) {
 	refused(t, map[string]string{
-		"connectn":                                "expected two players, found 0; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
 		"connectn human":                          "expected two players, found 1; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
 		"connectn human machine random":           "expected two players, found 3; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
 		"mancala 4 3 1 GreedyPlayer":              "expected two players or M N TIMEOUT PLAYER PLAYER, found 4; a player is one word: " + entrantForms + "; put quotes around a program with blanks",

@@ -39,7 +39,7 @@ func asMancala(c *cli.Command) {
 	generic := c.Action
 	c.Action = func(c *cli.Context) error {
 		switch c.NArg() {
-		case 2:
+		case 0, 2:
 		case 5:
 			return courseGame(c)
 		default:

@@ -207,10 +207,11 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		r.take(s)
-		found = r.index(s.Line[0].Name)
-		if m := &r.Moves[found]; !m.Known && !s.Exact && s.Depth > m.Depth {
-			m.Score, m.Depth = s.Score, s.Depth
+		if r.take(s) {
+			found = r.index(s.Line[0].Name)
+			if m := &r.Moves[found]; !m.Known && !s.Exact && s.Depth > m.Depth {
+				m.Score, m.Depth = s.Score, s.Depth
+			}
 		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
@@ -224,7 +225,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if s.Exact {
 			m.know(z.g.Values(), s.Value)
 			m.Open = s.Weak
-		} else if s.Depth > 0 {
+		} else if s.Depth >= m.Depth && s.Depth > 0 {
 			m.Score, m.Depth = s.Score, s.Depth+1
 			if z.g.Values().OfMover || z.g.ToMove(m.To) != z.g.ToMove(r.Position) {
 				m.Score = -s.Score
@@ -235,9 +236,12 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// take records the result of a search of the position.
-func (r *Report) take(s search.Result) {
-	r.add(s)
+// take records the result of a search of the position, and reports whether it did: it does not if
+// the search was interrupted and is less deep than an earlier one.
+func (r *Report) take(s search.Result) (taken bool) {
+	if r.add(s); !s.Exact && !s.Weak && s.Depth < r.Depth {
+		return false
+	}
 	r.Line = nil
 	for _, m := range s.Line {
 		r.Line = append(r.Line, m.Name)
@@ -247,6 +251,7 @@ func (r *Report) take(s search.Result) {
 	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
 		r.Value, r.Known, r.Open = inBook, true, false
 	}
+	return true
 }
 
 // add adds the work of a search.
@@ -287,6 +292,15 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	if r.Best >= 0 && r.Best != found {
 		r.Line = []string{r.Moves[r.Best].Name}
+	}
+	for i := range r.Moves {
+		switch m := &r.Moves[i]; {
+		case m.Known || m.Depth > r.Depth:
+		case i == r.Best:
+			m.Score, m.Depth = r.Score, r.Depth
+		default: // the search of the position has found no better move
+			m.Score = min(m.Score, r.Score)
+		}
 	}
 	if all && !r.Known {
 		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestSteps checks that every step ends soon in every game, and that
-// known values stay known.
+// TestSteps checks that every step ends soon in every game, but not so soon that the screen is
+// drawn too often; and that known values stay known.
 func TestSteps(t *testing.T) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
 		g := solved.Game(t, spec)
@@ -29,7 +30,7 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%s: the previous report has changed", spec)
 			}
 			a = next
-			if took := time.Since(begun); took > 3*time.Second {
+			if took := time.Since(begun); took > 3*time.Second || took < reportEvery && !next.Done {
 				t.Errorf("%s: a step took %v", spec, took)
 			}
 			now := 0
@@ -235,5 +236,29 @@ func TestBook(t *testing.T) {
 				t.Errorf("%q, %s: %+v, want %+v", g.AppendText(nil, p), m.Name, m.Worth, want.Moves[i].Worth)
 			}
 		}
+	}
+}
+
+// TestInterrupted checks that a search that is interrupted does not replace a deeper one.
+func TestInterrupted(t *testing.T) {
+	g := solved.Game(t, "mancala pits=6 stones=4")
+	z := New(g, nil, nil, search.Options{Memory: 4 << 20})
+	deep := z.Begin(g.Start())
+	for deep.round < 2 {
+		deep = z.Step(t.Context(), deep)
+	}
+	for deep.next = -1; deep.next < len(deep.Moves)-1; {
+		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		next := z.Step(ctx, deep)
+		stop()
+		if next.Nodes < deep.Nodes || next.Depth < deep.Depth {
+			t.Fatalf("%+v\nafter %+v", next, deep)
+		}
+		for i, m := range next.Moves {
+			if m.Depth < deep.Moves[i].Depth {
+				t.Errorf("%s: %d plies after %d", m.Name, m.Depth, deep.Moves[i].Depth)
+			}
+		}
+		deep = next
 	}
 }

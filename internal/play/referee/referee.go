@@ -184,6 +184,14 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		case errors.Is(err, player.ErrLeft):
 			return p, err
 		}
+		if back := (player.TakenBack{}); errors.As(err, &back) {
+			for range min(back.Moves, len(h.Names())-len(opening)) {
+				h.Undo()
+			}
+			p.Times = p.Times[:len(h.Names())-len(opening)]
+			watch()
+			continue
+		}
 		limit := seat.Limit + r.Grace
 		switch {
 		case seat.Limit > 0 && took > limit && !failed(err):

@@ -221,7 +221,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over"))
 					}
 					if name == "quickcross" || name == "mancala" || name == "network" { // by search
-						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves .win').length > 0`)
+						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
 					}
 					if name == "editor" {
 						tab.run(chromedp.Click("#edit"), chromedp.Click("details summary"))

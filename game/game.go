@@ -15,6 +15,10 @@ type Move struct {
 	To   Position
 }
 
+// Pass is the name of the move of a player who has no other, in games with passes. A player is
+// not asked for it.
+const Pass = "pass"
+
 // A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
 // Cyclic may have cycles: MethodOf adapts it to Cyclic. Methods that take a Position require
 // a valid one, except Check. All methods are safe for concurrent use.

@@ -1,4 +1,4 @@
-package cmd_test
+package emrtest
 
 import (
 	"bytes"
@@ -17,15 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/testing/emrtest"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // A cloud is an Amazon EMR and an S3 in this process, and a client of both. The driver of a
-// step runs on this machine with --runner inline; package emrtest tests it on a cluster.
+// step runs on this machine with --runner inline; TestEMR tests it on a cluster.
 type cloud struct {
-	emr *emrtest.Server
+	emr *Server
 	s3  *s3test.Fake
 	dir string   // working directory of the client
 	env []string // environment of the client
@@ -46,6 +45,9 @@ func newCloud(t *testing.T) *cloud {
 // newFastCloud is newCloud with the given duration for a second of the service.
 func newFastCloud(t *testing.T, second time.Duration) *cloud {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it tests processes")
+	}
 	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
 	programs, master := filepath.Join(c.dir, "programs"), t.TempDir()
 	if err := os.Mkdir(programs, 0o777); err != nil {
@@ -98,7 +100,7 @@ exec `+bin+`/driver-aws "${words[@]}"`)
 		return nil
 	}
 	var err error
-	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
+	if c.emr, err = Start(Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -170,7 +172,7 @@ func wait(t *testing.T, what string, done func() bool) {
 func (c *cloud) ended(t *testing.T) int {
 	t.Helper()
 	wait(t, "all clusters to end", func() bool {
-		return !slices.ContainsFunc(c.emr.Clusters(), func(s emrtest.State) bool { return !s.Ended() })
+		return !slices.ContainsFunc(c.emr.Clusters(), func(s State) bool { return !s.Ended() })
 	})
 	return len(c.emr.Clusters())
 }
@@ -226,7 +228,7 @@ func TestEMRSolve(t *testing.T) {
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: no such bucket") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
@@ -310,7 +312,7 @@ func TestEMRRemove(t *testing.T) {
 	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
 	before = c.s3.Keys("bucket")
 	status, out, errs = ran(c.driver(rm + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: driver on host h has been at work there") {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: in use by driver on host h") {
 		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
 	}
 	unchanged("a claim")
@@ -341,7 +343,7 @@ func TestEMRRemove(t *testing.T) {
 	}
 	for _, place := range []string{"s3://bucket/games", "s3://bucket"} {
 		status, out, errs = ran(c.driver("emr rm --yes --bucket " + place))
-		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "nothing below "+place+" was made by treereduce") {
+		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "treereduce has created nothing below "+place) {
 			t.Errorf("again: exit %d, %s%s, left %v", status, out, errs, left)
 		}
 	}
@@ -363,7 +365,7 @@ func TestEMRPlace(t *testing.T) {
 		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: name another place with --data")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
-	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
+	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: in use by another driver")
 	c.s3.Set(func(r *http.Request) *faults.Fault {
 		r.Header.Del("If-None-Match")
 		return nil
@@ -585,31 +587,31 @@ func TestEMRLimit(t *testing.T) {
 // whether to leave the run or to cancel it.
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
-	term := inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Start, yes or no\?`)
+	term := inTerminal(t, c.driver(onCloud))
+	term.shows("Start, yes or no?")
 	term.types("no\r")
 	term.shows("nothing was started")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
-	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Start, yes or no\?`)
+	term = inTerminal(t, c.driver(onCloud))
+	term.shows("Start, yes or no?")
 	term.types("\x03")
 	term.cmd.Wait()
 	if status := exitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	defer c.holding()()
-	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
-	term.shows(`Start, yes or no\?`)
+	term = inTerminal(t, c.driver(onCloud))
+	term.shows("Start, yes or no?")
 	term.types("yes\r")
 	c.begun(t, 1)
 	term.types("\x03")
-	term.shows(`Leave the run, or cancel it\? \[leave\]`)
+	term.shows("Leave the run, or cancel it? [leave]")
 	term.types("cancel\r")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 130 || !term.wrote("terminates") {
+	if status := exitStatus(term.cmd); status != 130 || !strings.Contains(term.text(), "terminates") {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	select {
@@ -625,7 +627,11 @@ func TestEMRAsk(t *testing.T) {
 // TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
 // there.
 func TestEMRPage(t *testing.T) {
-	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver(?:-aws)? ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "emr.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver(?:-aws)? ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 8 {
 		t.Fatalf("docs/emr.md has %d commands", len(lines))
 	}
@@ -663,7 +669,7 @@ func TestEMRUp(t *testing.T) {
 	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" keeps running") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+	if slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
 		t.Error("the cluster has ended with its run")
 	}
 	// A second driver without --cluster-id finds the run on this cluster. Following it does not
@@ -691,7 +697,7 @@ func TestEMRUp(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
 		t.Errorf("exit %d, %s", status, more.String())
 	}
 	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
@@ -705,7 +711,7 @@ func TestEMRUp(t *testing.T) {
 		t.Errorf("exit %d, %s, want %s", status, out, want)
 	}
 	status, _, errs = ran(c.driver(onCloud + " --yes --data other --cluster-id " + id))
-	if status != 1 || !strings.Contains(errs, "takes no steps") {
+	if status != 1 || !strings.Contains(errs, "does not accept steps") {
 		t.Errorf("exit %d, %s", status, errs)
 	}
 }

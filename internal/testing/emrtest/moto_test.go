@@ -1,6 +1,6 @@
 //go:build emr
 
-package emrtest_test
+package emrtest
 
 import (
 	"bytes"
@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
-	"github.com/treereduce/treereduce/internal/testing/emrtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
@@ -46,7 +45,7 @@ func (b board) flags() string {
 
 // A site is an EMR, an S3, and the environment of their clients.
 type site struct {
-	emr    *emrtest.Server
+	emr    *Server
 	hadoop *minicluster.Cluster
 	root   string // of the module
 	tools  string
@@ -103,12 +102,12 @@ func newSite(t *testing.T, hadoop bool) *site {
 		t.Fatal(err)
 	}
 	objects := s3test.Start(t)
-	config := emrtest.Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
+	config := Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
 	if hadoop {
 		s.hadoop = clustertest.Shared(t.Context(), t)
 		config.Run, config.Ended = s.master(t, objects), func() { s.clean(t) }
 	}
-	if s.emr, err = emrtest.Start(config); err != nil {
+	if s.emr, err = Start(config); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -327,10 +326,10 @@ func (s *site) noneAlive(t *testing.T) {
 }
 
 // last returns the state of the newest cluster.
-func (s *site) last() emrtest.State {
+func (s *site) last() State {
 	all := s.emr.Clusters()
 	if len(all) == 0 {
-		return emrtest.State{}
+		return State{}
 	}
 	return all[len(all)-1]
 }

@@ -1,11 +1,11 @@
-// Package emrtest is an Amazon EMR for tests, on loopback. It implements the service's JSON
-// protocol, and clusters that start, wait, run steps and end like those of the service. Faults can
-// be put before it (see faults). S3 is a server of package s3test. It knows nothing of games or of
-// jobs.
+// Package emrtest tests driver-aws as a process, on an Amazon EMR of its own: a Server on loopback
+// with the service's JSON protocol, and clusters that start, wait, run steps and end like those of
+// the service. Faults can be put before it (see faults). S3 is a server of package s3test.
 //
-// command-runner.jar runs a command by Config.Run. A bootstrap action is not run: it must be in S3,
-// and its first argument is the number of minutes after which the master shuts down. A second of
-// the service can be shorter (see Config.Second).
+// command-runner.jar runs a command by Config.Run: the driver with --runner inline, or, with the
+// tag emr, programs on a real Hadoop. A bootstrap action is not run: it must be in S3, and its first
+// argument is the number of minutes after which the master shuts down. A second of the service can
+// be shorter (see Config.Second).
 package emrtest
 
 import (

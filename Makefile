@@ -30,7 +30,7 @@ UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter c
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -130,6 +130,15 @@ test-emr: aws emr-venv ## run the tests on simulated Amazon services, without Ha
 
 test-emr-hadoop: aws build-cluster emr-venv ## run them with the steps on a real cluster (Java, Maven, Python; make cluster-down first)
 	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
+
+PYTHON_VENV := build/python-venv
+$(PYTHON_VENV)/requirements.txt: python/requirements.txt
+	@rm -rf $(PYTHON_VENV) && python3 -m venv --without-pip $(PYTHON_VENV)
+	@python3 -m pip --python $(PYTHON_VENV)/bin/python install --quiet --no-deps --no-compile --disable-pip-version-check -r $<
+	@cp $< $@
+
+test-python: build $(PYTHON_VENV)/requirements.txt ## test and type-check the Python package (a minute; Python)
+	cd python && ../$(PYTHON_VENV)/bin/python -m pytest -q && ../$(PYTHON_VENV)/bin/python -m mypy
 
 # Chromium and axe-core. The tests that use them are a separate module.
 AXE := build/axe/node_modules/axe-core/axe.min.js

@@ -6,6 +6,8 @@
 #	scripts/bench.sh sync           durable writes
 #	scripts/bench.sh search         Connect Four, and BitBully on the same positions
 #	scripts/bench.sh moves N TIME   how many of N moves (at most 222) of Connect Four lose value, with TIME each
+#	scripts/bench.sh evaluation N   how many of N moves (1000) that play web marks best after a second are best
+#	scripts/bench.sh book N         compares N positions (200) of the opening book with searches: half an hour
 #	scripts/bench.sh network        depth of Network's search in five seconds
 #	scripts/bench.sh mancala        the search of Mancala
 #	scripts/bench.sh web            play web under load, with a table of 5×5
@@ -16,7 +18,8 @@
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #
 # Environment: COUNT is the number of runs of short benchmarks (default 5); TREEREDUCE_LONG=1 adds
-# benchmarks that take minutes; TREEREDUCE_BIN is the directory of the commands (default bin).
+# benchmarks that take minutes; TREEREDUCE_BIN is the directory of the commands (default bin);
+# TREEREDUCE_VALUES is a file that keeps the exact values of "evaluation" between runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TREEREDUCE_BIN=${TREEREDUCE_BIN:-$PWD/bin}
@@ -42,6 +45,8 @@ search)
 	scripts/bitbully.sh "$out"
 	;;
 moves) TREEREDUCE_MOVES=$2 TREEREDUCE_MOVE_TIME=$3 run Moves ./search ;;
+evaluation) COUNT=1 && TREEREDUCE_EVALUATION=${2:-1000} run Evaluation ./internal/play/analysis -benchtime=1x ;;
+book) COUNT=1 && TREEREDUCE_BOOK=${2:-200} run Book ./internal/play/book -benchtime=1x ;;
 network) run Horizon ./game/network ;;
 mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
 counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;

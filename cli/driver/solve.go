@@ -36,12 +36,16 @@ const clusterAbove = 500_000_000
 func (p *program) solveCommand() *cli.Command {
 	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags()}, p.solveGame)
 	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
+	var names []string
 	for _, g := range c.Subcommands {
-		if _, ok := small.Named(g.Name); !ok {
+		_, isKind := p.games.Named(g.Name)
+		if _, ok := small.Named(g.Name); isKind && !ok {
 			g.Category = "to play and search only"
+			continue
 		}
+		names = append(names, g.Name)
 	}
-	c.Action = command.Unknown("game", small.Names())
+	c.Action = command.Unknown("game", names)
 	return c
 }
 

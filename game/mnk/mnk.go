@@ -21,16 +21,7 @@ import (
 )
 
 // Kind registers m,n,k tic-tac-toe.
-var Kind = game.Kind{
-	Name:  "mnk",
-	Usage: "m,n,k tic-tac-toe: put stones on empty squares, N in a row wins",
-	Params: []game.Param{
-		{Name: "width", Usage: "columns of the board", Default: 3},
-		{Name: "height", Usage: "rows of the board", Default: 3},
-		{Name: "connect", Usage: "stones in a row that win", Default: 3},
-	},
-	New: func(args []int) (game.Game, error) { return New(args[0], args[1], args[2]) },
-}
+var Kind = game.LineKind("mnk", "m,n,k tic-tac-toe: put stones on empty squares, N in a row wins", "stones", New)
 
 type rules struct {
 	spec    string
@@ -45,13 +36,9 @@ type rules struct {
 // New returns the rules for a board of at most 32 squares and 26 columns. Connect is at
 // most the length of the longer side.
 func New(width, height, connect int) (game.Acyclic, error) {
-	switch {
-	case width < 1 || height < 1 || connect < 1:
-		return nil, fmt.Errorf("mnk: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
-	case width > 26 || height > 32 || width*height > 32:
-		return nil, fmt.Errorf("mnk: a board of %d×%d does not fit: it may have 32 squares and 26 columns at most", width, height)
-	case connect > max(width, height):
-		return nil, fmt.Errorf("mnk: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
+	fits := width <= 26 && height <= 32 && width*height <= 32
+	if err := game.CheckLine("mnk", width, height, connect, fits, "it may have 32 squares and 26 columns at most"); err != nil {
+		return nil, err
 	}
 	r := &rules{squares: width * height, connect: connect, full: 1<<(width*height) - 1}
 	r.spec = fmt.Sprintf("mnk width=%d height=%d connect=%d", width, height, connect)

@@ -146,7 +146,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			}
 			owner := key + "/" + mirror.OwnerFile
 			if fake.Get("bucket", owner) == nil { // so that the claim could be released
-				t.Fatalf("after %d writes nobody owns the copy", n)
+				t.Fatalf("after %d writes no driver owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
 			if status, _, stderr := runLine(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {

@@ -102,7 +102,7 @@ func bruteForce(t *testing.T, least, most int) {
 
 // compare compares the lines of final with the values of the oracle: the same positions, in
 // the order of their hashes, with the same values.
-func compare(t *testing.T, parts []string, g *connectn.Rules, want naive.Values) {
+func compare(t *testing.T, parts []string, g *connectn.Rules, want map[string]byte) {
 	t.Helper()
 	n, last := 0, game.Position(0)
 	for _, name := range parts {

@@ -366,7 +366,7 @@ func (m *measurer) states(s size, r *plan.Rates) error {
 	if g, err = quickcross.Kind.Make(s.plain[:]); err != nil {
 		return err
 	}
-	if t, err = m.solve(game.PlainRanges(rulesOnly{g}, 1<<14)); err != nil {
+	if t, err = m.solve(game.WithRanges(rulesOnly{g}, 1<<14)); err != nil {
 		return err
 	}
 	r.States.Move = 1e9 * t.cpu / t.moves

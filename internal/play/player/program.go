@@ -40,7 +40,7 @@ type Program struct {
 	stdout *os.File
 	stderr *tail
 	ended  chan struct{} // closed when the process has ended
-	timed  bool          // it supports time_left
+	known  []string      // the commands that it supports
 	made   []string      // the moves on its board
 	failed error
 }
@@ -73,7 +73,7 @@ func NewProgram(ctx context.Context, g game.Game, command string) (*Program, err
 	defer cancel()
 	known, err := p.ask(ctx, "list_commands")
 	if err == nil {
-		p.timed = slices.Contains(strings.Fields(known), "time_left")
+		p.known = strings.Fields(known)
 		_, err = p.ask(ctx, "game", strings.Fields(g.Spec())...)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -102,7 +102,16 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 		p.made = append(p.made, name)
 	}
 	side := Side(h.Turn())
-	if p.timed && limit > 0 {
+	if slices.Contains(p.known, "legal_moves") {
+		words := []string{side}
+		for _, m := range h.Moves() {
+			words = append(words, m.Name)
+		}
+		if _, err := p.ask(ctx, "legal_moves", words...); err != nil {
+			return "", err
+		}
+	}
+	if slices.Contains(p.known, "time_left") && limit > 0 {
 		if _, err := p.ask(ctx, "time_left", side, strconv.FormatFloat(limit.Seconds(), 'f', -1, 64), "1"); err != nil {
 			return "", err
 		}

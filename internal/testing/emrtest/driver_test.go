@@ -307,7 +307,7 @@ func TestEMRRemove(t *testing.T) {
 			t.Errorf("%s\nexpected %s", out, line)
 		}
 	}
-	unchanged("nobody to ask")
+	unchanged("no terminal")
 	// A driver works in the directory, such as a run with --copy.
 	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
 	before = c.s3.Keys("bucket")

@@ -8,16 +8,12 @@ type MNK struct{ W, H, Connect int }
 
 // Solve returns the value bytes of all positions that can be reached from the empty board,
 // by their text, which is that of Connect N. The mover delays a tie, like a loss.
-func (m MNK) Solve() map[string]byte {
-	values := make(Values)
-	start(m.W, m.H, m.Connect).solve(values, (*position).empty)
-	return values
-}
+func (m MNK) Solve() map[string]byte { return solveAll(start(m.W, m.H, m.Connect), (*position).empty) }
 
 // empty returns the empty squares.
 func (p *position) empty() (squares []int) {
-	for i, s := range p.squares {
-		if s == ' ' {
+	for i, piece := range p.squares {
+		if piece == ' ' {
 			squares = append(squares, i)
 		}
 	}

@@ -58,17 +58,6 @@ func (p *position) mover() byte {
 	return 'O'
 }
 
-// landing returns the index of the lowest empty square of a column, or -1 if
-// the column is full.
-func (p *position) landing(column int) int {
-	for row := 0; row < p.h; row++ {
-		if i := column*p.h + row; p.squares[i] == ' ' {
-			return i
-		}
-	}
-	return -1
-}
-
 // line returns the player who has connect pieces in a line, or ' ' if there is no line. It
 // tries every piece as the first of a line in each of the four directions.
 func (p *position) line() byte {
@@ -115,50 +104,51 @@ func (p *position) finished() int {
 	return 0
 }
 
-// Values are the value bytes of all positions that can be reached from the empty board, by their
-// text.
-type Values map[string]byte
-
-// Solve solves a board of at most 16 squares.
-func Solve(w, h, connect int) Values {
-	values := make(Values)
-	start(w, h, connect).solve(values, (*position).drops)
-	return values
+// Solve returns the value bytes of all positions that can be reached from the empty board, by
+// their text.
+func Solve(w, h, connect int) map[string]byte {
+	return solveAll(start(w, h, connect), (*position).drops)
 }
 
-// drops returns the squares on which a piece can land.
+// drops returns the lowest empty square of each column that is not full.
 func (p *position) drops() (squares []int) {
 	for column := range p.w {
-		if i := p.landing(column); i >= 0 {
-			squares = append(squares, i)
+		if row := bytes.IndexByte(p.squares[column*p.h:][:p.h], ' '); row >= 0 {
+			squares = append(squares, column*p.h+row)
 		}
 	}
 	return squares
 }
 
-// solve returns the value byte of p by minimax, and stores it and those of all positions after p in
-// values. moves returns the squares on which the player to move can place a piece.
-func (p *position) solve(values Values, moves func(*position) []int) byte {
-	board := string(p.squares)
-	if v, ok := values[board]; ok {
-		return v
-	}
-	var best byte // 0 is not a value byte: no move has been tried yet
-	if result := p.finished(); result != 0 {
-		best = value(result, 0)
-	} else {
-		mover := p.mover()
-		for _, i := range moves(p) {
-			p.squares[i] = mover
-			result, remoteness := split(p.solve(values, moves))
-			p.squares[i] = ' '
-			if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
-				best = v
+// solveAll returns the value bytes of the position p and of all positions after it, by minimax.
+// moves returns the squares on which a piece can be placed.
+func solveAll(p *position, moves func(*position) []int) map[string]byte {
+	values := make(map[string]byte)
+	var solve func() byte
+	solve = func() byte {
+		board := string(p.squares)
+		if v, ok := values[board]; ok {
+			return v
+		}
+		best := byte(0) // not a value byte: no move has been tried yet
+		if result := p.finished(); result != 0 {
+			best = value(result, 0)
+		} else {
+			mover := p.mover()
+			for _, i := range moves(p) {
+				p.squares[i] = mover
+				result, remoteness := split(solve())
+				p.squares[i] = ' '
+				if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
+					best = v
+				}
 			}
 		}
+		values[board] = best
+		return best
 	}
-	values[board] = best
-	return best
+	solve()
+	return values
 }
 
 // better reports whether the player to move prefers value byte a to b.

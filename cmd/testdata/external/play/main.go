@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/treereduce/treereduce/cli/play"
 
-	"stranger/games"
+	"external/games"
 )
 
 func main() { play.Main(games.Kinds()...) }

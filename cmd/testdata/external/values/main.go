@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/table"
 
-	"stranger/games"
+	"external/games"
 )
 
 func main() {

@@ -207,7 +207,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
+		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "incomplete: it has no _SUCCESS") {
 			t.Errorf("%s: while it is made again: %v", test.name, err)
 		}
 		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/treereduce/treereduce/cli/driver"
 
-	"stranger/games"
+	"external/games"
 )
 
 func main() { driver.Main(games.Kinds()...) }

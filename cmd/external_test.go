@@ -13,19 +13,19 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// stranger copies testdata/stranger, a module outside this one, and returns its directory and a
+// external copies testdata/external, a module outside this one, and returns its directory and a
 // function that runs a command there.
-func stranger(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
+func external(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "stranger"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))); err != nil {
 		t.Fatal(err)
 	}
 	root := mustAbs(t, "..")
 	// It has our requirements, as go mod tidy would write them, so that no other modules are
 	// needed.
 	const ours = "module github.com/treereduce/treereduce\n"
-	gomod := strings.Replace(readPage(t, "go.mod"), ours, "module stranger\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => "+root+"\n", 1)
+	gomod := strings.Replace(readPage(t, "go.mod"), ours, "module external\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => "+root+"\n", 1)
 	for name, text := range map[string]string{"go.mod": gomod, "go.sum": readPage(t, "go.sum")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func stranger(t *testing.T) (dir string, run func(words ...string) (status int, 
 // table that they make.
 func TestDifferentBuilds(t *testing.T) {
 	t.Parallel()
-	_, run := stranger(t)
+	_, run := external(t)
 	do := func(want int, line string) string {
 		t.Helper()
 		status, out := run("sh", "-ec", line)
@@ -75,12 +75,12 @@ func TestDifferentBuilds(t *testing.T) {
 	}
 }
 
-// TestLongStranger builds a module outside this one, testdata/stranger, with its own game, as
+// TestLongExternal builds a module outside this one, testdata/external, with its own game, as
 // docs/adding-a-game.md describes, and solves that game and one of ours with the module's
 // programs.
-func TestLongStranger(t *testing.T) {
+func TestLongExternal(t *testing.T) {
 	longtest.Skip(t)
-	dir, runIn := stranger(t)
+	dir, runIn := external(t)
 	run := func(words ...string) string {
 		t.Helper()
 		status, out := runIn(words...)

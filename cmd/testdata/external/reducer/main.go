@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/treereduce/treereduce/cli/stream"
 
-	"stranger/games"
+	"external/games"
 )
 
 func main() { stream.Reducer(games.Kinds()...) }

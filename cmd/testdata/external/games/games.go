@@ -6,7 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 
-	"stranger/nim"
+	"external/nim"
 )
 
 // Kinds returns the games.

@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// A Parent is a predecessor of a position, with its own value.
+// A Predecessor is a predecessor of a position, with its own value.
 type Predecessor struct {
 	game.Position
 	Move  string // the first move that leads to the position
@@ -50,19 +50,15 @@ func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) err
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, rng := range slices.Compact(ranges) {
-		low := t.g.Low(tier-1, rng)
-		if low == nil {
-			continue
-		}
-		b, err := t.view(tier-1, rng, len(low))
+		b, err := t.view(tier-1, rng)
 		if err != nil {
 			return err
 		}
-		if b == nil {
+		if b.low == nil {
 			continue
 		}
 		for slot, v := range b.All() {
-			do(rng<<t.g.LowBits()|uint64(low[slot]), game.Value(v))
+			do(rng<<t.g.LowBits()|uint64(b.low[slot]), game.Value(v))
 		}
 	}
 	return nil
@@ -80,7 +76,7 @@ func (t *states) before(p game.Position, do func(game.Position, game.Value)) err
 	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
 	set.Add(int(p % size))
 	var from []game.Position
-	back.Parents(rng, set, func(rng uint64, set block.Set) {
+	back.Predecessors(rng, set, func(rng uint64, set block.Set) {
 		for slot := range set.All() {
 			from = append(from, rng*size+uint64(slot))
 		}

@@ -47,7 +47,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), resultFlags(0, ""), tuiFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), matchFlags(), tournamentFlags(), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

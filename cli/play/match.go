@@ -119,7 +119,7 @@ func withCPU(rows [][]string, standings []referee.Standing) [][]string {
 		}
 		rows[i+1] = append(rows[i+1], cpu, longest)
 	}
-	rows[0] = append(rows[0], "CPU", "longest")
+	rows[0] = append(rows[0], "mean CPU", "longest CPU")
 	if !known {
 		for i := range rows {
 			rows[i] = rows[i][:len(rows[i])-2]

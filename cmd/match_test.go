@@ -72,8 +72,8 @@ done
 		typed                      *os.File
 	}{
 		{"play match connectn --games 100000 --time 1h --save kept random random", "game 3,", "", "\nrandom     ", nil},
-		{"play match connectn --width 7 --height 6 --connect 4 --time 1h random machine", "X (random)", "", "", nil},
-		{"play match connectn --width 1 --height 2 --connect 2 --games 2 --time 1h program:./thinker program:./thinker", "game 1,", "child", "\nprogram:./thinker      ", nil},
+		{"play match connectn --width 7 --height 6 --connect 4 --openings 0 --time 1h random machine", "X (random)", "", "", nil},
+		{"play match connectn --width 1 --height 2 --connect 2 --games 2 --openings 0 --time 1h program:./thinker program:./thinker", "game 1,", "child", "\nprogram:./thinker      ", nil},
 		{"play match connectn random human", "O to move", "", "", silent},
 		{"play tournament connectn --games 100000 random random random", "game 3,", "", "\n3 random", nil},
 	} {

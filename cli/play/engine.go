@@ -236,7 +236,10 @@ func (e *engine) genmove(args []string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return name, e.h.Play(name)
+	if err := e.h.Play(name); err != nil {
+		return "", fmt.Errorf("illegal move: %w", err)
+	}
+	return name, nil
 }
 
 // restMoves divides the time for the rest of the game: each move gets this share of it. The

@@ -9,7 +9,10 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,7 +30,8 @@ import (
 const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6|level=club,memory=64M,threads=1] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
-const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp
+const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp +
+	"with a name before it, if you like: alice='program:python3 alice.py'.\n"
 
 // aPlayerIs and programHelp are the parts of entrantHelp before and after the human.
 const (
@@ -50,9 +54,11 @@ func countError(want string, found int) error {
 
 // An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
-	text    string // the complete word
+	name    string // "": none is given
+	text    string // the complete word, without the name
 	kind    string // human, random, table, machine or program
 	rest    string // the directory, "" if none is given; or the command
+	dir     string // where the command runs; "": here
 	time    time.Duration
 	depth   int
 	level   *player.Level // nil: none is given
@@ -62,7 +68,31 @@ type entrantSpec struct {
 	seeded  bool
 }
 
-// parseEntrant parses the word that describes a player.
+// maxName is the maximum number of characters of a name.
+const maxName = 40
+
+// checkName checks the name of an entrant.
+func checkName(name string) error {
+	if name == "" || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return fmt.Errorf("name %q: expected 1 to %d printable characters", name, maxName)
+	}
+	return nil
+}
+
+// parseNamed parses the word that describes a player, with or without a name.
+func parseNamed(word string) (entrantSpec, error) {
+	name, text, named := strings.Cut(word, "=")
+	if !named || strings.Contains(name, ":") {
+		return parseEntrant(word)
+	}
+	s, err := parseEntrant(text)
+	if s.name = name; err == nil {
+		err = checkName(name)
+	}
+	return s, err
+}
+
+// parseEntrant parses the word that describes a player, without a name.
 func parseEntrant(text string) (s entrantSpec, err error) {
 	kind, rest, more := strings.Cut(text, ":")
 	s = entrantSpec{text: text, kind: kind}
@@ -186,27 +216,69 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	return l, nil
 }
 
-// entrants makes the entrants that words describe. Entrants with equal words get numbers.
-func (l *lobby) entrants(words []string) (all []referee.Entrant, humans int, err error) {
-	times := make(map[string]int)
-	for i, word := range words {
-		s, err := parseEntrant(word)
+// specsOf parses words that describe players.
+func specsOf(words []string) (specs []entrantSpec, err error) {
+	for _, word := range words {
+		s, err := parseNamed(word)
 		if err != nil {
-			return nil, 0, command.Usagef("%w", err)
+			return nil, command.Usagef("%w", err)
 		}
+		specs = append(specs, s)
+	}
+	return specs, nil
+}
+
+// entrants makes entrants. Those with equal words and no name get numbers.
+func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+	times := make(map[string]int)
+	for i, s := range specs {
 		if s.kind == "human" {
 			humans++
 		}
 		if !s.seeded {
 			s.seed = l.seed + uint64(i) + 1
 		}
-		name := s.text
+		name := cmp.Or(s.name, s.text)
 		if times[name]++; times[name] > 1 {
+			if s.name != "" {
+				return nil, 0, command.Usagef("name %q: two players have it", name)
+			}
 			name = fmt.Sprintf("%s (%d)", name, times[name])
 		}
 		all = append(all, referee.Entrant{Name: name, Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
 	}
 	return all, humans, nil
+}
+
+// askNames gives the programs that have no name the one that they give themselves, unless others
+// have it, too.
+func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
+	const atOnce = 4 // programs that run at the same time
+	var asking sync.WaitGroup
+	slots := make(chan bool, atOnce)
+	names := make([]string, len(specs))
+	for i, s := range specs {
+		if names[i] = s.name; s.name == "" && s.kind == "program" {
+			asking.Go(func() {
+				slots <- true
+				defer func() { <-slots }()
+				if p, err := player.NewProgram(ctx, l.g, s.rest, s.dir); err == nil {
+					names[i] = p.Name(ctx)
+					p.Close()
+				}
+			})
+		}
+	}
+	asking.Wait()
+	times := make(map[string]int)
+	for _, name := range names {
+		times[name]++
+	}
+	for i := range specs {
+		if times[names[i]] == 1 && checkName(names[i]) == nil {
+			specs[i].name = names[i]
+		}
+	}
 }
 
 // limit returns the time per move of an entrant; 0 if unlimited.
@@ -234,7 +306,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "random":
 		return player.NewRandom(s.seed), nil
 	case "program":
-		p, err := player.NewProgram(ctx, l.g, s.rest)
+		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir)
 		if err != nil {
 			return nil, err
 		}

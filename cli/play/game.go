@@ -63,7 +63,11 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 		return err
 	}
 	l.console.Undo = true
-	entrants, humans, err := l.entrants(words)
+	specs, err := specsOf(words)
+	if err != nil {
+		return err
+	}
+	entrants, humans, err := l.entrants(specs)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func courseGame(c *cli.Context) error {
 		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
-				p, err := player.NewProgram(ctx, rules, line)
+				p, err := player.NewProgram(ctx, rules, line, "")
 				if err != nil {
 					return nil, err
 				}

@@ -60,7 +60,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), resultFlags(0, ""), tuiFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), matchFlags(), tournamentFlags(), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

@@ -1,11 +1,15 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,44 +17,59 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/report"
+	"github.com/treereduce/treereduce/search"
 )
 
-// resultFlags returns the flags of match and tournament; games is the default of --games.
-func resultFlags(games int, usage string) []cli.Flag {
-	return append([]cli.Flag{
+// resultFlags returns the flags of match and tournament; games is the default of --games, more are
+// flags of one of them.
+func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
+	return append(append(more,
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
-		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose; each opening is repeated with colours swapped"},
+		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", DefaultText: "4, or others when there are no more; none if a human plays"},
+		&cli.StringFlag{Name: "clock", Usage: "what --time limits: wall, the time on the clock without delays of the machine, or cpu, the CPU time of programs", Value: "wall"},
 		&cli.DurationFlag{Name: "grace", Usage: "extra time per move, for pipes and a busy machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
+		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
+		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result only; in a human's game, moves but no boards"},
 		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game, and one for the result"},
-	}, entrantFlags()...)
+	), entrantFlags()...)
 }
 
 // An arena runs a match or tournament: the match that the flags describe, and its output.
 type arena struct {
-	c        *cli.Context
-	match    referee.Match
-	entrants []referee.Entrant
-	seed     uint64
-	games    int // number of finished games
-	saved    *os.File
-	out      io.Writer
-	players  [2]string // of the current game
+	c          *cli.Context
+	kind       game.Kind
+	match      referee.Match
+	tournament bool // not a match
+	entrants   []referee.Entrant
+	seed       uint64
+	planned    int              // number of games of a complete result
+	games      int              // number of finished games
+	openings   map[string]bool  // the openings of these games
+	distinct   map[string]bool  // the players and moves of these games
+	all        []referee.Played // these games, if they are needed
+	recorded   []referee.Played // games of --resume that have not been used yet
+	stopped    bool             // before all games were played
+	saved      *os.File
+	out        io.Writer
+	players    [2]string // of the current game
 }
 
-// newArena reads the flags and the players of a command line: at least least and at most most
-// players.
-func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
+// newArena reads the flags and the players of a command line, to which more are added: at least
+// least and at most most players.
+func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entrantSpec, least, most int) (*arena, error) {
 	words := c.Args().Slice()
-	if len(words) < least || len(words) > most {
+	if n := len(words) + len(more); n < least || n > most {
 		many := "two players"
 		if most > least {
 			many = "two or more players"
 		}
-		return nil, countError(many, len(words))
+		return nil, countError(many, n)
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
@@ -62,10 +81,13 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	if n := c.Int("openings"); n < 0 {
 		return nil, command.Usagef("--openings %d: expected 0 or more", n)
 	}
+	if clock := c.String("clock"); clock != "wall" && clock != "cpu" {
+		return nil, command.Usagef("--clock %q: expected wall or cpu", clock)
+	}
 	if d := c.Duration("grace"); d < 0 {
 		return nil, command.Usagef("--grace %s: expected 0 or more", d)
 	}
-	a := &arena{c: c, out: c.App.Writer}
+	a := &arena{c: c, kind: kind, tournament: most > least, out: c.App.Writer, planned: c.Int("games"), openings: make(map[string]bool), distinct: make(map[string]bool)}
 	console := c.App.Writer
 	if c.Bool("json") {
 		console = c.App.ErrWriter
@@ -74,28 +96,164 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	humans := 0
-	if a.entrants, humans, err = l.entrants(words); err != nil {
+	specs, err := specsOf(words)
+	if err != nil {
 		return nil, err
+	}
+	specs = append(specs, more...)
+	l.askNames(ctx, specs)
+	humans := 0
+	if a.entrants, humans, err = l.entrants(specs); err != nil {
+		return nil, err
+	}
+	for i, s := range specs {
+		if s.kind == "table" { // a program that does not start loses its games, a missing table is an error
+			p, err := l.table(s.rest)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", a.entrants[i].Name, err)
+			}
+			p.Close()
+		}
 	}
 	a.seed = l.seed
 	a.match = referee.Match{
-		Game: g, Games: c.Int("games"), Opening: c.Int("openings"), Seed: l.seed,
-		Rules:  referee.Rules{Grace: c.Duration("grace")},
+		Game: g, Games: c.Int("games"),
+		Rules:  referee.Rules{Grace: c.Duration("grace"), ByCPU: c.String("clock") == "cpu"},
 		Begin:  func(players [2]string) { a.players = players },
 		Report: a.report,
+	}
+	if a.match.Rules.ByCPU && !player.CanMeter {
+		fmt.Fprintf(c.App.ErrWriter, "%s: --clock cpu: this system does not show the CPU time of programs; the time on the clock counts\n", c.App.Name)
 	}
 	quiet, asJSON := c.Bool("quiet"), c.Bool("json")
 	if humans > 0 || most == least && a.match.Games == 1 && !quiet && !asJSON {
 		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !quiet) }
 	}
-	if name := c.String("save"); name != "" {
-		// don't overwrite a file with other games
-		if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-			return nil, fmt.Errorf("--save: %w", err)
+	return a, a.open(humans > 0)
+}
+
+// open makes the openings, unless a human plays who has not asked for them, and opens the file of
+// --save.
+func (a *arena) open(human bool) error {
+	settings, resumed := "", false
+	var err error
+	if a.tournament {
+		settings = a.settings()
+		if resumed, err = a.resume(settings); err != nil {
+			return err
 		}
 	}
-	return a, nil
+	plies := referee.AutoPlies
+	if a.c.IsSet("openings") {
+		plies = a.c.Int("openings")
+	}
+	if plies != 0 && !(human && !a.c.IsSet("openings")) {
+		even, err := stillOpen(a.match.Game)
+		if err != nil {
+			return err
+		}
+		a.match.Openings = referee.NewOpenings(a.match.Game, plies, a.seed, even)
+		if _, err := a.match.Openings.At(0); err != nil {
+			return err
+		}
+	}
+	name := a.c.String("save")
+	if name == "" || resumed {
+		return nil
+	}
+	// don't overwrite a file with other games
+	if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	if err := referee.WriteHeading(a.saved, settings); err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	return nil
+}
+
+// settings returns what the games of a tournament depend on, as one line that begins with the
+// seed.
+func (a *arena) settings() string {
+	var players []string
+	for _, e := range a.entrants {
+		players = append(players, fmt.Sprintf("%q %v", e.Name, e.Limit))
+	}
+	openings := "auto"
+	if a.c.IsSet("openings") {
+		openings = strconv.Itoa(a.c.Int("openings"))
+	}
+	return fmt.Sprintf("seed=%d %s games=%d openings=%s clock=%s grace=%v players=%s",
+		a.seed, a.match.Game.Spec(), a.match.Games, openings, a.c.String("clock"), a.c.Duration("grace"), strings.Join(players, ", "))
+}
+
+// resume reads the games of the file of --save, if --resume is given and there is such a file, and
+// opens the file to append to it. Without --seed, the seed is that of the file.
+func (a *arena) resume(settings string) (bool, error) {
+	if !a.c.Bool("resume") {
+		return false, nil
+	}
+	name := a.c.String("save")
+	if name == "" {
+		return false, command.Usagef("--resume: expected --save FILE, too, the file to go on with")
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("--resume: %w", err)
+	}
+	known := game.Kinds{a.kind}
+	found, games, length, err := referee.ReadAll(text, name, known.Parse)
+	if err != nil {
+		return false, fmt.Errorf("--resume: %w", err)
+	}
+	seed, rest, _ := strings.Cut(found, " ")
+	if _, now, _ := strings.Cut(settings, " "); rest != now {
+		return false, fmt.Errorf("--resume: %s is of another tournament: expected %q, found %q", name, now, rest)
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(seed, "seed="), 10, 64)
+	if err != nil || a.c.IsSet("seed") && n != a.seed {
+		return false, fmt.Errorf("--resume: %s: expected seed=%d, found %q", name, a.seed, seed)
+	}
+	if dropped := len(text) - length; dropped > 0 {
+		fmt.Fprintf(a.c.App.ErrWriter, "%s: %s: the last game is incomplete, and is played again\n", a.c.App.Name, name)
+	}
+	a.seed, a.recorded = n, games
+	a.match.Recorded = a.replay
+	if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o666); err == nil {
+		err = a.saved.Truncate(int64(length))
+	}
+	if err != nil {
+		return false, fmt.Errorf("--resume: %w", err)
+	}
+	return true, nil
+}
+
+// replay returns a recorded game of these players with this opening, once.
+func (a *arena) replay(players [2]string, opening []string) (referee.Played, bool) {
+	for i, p := range a.recorded {
+		if p.Players == players && p.Opening == len(opening) && slices.Equal(p.Moves[:p.Opening], opening) {
+			a.recorded = slices.Delete(a.recorded, i, i+1)
+			a.note(p)
+			return p, true
+		}
+	}
+	return referee.Played{}, false
+}
+
+// stillOpen returns a function that reports whether a short search finds no winner of a position.
+func stillOpen(g game.Game) (func(game.Position) bool, error) {
+	const memory, nodes = 1 << 20, 5000
+	s, err := search.New(g, search.Options{Memory: memory, Threads: 1})
+	if err != nil {
+		return nil, err
+	}
+	return func(p game.Position) bool {
+		r, err := s.Search(context.Background(), p, search.Limit{Nodes: nodes, Weak: true})
+		o := r.Value.Outcome().For(g.ToMove(p))
+		return err != nil || r.Value == 0 || o != game.Wins && o != game.Loses
+	}, nil
 }
 
 // showMove prints the last move, and, if board is true, the board.
@@ -109,16 +267,29 @@ func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 	}
 }
 
+// note counts a game.
+func (a *arena) note(p referee.Played) {
+	a.games++
+	a.openings[strings.Join(p.Moves[:p.Opening], " ")] = true
+	a.distinct[strings.Join(append(p.Players[:], p.Moves...), "\n")] = true
+	if a.c.IsSet("html") {
+		a.all = append(a.all, p)
+	}
+}
+
 // report prints and saves a finished game.
 func (a *arena) report(p referee.Played) error {
-	a.games++
+	a.note(p)
 	if a.saved != nil {
-		if a.games == 1 {
-			if err := referee.WriteHeading(a.saved); err != nil {
-				return fmt.Errorf("--save: %w", err)
-			}
+		kept := p
+		if !a.tournament {
+			kept.Times = nil // so that the same seed gives the same file
 		}
-		if err := p.Write(a.saved); err != nil {
+		err := kept.Write(a.saved)
+		if err == nil {
+			err = a.saved.Sync()
+		}
+		if err != nil {
 			return fmt.Errorf("--save: %w", err)
 		}
 	}
@@ -142,9 +313,18 @@ func gameLine(number int, p referee.Played) string {
 
 // playedJSON returns a game as JSON.
 func playedJSON(number int, p referee.Played) map[string]any {
+	seconds, cpu := []float64{}, []any{}
+	for i, took := range p.Times {
+		seconds = append(seconds, took.Seconds())
+		if i < len(p.CPU) && p.CPU[i] != referee.NoCPU {
+			cpu = append(cpu, p.CPU[i].Seconds())
+		} else {
+			cpu = append(cpu, nil)
+		}
+	}
 	m := map[string]any{
 		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
-		"result": p.Result(), "reason": p.Reason.String(), "seconds": p.Seconds(),
+		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds, "cpu_seconds": cpu,
 	}
 	if p.Detail != "" {
 		m["detail"] = p.Detail
@@ -152,19 +332,20 @@ func playedJSON(number int, p referee.Played) map[string]any {
 	return m
 }
 
-// end prints the result with print, if a game was finished, and returns the error of the
-// command. It is not an error if a human leaves.
-func (a *arena) end(ctx context.Context, playing error, print func() error) error {
+// end prints the result with print, if a game was finished, writes the files, and returns the
+// error of the command. It is not an error if a human leaves.
+func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, print func() error) error {
 	if a.saved != nil {
 		if err := a.saved.Close(); err != nil && playing == nil {
 			playing = fmt.Errorf("--save: %w", err)
 		}
 		if a.games == 0 {
-			os.Remove(a.saved.Name()) // it is empty
+			os.Remove(a.saved.Name()) // it has no game
 		}
 	}
+	a.stopped = playing != nil
 	if a.games > 0 {
-		if err := print(); err != nil {
+		if err := cmp.Or(print(), a.write(cross)); err != nil {
 			return err
 		}
 	}
@@ -177,12 +358,64 @@ func (a *arena) end(ctx context.Context, playing error, print func() error) erro
 	return playing
 }
 
+// write writes the files of --csv and --html.
+func (a *arena) write(cross referee.Cross) error {
+	r := report.Report{Game: a.match.Game, Cross: cross, Played: a.all, Note: a.summary(cross)}
+	for flag, write := range map[string]func(io.Writer) error{"csv": r.CSV, "html": r.HTML} {
+		name := a.c.String(flag)
+		if name == "" {
+			continue
+		}
+		f, err := os.Create(name)
+		if err == nil {
+			err = cmp.Or(write(f), f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+	}
+	return nil
+}
+
+// summary describes the games of a result, and what is missing in it.
+func (a *arena) summary(cross referee.Cross) string {
+	text := fmt.Sprintf("%s, %s different", numfmt.Count(a.games, "game"), numfmt.Number(len(a.distinct)))
+	if a.match.Openings != nil {
+		text += ", from " + numfmt.Count(len(a.openings), "opening")
+	}
+	replayed := 0
+	for _, s := range cross.Standings {
+		replayed += s.Replayed
+	}
+	if replayed /= 2; replayed > 0 { // a game counts for both players
+		text += fmt.Sprintf("; %s played again, because the machine was busy", numfmt.Count(replayed, "game"))
+	}
+	if a.stopped {
+		text += fmt.Sprintf("; stopped after %s of %s: the table is partial", numfmt.Number(a.games), numfmt.Count(a.planned, "game"))
+	}
+	return text
+}
+
+// resultJSON returns what the results of matches and tournaments have in common as JSON.
+func (a *arena) resultJSON(players []any, cross referee.Cross) map[string]any {
+	return map[string]any{
+		"spec": a.match.Game.Spec(), "games": a.games, "planned": a.planned, "partial": a.stopped, "distinct": len(a.distinct),
+		"openings": len(a.openings), "seed": a.seed, "players": players,
+	}
+}
+
 // standingJSON returns a player's results as JSON.
 func standingJSON(s referee.Standing) map[string]any {
-	return map[string]any{
-		"player": s.Name, "score": s.Score(), "error": s.Error(), "wins": s.Wins, "ties": s.Ties, "losses": s.Losses,
-		"faults": s.Faults, "moves": s.Moves, "mean_seconds": s.Mean().Seconds(), "longest_seconds": s.Longest.Seconds(),
+	low, high := s.Interval()
+	m := map[string]any{
+		"player": s.Name, "score": s.Score(), "error": s.Error(), "low": low, "high": high, "superiority": s.Superiority(),
+		"wins": s.Wins, "ties": s.Ties, "losses": s.Losses, "faults": s.Faults, "replayed": s.Replayed,
+		"moves": s.Moves, "mean_seconds": s.Mean().Seconds(), "longest_seconds": s.Longest.Seconds(),
 	}
+	if cpu, ok := s.MeanCPU(); ok {
+		m["mean_cpu_seconds"], m["longest_cpu_seconds"] = cpu.Seconds(), s.LongestCPU.Seconds()
+	}
+	return m
 }
 
 // columns prints rows in columns; the first column is left-aligned, the others are

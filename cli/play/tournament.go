@@ -1,11 +1,9 @@
 package play
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -14,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/report"
 )
 
 func tournamentCommand(games game.Kinds) *cli.Command {
@@ -24,93 +23,101 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 		Description: entrantHelp + "As in a match, the colours\n" +
 			"alternate, and faults lose. Ratings are Elo points by the Bradley-Terry model, with mean 0:\n" +
 			"a player 400 points above another scores ten times as much. Each pair counts one extra tie, so that\n" +
-			"a player that won every game has a rating too. ± is the standard error.",
-		Flags: resultFlags(2, "number `N` of games for each pair; colours alternate"),
+			"a player that won every game has a rating too, and each opening counts once. ± is the standard error, LOS\n" +
+			"the likelihood that the player is stronger than the next one.",
+		Flags: tournamentFlags(),
 	}, playTournament)
+}
+
+func tournamentFlags() []cli.Flag {
+	return resultFlags(2, "number `N` of games for each pair; colours alternate",
+		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
+		&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1},
+		&cli.BoolFlag{Name: "resume", Usage: "go on with the tournament in the file of --save, or begin it"})
 }
 
 // playTournament implements play tournament.
 func playTournament(c *cli.Context, kind game.Kind) error {
-	a, err := newArena(c, kind, 2, math.MaxInt)
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	if n := c.Int("parallel"); n < 1 {
+		return command.Usagef("--parallel %d: expected 1 or more", n)
+	}
+	var roster []entrantSpec
+	if name := c.String("roster"); name != "" {
+		var err error
+		if roster, err = readRoster(name); err != nil {
+			return fmt.Errorf("--roster: %w", err)
+		}
+	}
+	a, err := newArena(ctx, c, kind, roster, 2, math.MaxInt)
 	if err != nil {
 		return err
 	}
-	ctx, stop := command.Interruptible(c.Context)
-	defer stop()
-	t := referee.Tournament{Match: a.match, Entrants: a.entrants}
+	t := referee.Tournament{Match: a.match, Entrants: a.entrants, Parallel: c.Int("parallel")}
+	if t.Match.Rules.Watch != nil && t.Parallel > 1 {
+		return command.Usagef("--parallel %d: a human plays one game at a time", t.Parallel)
+	}
+	a.planned = t.Games()
 	cross, err := t.Play(ctx)
-	return a.end(ctx, err, func() error {
+	return a.end(ctx, err, cross, func() error {
+		rows := report.Rows(cross)
 		if c.Bool("json") {
-			return json.NewEncoder(a.out).Encode(a.crossJSON(cross))
+			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows), cross))
 		}
-		columns(a.out, crossRows(cross))
-		return nil
+		columns(a.out, crossRows(rows))
+		_, err := fmt.Fprintln(a.out, a.summary(cross))
+		return err
 	})
 }
 
-// ranked returns the indices of the entrants from the best to the worst.
-func ranked(ratings []referee.Rating) []int {
-	order := make([]int, len(ratings))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ratings[j].Elo, ratings[i].Elo) })
-	return order
-}
-
-// points returns the points and the number of games: "3½/4"; "-" without games.
-func points(s referee.Standing) string {
-	if s.Games() == 0 {
-		return "-"
-	}
-	text := strconv.Itoa(s.Wins + s.Ties/2)
-	if s.Ties%2 == 1 {
-		if text == "0" {
-			text = ""
-		}
-		text += "½"
-	}
-	return fmt.Sprintf("%s/%d", text, s.Games())
-}
+// maxCross is the maximum number of players for whom the table has a column each, so that its
+// rows are short.
+const maxCross = 8
 
 // crossRows returns the table of a tournament, best player first.
-func crossRows(cross referee.Cross) [][]string {
-	ratings := cross.Ratings()
-	order := ranked(ratings)
-	head := []string{"", "rating", "±", "points"}
-	for n := range order {
-		head = append(head, strconv.Itoa(n+1))
+func crossRows(ranking []report.Row) [][]string {
+	head := []string{"", "rating", "±", "LOS", "points"}
+	wide := len(ranking) <= maxCross
+	if wide {
+		for n := range ranking {
+			head = append(head, strconv.Itoa(n+1))
+		}
 	}
 	rows := [][]string{append(head, "faults", "mean move", "longest")}
-	for n, i := range order {
-		s := cross.Standings[i]
-		row := []string{fmt.Sprintf("%d %s", n+1, s.Name), fmt.Sprintf("%+.0f", ratings[i].Elo), fmt.Sprintf("%.0f", ratings[i].Error), points(s)}
-		for _, j := range order {
-			row = append(row, points(cross.Between[i][j]))
+	var standings []referee.Standing
+	for _, r := range ranking {
+		row := []string{fmt.Sprintf("%d %s", r.Rank, r.Name), fmt.Sprintf("%+.0f", r.Rating.Elo), fmt.Sprintf("%.0f", r.Rating.Error), report.Percent(r.Superiority), report.Points(r.Standing)}
+		if wide {
+			for _, s := range r.Against {
+				row = append(row, report.Points(s))
+			}
 		}
-		rows = append(rows, append(row, strconv.Itoa(s.Faults), numfmt.Duration(s.Mean()), numfmt.Duration(s.Longest)))
+		rows = append(rows, append(row, strconv.Itoa(r.Faults), numfmt.Duration(r.Mean()), numfmt.Duration(r.Longest)))
+		standings = append(standings, r.Standing)
 	}
-	return rows
+	return withCPU(rows, standings)
 }
 
 // crossJSON returns the same table as JSON.
-func (a *arena) crossJSON(cross referee.Cross) map[string]any {
-	ratings := cross.Ratings()
-	var players []any
-	for _, i := range ranked(ratings) {
-		if cross.Standings[i].Games() == 0 {
+func crossJSON(ranking []report.Row) (players []any) {
+	for _, r := range ranking {
+		if r.Games() == 0 {
 			continue // the tournament was stopped before this player's first game
 		}
-		m := standingJSON(cross.Standings[i])
-		m["rating"], m["rating_error"] = ratings[i].Elo, ratings[i].Error
+		m := standingJSON(r.Standing)
+		m["rating"], m["rating_error"] = r.Rating.Elo, r.Rating.Error
+		if delete(m, "superiority"); !math.IsNaN(r.Superiority) {
+			m["superiority"] = r.Superiority // over the next one
+		}
 		var against []any
-		for j, b := range cross.Between[i] {
+		for j, b := range r.Against {
 			if b.Games() > 0 {
-				against = append(against, map[string]any{"player": cross.Standings[j].Name, "wins": b.Wins, "ties": b.Ties, "losses": b.Losses})
+				against = append(against, map[string]any{"player": ranking[j].Name, "wins": b.Wins, "ties": b.Ties, "losses": b.Losses})
 			}
 		}
 		m["against"] = against
 		players = append(players, m)
 	}
-	return map[string]any{"spec": a.match.Game.Spec(), "games": a.games, "openings": a.match.Opening, "seed": a.seed, "players": players}
+	return players
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/table"
 )
@@ -152,6 +153,11 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		http.ServeFileFS(w, r, files, "icon.svg")
+	})
+	mux.HandleFunc("GET /static/board.js", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=3600")
+		w.Write(board.Script)
 	})
 	mux.HandleFunc("GET /static/chart.css", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")

@@ -1,13 +1,20 @@
 // Package board finds the place of each move on the picture of a board, so that a click on the
 // board can mean a move. Games do not provide these places: they are derived from the pictures
-// before and after a move. The package knows nothing of the display.
+// before and after a move. The package knows nothing of the display, but contains the script that
+// draws pictures in a browser.
 package board
 
 import (
+	_ "embed"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
 )
+
+// Script is the JavaScript module that draws a position in a browser.
+//
+//go:embed board.js
+var Script []byte
 
 // A Place is a square of a picture by its column and row. Row -1 is that of the labels
 // above the board, and the row after the last that of the labels below.

@@ -32,6 +32,9 @@ type Player interface {
 var (
 	// ErrResigned is returned by a player that resigns this play.
 	ErrResigned = errors.New("resigned")
+	// ErrIllegal is wrapped by the error of a player whose program found that its own move is
+	// illegal.
+	ErrIllegal = errors.New("illegal move")
 	// ErrLeft is returned by a human who ends the whole match.
 	ErrLeft = errors.New("left the table")
 )

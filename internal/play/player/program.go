@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,18 +42,20 @@ type Program struct {
 	stderr *tail
 	ended  chan struct{} // closed when the process has ended
 	known  []string      // the commands that it supports
+	tree   tree          // its processes
 	made   []string      // the moves on its board
 	failed error
 }
 
-// NewProgram runs a shell command, and makes the program set up a game.
-func NewProgram(ctx context.Context, g game.Game, command string) (*Program, error) {
+// NewProgram runs a shell command in a directory, "" for the current one, and makes the program
+// set up a game.
+func NewProgram(ctx context.Context, g game.Game, command, dir string) (*Program, error) {
 	out, stdout, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{cmd: exec.Command("sh", "-c", command), stdout: out, stderr: new(tail), ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, stdout, p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C reaches only us, and kill reaches all children of the shell
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
@@ -117,7 +120,11 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 		}
 	}
 	name, err := p.ask(ctx, "genmove", side)
-	if err != nil {
+	refusal := new(gtp.Refusal)
+	switch {
+	case errors.As(err, &refusal) && illegal.MatchString(refusal.Message):
+		return "", fmt.Errorf("%w: %w", ErrIllegal, err)
+	case err != nil:
 		return "", err
 	}
 	if strings.EqualFold(name, "resign") && !slices.ContainsFunc(h.Moves(), func(m game.Move) bool { return m.Name == name }) {
@@ -125,6 +132,21 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 	}
 	p.made = append(p.made, name)
 	return name, nil
+}
+
+// illegal matches the message of a program that has chosen an illegal move and noticed it.
+var illegal = regexp.MustCompile(`(?i)\billegal (move|action)\b`)
+
+// Name returns the name that the program gives itself, "" if none.
+func (p *Program) Name(ctx context.Context) string {
+	if !slices.Contains(p.known, "name") {
+		return ""
+	}
+	name, err := p.ask(ctx, "name")
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // ask sends a command and returns the answer. After any error other than a refusal, the

@@ -33,16 +33,16 @@ func BenchmarkLevels(b *testing.B) {
 		for i := 1; i < len(levels); i++ {
 			b.Run(strings.Fields(spec)[0]+"/"+levels[i].Name, func(b *testing.B) {
 				for range b.N {
-					m := referee.Match{Game: g, Games: 300, Opening: 4, Seed: 1, Entrants: [2]referee.Entrant{entrant(i), entrant(i - 1)}}
+					m := referee.Match{Game: g, Games: 300, Openings: referee.NewOpenings(g, 4, 1, nil), Entrants: [2]referee.Entrant{entrant(i), entrant(i - 1)}}
 					s, err := m.Play(b.Context())
 					if err != nil {
 						b.Fatal(err)
 					}
-					low := s[0].Score() - 1.96*s[0].Error()
+					low, high := s[0].Interval()
 					b.ReportMetric(s[0].Score(), "score")
 					b.ReportMetric(low, "low")
 					if low <= 0.5 {
-						b.Errorf("%s against %s: the score is %.3f ± %.3f", s[0].Name, s[1].Name, s[0].Score(), 1.96*s[0].Error())
+						b.Errorf("%s against %s: the score is %.3f, its interval %.3f to %.3f", s[0].Name, s[1].Name, s[0].Score(), low, high)
 					}
 				}
 			})

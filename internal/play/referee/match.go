@@ -2,9 +2,9 @@ package referee
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -15,7 +15,8 @@ import (
 type Entrant struct {
 	Name  string
 	Limit time.Duration // of each move; 0: no limit
-	// New makes the player. It is called again after every fault.
+	// New makes the player. It is called again after every fault. An entrant whose New fails
+	// loses the game.
 	New func(ctx context.Context) (player.Player, error)
 }
 
@@ -24,127 +25,53 @@ type Entrant struct {
 type Match struct {
 	Game     game.Game
 	Entrants [2]Entrant
-	Games    int // number of games to play
+	Games    int // maximum number of games to play
 	Rules    Rules
-	// Opening is the number of random moves made before the players choose. Each opening is
-	// played twice, with the sides exchanged.
-	Opening int
-	Seed    uint64 // of the openings
+	// Openings are the moves made before the players choose. Each opening is played twice, with
+	// the sides exchanged. nil: games begin at the initial position.
+	Openings *Openings
+	// Until ends the match when Standing.Decided has a Verdict with this confidence; 0: it does not.
+	Until float64
+	// Recorded returns a game of these players with this opening that was played before, so that
+	// it is not played again. It may be nil.
+	Recorded func(players [2]string, opening []string) (Played, bool)
 	// Begin is called before each game with the names of First and Second, Report after it
 	// with the result; either may be nil. An error of Report ends the match.
 	Begin  func(players [2]string)
 	Report func(p Played) error
 }
 
-// A Standing is the result of one entrant.
-type Standing struct {
-	Name               string
-	Wins, Ties, Losses int
-	Faults             int           // losses by a fault
-	Moves              int           // number of chosen moves
-	Time               time.Duration // of all chosen moves
-	Longest            time.Duration // the longest time of a move
-}
-
-// Games returns the number of games played.
-func (s Standing) Games() int { return s.Wins + s.Ties + s.Losses }
-
-// Score returns the fraction of the points that the entrant won: a win is one point, a tie
-// or draw half a point. It is NaN if no game was played.
-func (s Standing) Score() float64 {
-	return (float64(s.Wins) + float64(s.Ties)/2) / float64(s.Games())
-}
-
-// Error returns the standard error of Score, for as many independent games with the same
-// frequencies of results. One win and one loss are added to the counts, so that ten wins of
-// ten do not give an error of 0.
-func (s Standing) Error() float64 {
-	n := float64(s.Games() + 2)
-	mean := (s.Score()*float64(s.Games()) + 1) / n
-	square := (float64(s.Wins+1) + float64(s.Ties)/4) / n
-	return math.Sqrt(max(0, square-mean*mean) / n)
-}
-
-// Mean returns the mean time of a move, or 0 if there was none.
-func (s Standing) Mean() time.Duration {
-	if s.Moves == 0 {
-		return 0
-	}
-	return s.Time / time.Duration(s.Moves)
-}
-
-// Add adds another standing to s.
-func (s *Standing) Add(o Standing) {
-	s.Wins, s.Ties, s.Losses = s.Wins+o.Wins, s.Ties+o.Ties, s.Losses+o.Losses
-	s.Faults, s.Moves, s.Time = s.Faults+o.Faults, s.Moves+o.Moves, s.Time+o.Time
-	s.Longest = max(s.Longest, o.Longest)
-}
-
-// count adds a play, in which the entrant was side, and whose history is h.
-func (s *Standing) count(p Played, side game.Player, h *player.History) {
-	switch p.Outcome {
-	case game.Tie, game.Undecided:
-		s.Ties++
-	case game.WinFor(side):
-		s.Wins++
-	default:
-		s.Losses++
-		if p.Fault() {
-			s.Faults++
-		}
-	}
-	for i, took := range p.Times {
-		if h.Mover(p.Opening+i) == side {
-			s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
-		}
-	}
-}
+// maxReplays is how often a game is played again because the machine delayed a player. After
+// that, the player has lost it.
+const maxReplays = 3
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
-// standings of all complete games. It is an error if an entrant cannot be made at first; an
-// entrant that cannot be made again, after a fault, loses.
+// standings of all complete games.
 func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
-	var players [2]player.Player
-	defer func() {
-		for _, p := range players {
-			if p != nil {
-				p.Close()
-			}
-		}
-	}()
+	table := &table{match: m}
+	defer table.close()
 	for i, e := range m.Entrants {
-		standings[i].Name = e.Name
-		p, err := e.New(ctx)
-		if err != nil {
-			return standings, fmt.Errorf("%s: %w", e.Name, err)
-		}
-		players[i] = p
+		standings[i].Name, table.entrants[i] = e.Name, e.giveUp()
 	}
+	pair := "" // the key of the current Pair
 	for n := range m.Games {
-		opening, err := m.opening(n / 2)
-		if err != nil {
-			return standings, err
-		}
-		var seats [2]Seat
-		for side := range seats {
-			i := (side + n) % 2
-			e := m.Entrants[i]
-			if players[i] == nil {
-				players[i], _ = e.orBroken().New(ctx)
-			}
-			seats[side] = Seat{Name: e.Name, Player: players[i], Limit: e.Limit}
-		}
-		if m.Begin != nil {
-			m.Begin([2]string{seats[0].Name, seats[1].Name})
-		}
-		p, err := m.Rules.Play(ctx, m.Game, seats, opening)
-		for side := range seats {
-			if i := (side + n) % 2; p.Dismiss(game.Player(side), players[i]) {
-				players[i] = nil
+		var opening []string
+		if m.Openings != nil {
+			if opening, err = m.Openings.At(n / 2); err != nil {
+				return standings, err
 			}
 		}
-		if err != nil {
-			return standings, err
+		p, recorded, replays := Played{}, false, 0
+		if m.Recorded != nil {
+			p, recorded = m.Recorded(table.names(n), opening)
+		}
+		for again := !recorded; again; {
+			p, err = table.play(ctx, n, opening, replays == maxReplays)
+			if again = errors.Is(err, ErrDelayed); again {
+				replays++
+			} else if err != nil {
+				return standings, err
+			}
 		}
 		h := player.NewHistory(m.Game)
 		for _, name := range p.Moves {
@@ -152,28 +79,117 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 				return standings, err
 			}
 		}
-		for i := range standings {
-			standings[i].count(p, game.Player((i+n)%2), h)
+		// Without an opening, a pair is what the players made of it.
+		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {
+			pair = fmt.Sprint(opening)
+		} else if n%2 == 0 {
+			pair = key
+		} else {
+			for i := range standings {
+				standings[i].rename(pair, pair+"\n"+key)
+			}
+			pair += "\n" + key
 		}
-		if m.Report != nil {
+		for i := range standings {
+			standings[i].count(p, game.Player((i+n)%2), h, pair)
+			standings[i].Replayed += replays
+		}
+		if m.Report != nil && !recorded {
 			if err := m.Report(p); err != nil {
 				return standings, err
 			}
+		}
+		if m.Until > 0 && n%2 == 1 && standings[0].Decided(m.Until) != Undecided {
+			break
 		}
 	}
 	return standings, nil
 }
 
-// orBroken returns e with a New that returns a losing player instead of an error, so that
-// the other entrants can go on.
-func (e Entrant) orBroken() Entrant {
-	begin := e.New
-	e.New = func(ctx context.Context) (player.Player, error) {
-		p, err := begin(ctx)
-		if err != nil {
-			return broken{err}, nil
+// A table is where two entrants play one game after the other.
+type table struct {
+	match    *Match
+	entrants [2]Entrant
+	players  [2]player.Player // nil: to be made
+}
+
+// entrant returns the index of the entrant that plays side in game n.
+func entrant(side, n int) int { return (side + n) % 2 }
+
+// names returns the names of First and Second in game n.
+func (t *table) names(n int) [2]string {
+	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
+}
+
+// play plays game n. If strict, it is not Delayed.
+func (t *table) play(ctx context.Context, n int, opening []string, strict bool) (Played, error) {
+	m := t.match
+	var seats [2]Seat
+	for side := range seats {
+		i := entrant(side, n)
+		if t.players[i] == nil {
+			p, err := t.entrants[i].New(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return Played{}, context.Cause(ctx)
+			case err != nil:
+				p = broken{err}
+			}
+			t.players[i] = p
 		}
-		return p, nil
+		seats[side] = Seat{Name: m.Entrants[i].Name, Player: t.players[i], Limit: m.Entrants[i].Limit}
+	}
+	if m.Begin != nil {
+		m.Begin(t.names(n))
+	}
+	rules := m.Rules
+	rules.strict = strict
+	p, err := rules.Play(ctx, m.Game, seats, opening)
+	for side := range seats {
+		i := entrant(side, n)
+		switch {
+		case errors.Is(err, ErrDelayed) && !p.abandoned[side]:
+			t.players[i].Close() // it may have been stopped while it thought
+			t.players[i] = nil
+		case p.Dismiss(game.Player(side), t.players[i]):
+			t.players[i] = nil
+		}
+	}
+	return p, err
+}
+
+// close closes the players.
+func (t *table) close() {
+	for _, p := range t.players {
+		if p != nil {
+			p.Close()
+		}
+	}
+}
+
+// maxStarts is how often in a row an entrant may fail to start before it is not started any more.
+const maxStarts = 3
+
+// giveUp returns e with a New that is safe for concurrent use, and after maxStarts errors in a row
+// returns the last one again at once: a program may take ten seconds to fail.
+func (e Entrant) giveUp() Entrant {
+	var mu sync.Mutex
+	failures, last, begin := 0, error(nil), e.New
+	e.New = func(ctx context.Context) (player.Player, error) {
+		mu.Lock()
+		if failures >= maxStarts {
+			defer mu.Unlock()
+			return nil, last
+		}
+		mu.Unlock()
+		p, err := begin(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		if failures++; err == nil {
+			failures = 0
+		}
+		last = err
+		return p, err
 	}
 	return e
 }
@@ -185,24 +201,3 @@ func (b broken) Move(context.Context, *player.History, time.Duration) (string, e
 	return "", b.err
 }
 func (broken) Close() error { return nil }
-
-// openingTries is the number of attempts to find an opening in which play does not end.
-const openingTries = 1000
-
-// opening returns the opening of that number.
-func (m *Match) opening(number int) ([]string, error) {
-	random, rule := rand.New(rand.NewPCG(m.Seed, uint64(number))), game.DrawRuleOf(m.Game)
-	for range openingTries {
-		h := player.NewHistory(m.Game)
-		for _, _, over := Ended(h, rule); len(h.Names()) < m.Opening && !over; _, _, over = Ended(h, rule) {
-			moves := h.Moves()
-			if err := h.Play(moves[random.IntN(len(moves))].Name); err != nil {
-				return nil, err
-			}
-		}
-		if _, _, over := Ended(h, rule); !over {
-			return h.Names(), nil
-		}
-	}
-	return nil, fmt.Errorf("openings: %s: %d random games, none of more than %d moves", m.Game.Spec(), openingTries, m.Opening)
-}

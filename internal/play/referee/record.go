@@ -1,21 +1,25 @@
 package referee
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A file of played games is text: a heading, and for each game an empty line and six lines.
-// Each of these is a word, a space and a value.
+// A file of played games is text: a heading, and for each game an empty line and six or seven
+// lines. Each of these is a word, a space and a value. The heading of a match or tournament has
+// a second line with its settings.
 //
 //	treereduce games 1
+//	settings seed=5 games=4
 //
 //	game connectn width=3 height=3 connect=3
 //	first machine:depth=3
@@ -23,20 +27,26 @@ import (
 //	opening 2
 //	moves 1 0 1 2 1
 //	result first finished
+//	times 1.2ms/10ms 4µs
 //
 // first and second are the names of the players, opening is the number of moves that were
 // given. The result is first, second, tie or draw, and a Reason, followed by the description
 // of a fault: "result first illegal move 4, second at …". The result of a play that has not
-// ended is "none adjourned". There is only one way to write a game; the reader rejects any
+// ended is "none adjourned". The times, if they are known, are Played.Times and, after a slash and
+// unless they are NoCPU, Played.CPU. There is only one way to write a game; the reader rejects any
 // other.
 const heading = "treereduce games 1"
 
 // outcomes are the words for the outcomes.
 var outcomes = [...]string{game.Undecided: "draw", game.SecondWins: "second", game.FirstWins: "first", game.Tie: "tie"}
 
-// WriteHeading writes the first line of a file of played games.
-func WriteHeading(w io.Writer) error {
-	_, err := io.WriteString(w, heading+"\n")
+// WriteHeading writes the heading of a file of played games, with settings unless they are "".
+func WriteHeading(w io.Writer, settings string) error {
+	text := heading + "\n"
+	if settings != "" {
+		text += "settings " + settings + "\n"
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 
@@ -50,6 +60,16 @@ func (p Played) Write(w io.Writer) error {
 		fmt.Fprintf(&b, " %s", p.Detail)
 	}
 	b.WriteString("\n")
+	if len(p.Times) > 0 {
+		b.WriteString("times")
+		for i, took := range p.Times {
+			fmt.Fprintf(&b, " %v", took)
+			if i < len(p.CPU) && p.CPU[i] != NoCPU {
+				fmt.Fprintf(&b, "/%v", p.CPU[i])
+			}
+		}
+		b.WriteString("\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -69,9 +89,11 @@ func (p Played) Result() string {
 // A Reader reads a file of played games and replays each: the moves must be legal, and the
 // result must be the one that they lead to.
 type Reader struct {
-	lines *streamfmt.LineReader
-	parse func(spec string) (game.Game, error)
-	begun bool
+	lines    *streamfmt.LineReader
+	parse    func(spec string) (game.Game, error)
+	begun    bool
+	settings string
+	ended    bool // an empty line has been read after the last line of a game or of the heading
 }
 
 // NewReader makes a Reader of r. Errors refer to the file as source. parse makes the game of
@@ -110,6 +132,31 @@ func (r *Reader) line(word string) (string, error) {
 	return rest, nil
 }
 
+// Settings returns those in the heading, after the first call of Next.
+func (r *Reader) Settings() string { return r.settings }
+
+// optional reads a line that begins with word and a space, or the empty line that follows where
+// there is no such line, or the end of the file. It returns the rest of the line; "" if there is
+// none.
+func (r *Reader) optional(word string) (string, error) {
+	line, err := r.lines.Next()
+	if err == io.EOF {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(line) == 0 {
+		r.ended = true
+		return "", nil
+	}
+	rest, ok := strings.CutPrefix(string(line), word+" ")
+	if !ok || rest == "" {
+		return "", r.lines.Errorf(fmt.Sprintf("%q, a space and more text, or an empty line", word), line)
+	}
+	return rest, nil
+}
+
 // Next returns the next game and its history, or io.EOF after the last. Any other error
 // names the line; the Reader cannot be used after it.
 func (r *Reader) Next() (Played, *player.History, error) {
@@ -122,14 +169,40 @@ func (r *Reader) Next() (Played, *player.History, error) {
 			return Played{}, nil, r.lines.Errorf(strconv.Quote(heading), line)
 		}
 		r.begun = true
+		if r.settings, err = r.optional("settings"); err != nil {
+			return Played{}, nil, err
+		}
 	}
-	if _, err := r.line(""); err != nil {
-		return Played{}, nil, err
+	if !r.ended {
+		if _, err := r.line(""); err != nil {
+			return Played{}, nil, err
+		}
 	}
+	r.ended = false
 	return r.game()
 }
 
-// game reads the six lines of a game.
+// ReadAll returns the settings and the games of a file that is being written: if its last game
+// is incomplete, because the writer was stopped, it is not among them. Length is the length of
+// the text up to there.
+func ReadAll(text []byte, source string, parse func(spec string) (game.Game, error)) (settings string, games []Played, length int, err error) {
+	for _, length = range []int{bytes.LastIndexByte(text, '\n') + 1, bytes.LastIndex(text, []byte("\n\n")) + 1} {
+		r := NewReader(bytes.NewReader(text[:length]), source, parse)
+		games = nil
+		for err = nil; err == nil; {
+			var p Played
+			if p, _, err = r.Next(); err == nil {
+				games = append(games, p)
+			}
+		}
+		if err == io.EOF {
+			return r.Settings(), games, length, nil
+		}
+	}
+	return "", nil, 0, err
+}
+
+// game reads the lines of a game.
 func (r *Reader) game() (p Played, h *player.History, err error) {
 	// wrong makes an error for the last line read.
 	wrong := func(want, found string) error { return r.lines.Errorf(want, []byte(found)) }
@@ -184,7 +257,37 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 	if want := p.read(result, h); want != "" {
 		return p, nil, wrong(want, result)
 	}
+	times, err := r.optional("times")
+	if err != nil {
+		return p, nil, err
+	}
+	if !p.readTimes(times) {
+		return p, nil, wrong("times of the moves", times)
+	}
 	return p, h, nil
+}
+
+// readTimes parses the times of a game, and reports whether they are as Write writes them.
+func (p *Played) readTimes(text string) bool {
+	if text == "" {
+		return true
+	}
+	for word := range strings.SplitSeq(text, " ") {
+		wall, cpu, metered := strings.Cut(word, "/")
+		took := reading{cpu: NoCPU}
+		var err error
+		if took.wall, err = time.ParseDuration(wall); err != nil || took.wall < 0 || took.wall.String() != wall {
+			return false
+		}
+		if metered {
+			if took.cpu, err = time.ParseDuration(cpu); err != nil || took.cpu < 0 || took.cpu.String() != cpu {
+				return false
+			}
+		}
+		p.spend(took)
+	}
+	chosen := len(p.Moves) - p.Opening
+	return len(p.Times) == chosen || p.Reason == Late && len(p.Times) == chosen+1
 }
 
 // read parses the result of a game with history h. If it is wrong, want describes what was

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -16,7 +17,7 @@ import (
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
-	if err := referee.WriteHeading(&b); err != nil {
+	if err := referee.WriteHeading(&b, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range games {
@@ -52,6 +53,8 @@ var samples = []referee.Played{
 	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
 	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Detail: "late",
+		Times: []time.Duration{time.Millisecond, time.Second}, CPU: []time.Duration{referee.NoCPU, 10 * time.Millisecond}},
 }
 
 func TestRecord(t *testing.T) {
@@ -78,7 +81,7 @@ game connectn`
 	if err != nil || !reflect.DeepEqual(got, samples) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, samples)
 	}
-	if got := samples[len(samples)-1].Text(); got != "adjourned after 2 moves" {
+	if got := samples[len(samples)-2].Text(); got != "adjourned after 2 moves" {
 		t.Errorf("%q", got)
 	}
 	if got, err := read("treereduce games 1\n"); got != nil || err != nil {
@@ -93,7 +96,11 @@ func TestRecordRefuses(t *testing.T) {
 	for _, tt := range []struct{ old, new, want string }{
 		{good, "", `file:0: expected "treereduce games 1", found ""`},
 		{"games 1", "games 2", `file:1: expected "treereduce games 1", found "treereduce games 2"`},
-		{"\n\ngame", "\ngame", `file:2: expected an empty line, found "game connectn width=3 height=3 connect=3"`},
+		{"\n\ngame", "\ngame", `file:2: expected "settings", a space and more text, or an empty line, found "game connectn width=3 height=3 connect=3"`},
+		{"finished\n", "finished\ntimes 1ms\n", `file:9: expected times of the moves, found "1ms"`},
+		{"finished\n", "finished\ntimes 1ms 2s 0.1s\n", `file:9: expected times of the moves, found "1ms 2s 0.1s"`},
+		{"finished\n", "finished\ntimes 1ms 2s -1s\n", `file:9: expected times of the moves, found "1ms 2s -1s"`},
+		{"finished\n", "finished\ntime 1ms\n", `file:9: expected "times", a space and more text, or an empty line, found "time 1ms"`},
 		{"game connectn", "gain connectn", `file:3: expected "game", a space and more text, found "gain connectn width=3 height=3 connect=3"`},
 		{"connect=3", "connect=4", `file:3: expected a game (connectn: connect 4 is longer than both sides of a board of 3×3), found "connectn width=3 height=3 connect=4"`},
 		{"width=3 height", "width=3  height", `file:3: expected connectn width=3 height=3 connect=3, found "connectn width=3  height=3 connect=3"`},
@@ -124,6 +131,40 @@ func TestRecordRefuses(t *testing.T) {
 		if _, err := read(text); text == good || err == nil || err.Error() != tt.want {
 			t.Errorf("%q for %q: %v, want %s", tt.new, tt.old, err, tt.want)
 		}
+	}
+}
+
+// TestReadAll checks that, wherever the writer of a file is stopped, its complete games are read, and
+// the settings; and that what is written after them makes a valid file.
+func TestReadAll(t *testing.T) {
+	var b strings.Builder
+	referee.WriteHeading(&b, "seed=1")
+	heading := b.Len()
+	samples := []referee.Played{samples[1], samples[2], samples[len(samples)-1]}
+	for _, p := range samples {
+		p.Write(&b)
+	}
+	text := b.String()
+	complete := 0 // games before the end
+	for end := heading; end <= len(text); end++ {
+		settings, games, length, err := referee.ReadAll([]byte(text[:end]), "file", all.Kinds().Parse)
+		if err != nil || settings != "seed=1" || len(games) < complete || len(games) > complete+1 || length > end {
+			t.Fatalf("%q: %q, %d games, length %d, %v, want %d games", text[:end], settings, len(games), length, err, complete)
+		}
+		complete = len(games)
+		again := new(strings.Builder)
+		again.WriteString(text[:length])
+		samples[0].Write(again)
+		if games, err := read(again.String()); err != nil || len(games) != complete+1 {
+			t.Fatalf("%q: %d games, %v", again, len(games), err)
+		}
+	}
+	if complete != len(samples) {
+		t.Errorf("%d games, want %d", complete, len(samples))
+	}
+	damaged := strings.Replace(text, "moves 0\n", "moves 7\n", 1)
+	if _, _, _, err := referee.ReadAll([]byte(damaged), "file", all.Kinds().Parse); err == nil || !strings.HasPrefix(err.Error(), "file:8: ") {
+		t.Error(err)
 	}
 }
 

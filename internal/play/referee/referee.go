@@ -18,9 +18,8 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// DefaultGrace is the time that a move may take beyond its limit. The referee measures from
-// outside, so its measurement includes delays of pipes and of a busy machine, for which the
-// player is not responsible.
+// DefaultGrace is the time that a move may take beyond its limit: the referee measures from
+// outside, so its measurement includes small delays for which the player is not responsible.
 const DefaultGrace = 100 * time.Millisecond
 
 // patience is how long the referee waits for a player whose time is over before it goes on
@@ -59,7 +58,11 @@ type Seat struct {
 // Rules are the conditions of a play in addition to the rules of the game.
 type Rules struct {
 	Grace time.Duration         // beyond the limit of a move, see DefaultGrace
+	ByCPU bool                  // limits are of the CPU time of programs, where it is known
+	Clock Clock                 // nil: that of the system
 	Watch func(*player.History) // receives the history at the start and after each move; may be nil
+
+	strict bool // a move that may be late is late
 }
 
 // Played is a game that was played.
@@ -74,7 +77,9 @@ type Played struct {
 	Reason  Reason
 	Detail  string // the loser's fault and where it happened, in one line
 
-	Times []time.Duration // of the chosen moves; not in files
+	// Times are those of the chosen moves, and of a move that was late; CPU are their CPU times,
+	// or NoCPU.
+	Times, CPU []time.Duration
 
 	abandoned [2]bool // the player has not returned from Move
 }
@@ -96,13 +101,9 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	return true
 }
 
-// Seconds returns the times of the chosen moves in seconds.
-func (p Played) Seconds() []float64 {
-	all := make([]float64, len(p.Times))
-	for i, took := range p.Times {
-		all[i] = took.Seconds()
-	}
-	return all
+// spend adds the times of a move.
+func (p *Played) spend(m reading) {
+	p.Times, p.CPU = append(p.Times, m.wall), append(p.CPU, m.cpu)
 }
 
 // Text describes in words how the play ended.
@@ -146,9 +147,8 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 }
 
 // Play lets two players, First and Second, play a game after the moves of an opening. A player
-// that can only pass is not asked. Its
-// error is the cause of ctx's end, player.ErrLeft, or an error in the opening; then nothing
-// is decided.
+// that can only pass is not asked. Its error is the cause of ctx's end, player.ErrLeft,
+// ErrDelayed, or an error in the opening; then nothing is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
 	p := Played{Game: g.Spec(), Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	h := player.NewHistory(g)
@@ -171,7 +171,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			if err := h.Play(game.Pass); err != nil {
 				return p, err
 			}
-			p.Times = append(p.Times, 0)
+			p.spend(reading{cpu: NoCPU})
 			watch()
 			continue
 		}
@@ -181,30 +181,33 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		switch {
 		case ctx.Err() != nil:
 			return p, context.Cause(ctx)
-		case errors.Is(err, player.ErrLeft):
+		case errors.Is(err, player.ErrLeft), errors.Is(err, ErrDelayed):
 			return p, err
 		}
 		if back := (player.TakenBack{}); errors.As(err, &back) {
 			for range min(back.Moves, len(h.Names())-len(opening)) {
 				h.Undo()
 			}
-			p.Times = p.Times[:len(h.Names())-len(opening)]
+			n := len(h.Names()) - len(opening)
+			p.Times, p.CPU = p.Times[:n], p.CPU[:n]
 			watch()
 			continue
 		}
-		limit := seat.Limit + r.Grace
 		switch {
-		case seat.Limit > 0 && took > limit && !failed(err):
+		case errors.As(err, new(lateError)):
 			p.Reason = Late
-			err = fmt.Errorf("it took %v, the limit is %v", took.Round(time.Millisecond), seat.Limit)
+			p.spend(took)
 		case errors.Is(err, player.ErrResigned):
 			p.Reason, err = Resigned, nil
+		case errors.Is(err, player.ErrIllegal):
+			p.Reason = Illegal
 		case err != nil:
 			p.Reason = Failed
 		default:
 			p.Reason = Illegal
 			if err = h.Play(name); err == nil {
-				p.Moves, p.Times = h.Names(), append(p.Times, took)
+				p.Moves = h.Names()
+				p.spend(took)
 				watch()
 				continue
 			}
@@ -221,19 +224,15 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 
 // ask asks a player for a move. Whatever the player does, ask returns soon after the limit,
 // and soon after the end of ctx.
-func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name string, took time.Duration, err error) {
+func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name string, took reading, err error) {
 	type answer struct {
 		name string
-		took time.Duration
+		took reading
 		err  error
 	}
-	begun := time.Now()
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	if seat.Limit > 0 {
-		ctx, cancel = context.WithTimeout(parent, seat.Limit+r.Grace)
-		defer cancel()
-	}
+	watch := r.start(ctx, seat)
 	answered := make(chan answer, 1)
 	go func() {
 		var a answer
@@ -241,31 +240,63 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 			if cause := recover(); cause != nil {
 				a.err = fmt.Errorf("panic: %v", cause)
 			}
-			a.took = time.Since(begun)
+			a.took = watch.read(watch.clock.Now())
 			answered <- a
 		}()
 		a.name, a.err = seat.Player.Move(ctx, h, seat.Limit)
 	}()
-	select {
-	case a := <-answered:
-		return a.name, a.took, a.err
-	case <-ctx.Done():
+	var alarm <-chan time.Time
+	if seat.Limit > 0 {
+		alarm = watch.clock.After(watch.allowed)
+	}
+	for ctx.Err() == nil {
+		select {
+		case a := <-answered:
+			late, perhaps := watch.late(a.took)
+			switch {
+			case failed(a.err) || !perhaps:
+				return a.name, a.took, a.err
+			case late || r.strict:
+				return "", a.took, lateError{watch.describe(a.took, seat.Limit)}
+			}
+			return "", a.took, ErrDelayed
+		case <-alarm:
+			var again time.Duration
+			var over bool
+			if took, again, over = watch.over(); over {
+				cancel() // it may end the player, whose times are then lost
+			}
+			alarm = watch.clock.After(again)
+		case <-parent.Done():
+		}
+	}
+	err = ErrDelayed
+	if late, _ := watch.late(took); late || r.strict {
+		err = lateError{watch.describe(took, seat.Limit)}
 	}
 	select {
 	case a := <-answered:
-		return a.name, a.took, a.err
+		if failed(a.err) {
+			return "", took, a.err
+		}
+		return "", took, err
 	case <-time.After(patience):
-		return "", time.Since(begun), errAbandoned
+		return "", took, errors.Join(err, errAbandoned)
 	}
 }
 
-// errAbandoned is the error of a player that does not return from Move. The player must not
-// be called again, not even to close it.
+// A lateError describes a move that was late.
+type lateError struct{ text string }
+
+func (e lateError) Error() string { return e.text }
+
+// errAbandoned is part of the error of a player that does not return from Move. The player must
+// not be called again, not even to close it.
 var errAbandoned = errors.New("no answer")
 
-// failed reports whether err is an error other than a resignation or a timeout.
+// failed reports whether err is an error other than a resignation or the end of the time.
 func failed(err error) bool {
-	return err != nil && !errors.Is(err, player.ErrResigned) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errAbandoned)
+	return err != nil && !errors.Is(err, player.ErrResigned) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled)
 }
 
 // maxDetail is the maximum length of a fault's description: a program's text may be a

@@ -2,14 +2,24 @@ package referee
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
+	"sync"
 )
 
 // A Tournament is a round robin: every two entrants play a Match.
 type Tournament struct {
 	Entrants []Entrant
-	// Match contains the settings of all matches; its Entrants are ignored.
-	Match Match
+	// Match contains the settings of all matches; its Entrants are ignored. Its functions are
+	// not called concurrently, except Rules.Watch, which requires Parallel 1.
+	Match    Match
+	Parallel int // matches that are played at the same time; 0 is 1
+}
+
+// Games returns the number of games of a complete tournament.
+func (t *Tournament) Games() int {
+	return len(t.Entrants) * (len(t.Entrants) - 1) / 2 * t.Match.Games
 }
 
 // A Cross is the table of results of a tournament.
@@ -18,29 +28,89 @@ type Cross struct {
 	Between   [][]Standing // of entrant i against entrant j; zero for i = j
 }
 
-// Play plays the tournament. When ctx ends, it returns the error and the results of all
-// complete games.
-func (t *Tournament) Play(ctx context.Context) (Cross, error) {
-	n := len(t.Entrants)
+// NewCross makes the table of these entrants without games.
+func NewCross(entrants []Entrant) Cross {
+	n := len(entrants)
 	c := Cross{Standings: make([]Standing, n), Between: make([][]Standing, n)}
-	for i, e := range t.Entrants {
+	for i, e := range entrants {
 		c.Standings[i].Name = e.Name
 		c.Between[i] = make([]Standing, n)
 	}
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			m := t.Match
-			m.Entrants = [2]Entrant{t.Entrants[i].orBroken(), t.Entrants[j].orBroken()}
-			s, err := m.Play(ctx)
-			c.Between[i][j], c.Between[j][i] = s[0], s[1]
-			c.Standings[i].Add(s[0])
-			c.Standings[j].Add(s[1])
-			if err != nil {
-				return c, err
+	return c
+}
+
+// Add adds the result of a match between entrants i and j.
+func (c *Cross) Add(i, j int, s [2]Standing) {
+	c.Between[i][j], c.Between[j][i] = s[0], s[1]
+	c.Standings[i].Add(s[0], c.Standings[j].Name)
+	c.Standings[j].Add(s[1], c.Standings[i].Name)
+}
+
+// Play plays the tournament. When ctx ends, it returns the error and the results of all
+// complete games.
+func (t *Tournament) Play(parent context.Context) (Cross, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	c := NewCross(t.Entrants)
+	entrants := make([]Entrant, len(t.Entrants))
+	for i, e := range t.Entrants {
+		entrants[i] = e.giveUp()
+	}
+	matches := make(chan [2]int)
+	var mu, talk sync.Mutex // of c; of the functions of Match
+	var workers sync.WaitGroup
+	for range max(1, t.Parallel) {
+		workers.Go(func() {
+			for pair := range matches {
+				m := t.Match.guarded(&talk)
+				m.Entrants = [2]Entrant{entrants[pair[0]], entrants[pair[1]]}
+				s, err := m.Play(ctx)
+				mu.Lock()
+				c.Add(pair[0], pair[1], s)
+				mu.Unlock()
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range t.Entrants {
+		for j := i + 1; j < len(t.Entrants) && ctx.Err() == nil; j++ {
+			select {
+			case matches <- [2]int{i, j}:
+			case <-ctx.Done():
 			}
 		}
 	}
-	return c, nil
+	close(matches)
+	workers.Wait()
+	return c, context.Cause(ctx)
+}
+
+// guarded returns m with functions that are called by one match at a time.
+func (m Match) guarded(mu *sync.Mutex) Match {
+	if call := m.Recorded; call != nil {
+		m.Recorded = func(players [2]string, opening []string) (Played, bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			return call(players, opening)
+		}
+	}
+	if call := m.Begin; call != nil {
+		m.Begin = func(players [2]string) {
+			mu.Lock()
+			defer mu.Unlock()
+			call(players)
+		}
+	}
+	if call := m.Report; call != nil {
+		m.Report = func(p Played) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return call(p)
+		}
+	}
+	return m
 }
 
 // A Rating is the strength of an entrant in Elo points: an entrant with 400 points more
@@ -48,6 +118,15 @@ func (t *Tournament) Play(ctx context.Context) (Cross, error) {
 type Rating struct {
 	Elo   float64 // the mean over all entrants is 0
 	Error float64 // its standard error
+	// covariance is that of the rating with each rating.
+	covariance []float64
+}
+
+// Superiority returns the likelihood that the entrant of rating i is stronger than that of
+// rating j.
+func Superiority(ratings []Rating, i, j int) float64 {
+	a, b := ratings[i].covariance, ratings[j].covariance
+	return normal((ratings[i].Elo - ratings[j].Elo) / math.Sqrt(max(1e-9, a[i]+b[j]-2*a[j])))
 }
 
 // Ratings stops its iteration when no strength changes by more than the fraction
@@ -72,9 +151,13 @@ func (c Cross) Ratings() []Rating {
 		games[i] = make([]float64, n)
 		for j := range n {
 			if i != j {
-				b := c.Between[i][j]
-				games[i][j] = float64(b.Games()) + 1
-				points[i] += float64(b.Wins) + float64(b.Ties)/2 + 0.5
+				games[i][j]++
+				points[i] += 0.5
+				pairs := c.Between[i][j].Pairs
+				for _, key := range slices.Sorted(maps.Keys(pairs)) { // so that rounding is the same each time
+					x, n := pairs[key].counted()
+					games[i][j], points[i] = games[i][j]+n, points[i]+x
+				}
 			}
 		}
 	}
@@ -112,7 +195,10 @@ func (c Cross) Ratings() []Rating {
 	inverse := invert(information)
 	ratings := make([]Rating, n)
 	for i := range ratings {
-		ratings[i] = Rating{Elo: math.Log(strength[i]) / perElo, Error: math.Sqrt(max(0, inverse[i][i]-all)) / perElo}
+		for j := range inverse[i] {
+			inverse[i][j] = (inverse[i][j] - all) / (perElo * perElo)
+		}
+		ratings[i] = Rating{math.Log(strength[i]) / perElo, math.Sqrt(max(0, inverse[i][i])), inverse[i]}
 	}
 	return ratings
 }

@@ -25,7 +25,7 @@ func save(name string, p referee.Played, parse func(spec string) (game.Game, err
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		flags |= os.O_CREATE | os.O_EXCL
-		referee.WriteHeading(&text)
+		referee.WriteHeading(&text, "")
 	case err != nil && !errors.Is(err, errNoGames):
 		return err
 	}

@@ -127,7 +127,7 @@ func (m *model) keep() error {
 		return err
 	}
 	var text bytes.Buffer
-	referee.WriteHeading(&text)
+	referee.WriteHeading(&text, "")
 	played(m.h, m.players()).Write(&text)
 	return errors.Join(err, replace(m.o.Unfinished, text.Bytes()))
 }

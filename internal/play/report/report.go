@@ -1,0 +1,105 @@
+// Package report presents the result of a match or tournament: its ranking, as comma-separated
+// values, and as a page for a browser that contains everything it shows.
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+// A Report is the result of a match or tournament.
+type Report struct {
+	Game   game.Game
+	Cross  referee.Cross
+	Played []referee.Played // the games, for the page
+	Note   string           // describes the games, and what is missing
+}
+
+// A Row is an entrant in a ranking.
+type Row struct {
+	Rank int // from 1
+	referee.Standing
+	Rating      referee.Rating
+	Superiority float64            // the likelihood that it is stronger than the next one; NaN for the last
+	Against     []referee.Standing // its results against each entrant, in the order of the ranking
+}
+
+// Rows returns the ranking, the best first.
+func Rows(c referee.Cross) []Row {
+	ratings := c.Ratings()
+	order := make([]int, len(ratings))
+	for i := range order {
+		order[i] = i
+	}
+	// Equal results give equal ratings but for rounding.
+	key := func(i int) float64 { return math.Round(ratings[i].Elo * 1e6) }
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(j), key(i)) })
+	var rows []Row
+	for n, i := range order {
+		r := Row{Rank: n + 1, Standing: c.Standings[i], Rating: ratings[i], Superiority: math.NaN()}
+		if n+1 < len(order) {
+			r.Superiority = referee.Superiority(ratings, i, order[n+1])
+		}
+		for _, j := range order {
+			r.Against = append(r.Against, c.Between[i][j])
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Points returns the points and the number of games: "3½/4"; "-" without games.
+func Points(s referee.Standing) string {
+	if s.Games() == 0 {
+		return "-"
+	}
+	text := strconv.Itoa(s.Wins + s.Ties/2)
+	if s.Ties%2 == 1 {
+		if text == "0" {
+			text = ""
+		}
+		text += "½"
+	}
+	return fmt.Sprintf("%s/%d", text, s.Games())
+}
+
+// Percent returns a likelihood: "97.5%"; "-" for NaN.
+func Percent(p float64) string {
+	if math.IsNaN(p) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*p)
+}
+
+// CSV writes the ranking as comma-separated values, with a heading. CPU times that are not known
+// are empty.
+func (r Report) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"rank", "name", "rating", "rating_error", "superiority", "points", "games", "wins", "ties", "losses", "faults",
+		"mean_seconds", "longest_seconds", "mean_cpu_seconds", "longest_cpu_seconds"})
+	number := func(x float64, digits int) string {
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'f', digits, 64)
+	}
+	for _, row := range Rows(r.Cross) {
+		cpu, longest := "", ""
+		if mean, ok := row.MeanCPU(); ok {
+			cpu, longest = number(mean.Seconds(), 6), number(row.LongestCPU.Seconds(), 6)
+		}
+		out.Write([]string{strconv.Itoa(row.Rank), row.Name, number(row.Rating.Elo, 0), number(row.Rating.Error, 0), number(row.Superiority, 4),
+			number(float64(row.Wins)+float64(row.Ties)/2, 1), strconv.Itoa(row.Games()), strconv.Itoa(row.Wins), strconv.Itoa(row.Ties),
+			strconv.Itoa(row.Losses), strconv.Itoa(row.Faults), number(row.Mean().Seconds(), 6), number(row.Longest.Seconds(), 6), cpu, longest})
+	}
+	out.Flush()
+	return out.Error()
+}

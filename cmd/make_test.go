@@ -90,7 +90,7 @@ func TestMakePipe(t *testing.T) {
 	if _, stderr, code := makes(t, "pipe WIDTH=2 HEIGHT=2 CONNECT=2 PIPE_DATA="+dir); code != 0 {
 		t.Errorf("again: exit status %d, %s", code, stderr)
 	}
-	if _, stderr, code := makes(t, "pipe PIPE_DATA="+filepath.Dir(dir)); code == 0 || !strings.Contains(stderr, "not from here") {
+	if _, stderr, code := makes(t, "pipe PIPE_DATA="+filepath.Dir(dir)); code == 0 || !strings.Contains(stderr, "this script did not create it") {
 		t.Errorf("a folder of somebody else: exit status %d, %s", code, stderr)
 	}
 	if _, stderr, code := makes(t, "pipe WIDTH=0 PIPE_DATA="+dir); code == 0 || !strings.Contains(stderr, "init_map: connectn: width") {

@@ -25,7 +25,7 @@ func TestTUIPicture(t *testing.T) {
 	term.shows(`best: \S+ \S+(.|\n)*\[0\]`)
 	name := filepath.Join("..", "docs", "tui.svg")
 	got := term.svg()
-	term.types("Q")
+	term.types("QQ")
 	term.ends(0)
 	if *update {
 		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {

@@ -54,6 +54,13 @@ func pythonPage(t *testing.T, name string) (page string, programs []file) {
 	return page, programs
 }
 
+// TestPython runs the commands of docs/python.md, with the page's program.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	page, programs := pythonPage(t, "docs/python.md")
+	runPage(t, page, programs...)
+}
+
 // TestCourses runs the commands of docs/courses.md.
 func TestCourses(t *testing.T) {
 	t.Parallel()
@@ -113,7 +120,7 @@ func runPage(t *testing.T, page string, files ...file) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out"} {
+	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out", mustAbs(t, "../python"): "python"} {
 		if err := os.Symlink(name, filepath.Join(dir, to)); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +146,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case line == "\n":
 		case !ok:
 			command = false
-		case strings.HasPrefix(text, "$ make test"):
+		case strings.HasPrefix(text, "$ make test"), strings.HasPrefix(text, "$ make build"):
 		case strings.HasPrefix(text, "$ bin/play tui"): // it needs a terminal, see TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true

@@ -239,7 +239,7 @@ func killed(t *testing.T, board, ways []string) {
 						t.Fatalf("try %d: %v", try, err)
 					}
 					if is := fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime()); is != was {
-						t.Errorf("try %d: %s was whole, and was made again", try, name)
+						t.Errorf("try %d: %s was complete, and was rebuilt", try, name)
 					}
 				}
 				if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -62,7 +63,9 @@ func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...stri
 	term.was = term.settings()
 	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR="), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
+	kept := t.TempDir()
+	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
+		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
 	if err := term.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

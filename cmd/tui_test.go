@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/creack/pty"
 )
@@ -58,7 +59,7 @@ func TestTUILost(t *testing.T) {
 			break
 		}
 	}
-	term.types("q")
+	term.types("qq")
 	term.ends(0)
 }
 
@@ -139,7 +140,7 @@ func TestTUIResize(t *testing.T) {
 	}
 	term.types("b2\r")
 	term.shows(`(?m)^ 2 +\S+ +X +\S+$`)
-	term.types("Q")
+	term.types("QQ")
 	term.ends(0)
 }
 
@@ -169,7 +170,7 @@ func TestTUINoColour(t *testing.T) {
 		term.shows("tie in 9")
 		term.types("01")
 		term.shows("last: 1 by O")
-		term.types("Q")
+		term.types("QQ")
 		term.ends(0)
 		term.mu.Lock()
 		if got := coloured.MatchString(term.output.String()); got != want {
@@ -188,7 +189,7 @@ func TestTUIGround(t *testing.T) {
 		term.types("\x1b]11;rgb:" + ground + "\x1b\\")
 		term.types("0")
 		term.shows("last: 0 by X")
-		term.types("Q")
+		term.types("QQ")
 		term.ends(0)
 		term.mu.Lock()
 		if !strings.Contains(term.output.String(), "\x1b]11;?") || !strings.Contains(term.output.String(), colour) {
@@ -224,7 +225,7 @@ func TestTUISleeps(t *testing.T) {
 	term.shows("tie in 9")
 	term.types("0")
 	term.shows("last: 0 by X")
-	term.types("Q")
+	term.types("QQ")
 	term.ends(0)
 }
 
@@ -248,5 +249,251 @@ func TestTUIFiles(t *testing.T) {
 	term.ends(0)
 	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTUISearch shows a search at work on a board that is too large to solve: its depth and
+// speed, and the evaluation of each move with a bar. A key is handled while it works.
+func TestTUISearch(t *testing.T) {
+	const score = `(0|[+-]\d+)`
+	for words, moves := range map[string]string{
+		"connectn --width 8 --height 7 --connect 4 ": "34",
+		"mancala --pits 6 --stones 4 ":               "2\r8\r",
+		"network ":                                   "23\r45\r",
+	} {
+		term := inTerminal(t, t.TempDir(), "play tui "+words+"--you both", 120, 40)
+		at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
+		term.shows(at)
+		term.types(moves)
+		term.shows(at + `|` + at) // of the new position
+		if screen := term.shows("last: "); !strings.Contains(screen, " to move") {
+			t.Error(screen)
+		}
+		term.types("\x03")
+		term.ends(130)
+	}
+}
+
+// TestTUIThinks checks that while the machine is to move, the screen tells whose best move and
+// whose values it shows.
+func TestTUIThinks(t *testing.T) {
+	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
+	screen := term.shows(`you win in 11(.|\n)*best: `)
+	term.types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
+	term.shows(`O \(machine\) is thinking …\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
+	term.types("\x03")
+	term.ends(130)
+}
+
+// TestTUIAsks checks that Q asks once in a game that is not saved, and not in one that is.
+func TestTUIAsks(t *testing.T) {
+	for _, tt := range []struct{ keys, shows, more string }{
+		{"0", "this game is not saved: Q quits, S saves it", "Q"},
+		{"0Q0", "this game is not saved", "Q"}, // another move
+		{"0S\r", "", ""},
+		{"0U", "", ""},
+		{"0N", "this game is not saved", "Q"},
+	} {
+		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+		term.shows("X to move")
+		term.types(tt.keys)
+		if strings.HasPrefix(tt.keys, "0S") {
+			term.shows("saved in games.txt")
+		}
+		term.types("Q")
+		if tt.shows != "" {
+			term.shows(tt.shows)
+		}
+		term.types(tt.more)
+		term.ends(0)
+	}
+}
+
+// TestTUIKept checks that settings and an unfinished game are kept for the next start, unless
+// it is --fresh, and however the program ends.
+func TestTUIKept(t *testing.T) {
+	kept := t.TempDir()
+	env := []string{"XDG_CONFIG_HOME=" + kept + "/config", "XDG_STATE_HOME=" + kept + "/state"}
+	start := func(words string) *terminal { return inTerminal(t, t.TempDir(), "play tui "+words, 80, 24, env...) }
+	term := start("connectn --level club")
+	term.shows("New game")
+	term.types("3")
+	term.shows("X to move")
+	term.types("01V+")
+	term.shows("the machine plays strong")
+	term.types("\x03")
+	term.ends(130)
+
+	term = start("connectn")
+	screen := term.shows(`O +X|X +O`)
+	if !strings.Contains(screen, "last: 1 by O") || !strings.Contains(screen, "your unfinished game; N starts a new one") || strings.Contains(screen, "best: ") {
+		t.Error(screen)
+	}
+	term.types("0N")
+	term.shows("machine: strong")
+	term.types("\x1b") // Esc, back to the game
+	term.shows("last: 0 by X")
+	term.types("QQ")
+	term.ends(0)
+
+	for words, shows := range map[string]string{
+		"connectn --width 4":    `New game(.|\n)*machine: strong`, // another game
+		"connectn --you second": `last: 0 by X \(machine\)`,
+		"connectn --fresh":      `New game(.|\n)*machine: 1s a move`,
+	} {
+		term = start(words)
+		term.shows(shows)
+		term.cmd.Process.Signal(syscall.SIGTERM)
+		term.ends(143)
+	}
+	term = start("connectn --fresh --you both")
+	term.shows("X to move")
+	term.types("2")
+	term.shows("last: 2 by X")
+	term.types("QQ")
+	term.ends(0)
+	term = start("connectn")
+	term.shows("last: 2 by X")
+	term.types("0202")
+	term.shows("X has won")
+	term.types("Q")
+	term.shows("not saved")
+	term.types("Q")
+	term.ends(0)
+	term = start("connectn") // the game is over
+	term.shows("New game")
+	term.types("Q")
+	term.ends(0)
+}
+
+// TestTUIDamaged checks that damaged files of settings and of an unfinished game are ignored,
+// with a line that names the file and the fault.
+func TestTUIDamaged(t *testing.T) {
+	for _, tt := range []struct{ name, text, shows string }{
+		{"treereduce/play.json", "{\"level\": ", `play.json: expected settings as JSON: unexpected end of JSON input: it is ignored`},
+		{"treereduce/play.json", "{\"level\": \"wizard\"}", `play.json: there is no level "wizard": it is ignored`},
+		{"treereduce/play.json", "\x00\x1b[2J", `play.json: expected settings as JSON: invalid character '\x00' looking for beginning of value: it is ignored`},
+		{"treereduce/connectn-width3-height3-connect3.games", "treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
+		{"treereduce/connectn-width3-height3-connect3.games", "\x00\xff", `.games:1: expected "treereduce games 1"`},
+	} {
+		kept := t.TempDir()
+		name := filepath.Join(kept, tt.name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(tt.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		term := inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		term.shows(regexp.QuoteMeta(tt.shows))
+		term.types("30")
+		term.shows("last: 0 by X")
+		term.types("QQ")
+		term.ends(0)
+		term = inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		if screen := term.shows("last: 0 by X"); strings.Contains(screen, "ignored") {
+			t.Error(screen)
+		}
+		term.types("Q")
+		term.ends(0)
+	}
+}
+
+// TestTUISmall checks the complete screen of 20 columns and 8 lines: the parts do not overlap,
+// and what is typed has precedence.
+func TestTUISmall(t *testing.T) {
+	for _, tt := range []struct{ words, keys, screen string }{
+		{"connectn --width 7 --height 6 --connect 4 --you both", "3", `
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . X . . .
+  0 1 2 3 4 5 6
+ O to move
+`},
+		{"connectn --width 7 --height 6 --connect 4 --you both", "33Q", `
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . O . . .
+  . . . X . . .
+  0 1 2 3 4 5 6
+ this game is not
+`},
+		{"mancala --pits 6 --stones 4 --you both", "5", `
+ mancala pits=6 ston
+  10  9  8  7
+   4  5  5  5
+               1
+   4  4  4  0
+   2  3  4  5
+ row 1 to move
+ ? help  Q quit
+`},
+		{"network --you both", "76", `
+ _2  .  .  .  .  .
+ _3  .  .  .  .  .
+ _4  .  .  .  .  .
+ _5  .  .  .  .  .
+ _6  .  .  .  . [.]
+ _7  .  .  .  .
+    3_ 4_ 5_ 6_ 7_
+ > 76
+`},
+		{"mnk", "", `
+ New game
+ 1  you move first
+ 2  the machine
+ moves first
+ 3  two humans
+ 4  watch the
+ machine play
+ itself
+`},
+		{"mnk --you both", "?", `
+ a-z 0-9
+   type a move: a
+   one-character
+   name is played
+   at once, a
+   longer one with
+   Enter
+ Esc closes; arrows
+`},
+	} {
+		term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 20, 8)
+		term.shows(`to move|New game`)
+		term.types(tt.keys)
+		term.shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
+		term.types("\x03")
+		term.ends(130)
+	}
+}
+
+// TestTUILocale checks that only ASCII is written in a locale without UTF-8.
+func TestTUILocale(t *testing.T) {
+	for _, tt := range []struct {
+		env   []string
+		ascii bool
+	}{
+		{[]string{"LC_ALL=C"}, true},
+		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG=de_DE.ISO-8859-1"}, true},
+		{[]string{"LC_ALL=", "LC_CTYPE=en_US.utf8", "LANG=C"}, false},
+		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG="}, false},
+	} {
+		term := inTerminal(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
+		term.shows(`not proven, \d+ moves ahead: \S+ [.…]`)
+		term.types("s–ü\r") // the name of a file
+		term.shows("saved in")
+		term.types("Q")
+		term.ends(0)
+		term.mu.Lock()
+		if ascii := !strings.ContainsFunc(term.output.String(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
+			t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
+		}
+		term.mu.Unlock()
 	}
 }

@@ -39,10 +39,10 @@ type Cyclic interface {
 // be the set that the caller passed in. It is never empty. Calls of emit for the same
 // range are consecutive, so that the receiver needs to accumulate one range only.
 type Mover interface {
-	// Children emits the successors of a set of positions that are not terminal. Each
+	// Successors emits the successors of a set of positions that are not terminal. Each
 	// call of emit contains a successor at most once; over all calls, a position is
 	// emitted once for each move that leads to it.
-	Children(rng uint64, from block.Set, emit func(rng uint64, to block.Set))
+	Successors(rng uint64, from block.Set, emit func(rng uint64, to block.Set))
 	// Finished emits the terminal positions of a set, with one call for each result.
 	Finished(rng uint64, of block.Set, emit func(result Result, set block.Set))
 	// CountMoves adds the number of moves of each position of a set to its count. No
@@ -54,10 +54,10 @@ type Mover interface {
 // the forward pass stores each edge with the position that it leads from.
 type Backward interface {
 	Mover
-	// Parents emits the predecessors of a set, as Children emits the successors. It may
+	// Predecessors emits the predecessors of a set, as Successors emits the successors. It may
 	// emit positions that are terminal, and so have no moves, or that cannot be reached:
 	// the receiver drops them.
-	Parents(rng uint64, to block.Set, emit func(rng uint64, from block.Set))
+	Predecessors(rng uint64, to block.Set, emit func(rng uint64, from block.Set))
 }
 
 // KnowsBackward reports whether the Movers of a game are Backward.
@@ -80,8 +80,8 @@ func CheckRanges(g Cyclic) error {
 		return nil
 	}
 	err := fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, MaxRanges)
-	if plain, ok := g.(*plainRanges); ok {
-		err = fmt.Errorf("%w: a hash may have %d bits", err, bits.Len64(MaxRanges*uint64(plain.size)-1))
+	if r, ok := g.(*ranged); ok {
+		err = fmt.Errorf("%w: a hash may have %d bits", err, bits.Len64(MaxRanges*uint64(r.size)-1))
 	}
 	return err
 }
@@ -92,12 +92,12 @@ func RangeLen(g Cyclic, rng uint64) int {
 	return int(min(size, g.Positions()-rng*size))
 }
 
-// Plain is a game that computes the predecessors of a single position. It is optional; with
+// A Reversible is a game that computes the predecessors of a single position. It is optional; with
 // it, a solve needs less disk space.
-type Plain interface {
+type Reversible interface {
 	Game
-	// Parents appends the predecessors of p, each as often as it has moves to p.
-	Parents(dst []Position, p Position) []Position
+	// Predecessors appends the predecessors of p, each as often as it has moves to p.
+	Predecessors(dst []Position, p Position) []Position
 }
 
 // Limits for the bits of a hash within a range, for games without ranges of their own. There
@@ -109,31 +109,32 @@ const (
 	rangesBits     = 16
 )
 
-// PlainRanges adapts g, which may be Plain, to a Cyclic game with ranges of size hashes. Its Movers process sets position by position. If g is not Plain, they are not
+// WithRanges adapts g, which may be Reversible, to a Cyclic game with ranges of size hashes. Its
+// Movers process sets position by position. If g is not Reversible, they are not
 // Backward, and treat several moves to the same position as one.
-func PlainRanges(g Game, size int) Cyclic {
+func WithRanges(g Game, size int) Cyclic {
 	hashes := g.Info().Hashes
 	if hashes == 0 {
 		hashes = 1 << min(63, g.KeyBits())
 	}
-	return &plainRanges{g, size, hashes}
+	return &ranged{g, size, hashes}
 }
 
-type plainRanges struct {
+type ranged struct {
 	Game
 	size      int
 	positions uint64
 }
 
-func (g *plainRanges) Positions() uint64 { return g.positions }
-func (g *plainRanges) RangeSize() int    { return g.size }
+func (g *ranged) Positions() uint64 { return g.positions }
+func (g *ranged) RangeSize() int    { return g.size }
 
-func (g *plainRanges) NewMover() Mover {
-	m := &plainMover{g: g, sets: NewSets(g)}
+func (g *ranged) NewMover() Mover {
+	m := &singleMover{g: g, sets: NewSets(g)}
 	for result := range m.ends {
 		m.ends[result] = make(block.Set, block.Words(g.size))
 	}
-	if p, ok := g.Game.(Plain); ok {
+	if p, ok := g.Game.(Reversible); ok {
 		return &backMover{m, p}
 	}
 	m.once = true
@@ -164,9 +165,9 @@ next:
 	return moves[:n]
 }
 
-// A plainMover is a Mover that uses Game.Moves for one position at a time.
-type plainMover struct {
-	g     *plainRanges
+// A singleMover is a Mover that uses Game.Moves for one position at a time.
+type singleMover struct {
+	g     *ranged
 	once  bool // several moves to the same position count as one
 	slots []uint32
 	moves []Move
@@ -176,14 +177,14 @@ type plainMover struct {
 }
 
 // movesOf returns the moves of a position.
-func (m *plainMover) movesOf(p Position) []Move {
+func (m *singleMover) movesOf(p Position) []Move {
 	if m.moves = m.g.Moves(m.moves[:0], p); m.once {
 		m.moves = DistinctMoves(m.moves)
 	}
 	return m.moves
 }
 
-func (m *plainMover) Children(rng uint64, from block.Set, emit func(uint64, block.Set)) {
+func (m *singleMover) Successors(rng uint64, from block.Set, emit func(uint64, block.Set)) {
 	m.found = m.found[:0]
 	for p := range m.positions(rng, from) {
 		for _, move := range m.movesOf(p) {
@@ -194,7 +195,7 @@ func (m *plainMover) Children(rng uint64, from block.Set, emit func(uint64, bloc
 }
 
 // positions returns the positions of a set.
-func (m *plainMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
+func (m *singleMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
 	m.slots = of.Append(m.slots[:0])
 	return func(yield func(Position) bool) {
 		for _, slot := range m.slots {
@@ -205,7 +206,7 @@ func (m *plainMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
 	}
 }
 
-func (m *plainMover) Finished(rng uint64, of block.Set, emit func(Result, block.Set)) {
+func (m *singleMover) Finished(rng uint64, of block.Set, emit func(Result, block.Set)) {
 	for result := range m.ends {
 		clear(m.ends[result])
 	}
@@ -221,23 +222,23 @@ func (m *plainMover) Finished(rng uint64, of block.Set, emit func(Result, block.
 	}
 }
 
-func (m *plainMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
+func (m *singleMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
 	for p := range m.positions(rng, of) {
 		slot := int(p % uint64(m.g.size))
 		into.Put(slot, into.Get(slot)+len(m.movesOf(p)))
 	}
 }
 
-// A backMover is the Backward Mover of a Plain game.
+// A backMover is the Backward Mover of a Reversible game.
 type backMover struct {
-	*plainMover
-	plain Plain
+	*singleMover
+	game Reversible
 }
 
-func (m *backMover) Parents(rng uint64, to block.Set, emit func(uint64, block.Set)) {
+func (m *backMover) Predecessors(rng uint64, to block.Set, emit func(uint64, block.Set)) {
 	m.found = m.found[:0]
 	for p := range m.positions(rng, to) {
-		m.found = m.plain.Parents(m.found, p)
+		m.found = m.game.Predecessors(m.found, p)
 	}
 	m.sets.Send(m.found, emit)
 }

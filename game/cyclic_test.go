@@ -59,7 +59,7 @@ func (g *graph) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-func (g *graph) Parents(dst []game.Position, p game.Position) []game.Position {
+func (g *graph) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	for from, moves := range g.moves {
 		for _, to := range moves {
 			if to == p {
@@ -103,18 +103,18 @@ func randomGraph(r *rand.Rand, n int) *graph {
 	return g
 }
 
-// The set methods of PlainRanges agree with the moves, and gametest.Search finds the values of the
+// The set methods of WithRanges agree with the moves, and gametest.Search finds the values of the
 // oracle: wins, losses, ties and draws.
-func TestPlainRanges(t *testing.T) {
+func TestWithRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	seen := map[string]int{}
 	for range 300 {
 		plain := randomGraph(r, 2+r.IntN(200))
-		g := game.PlainRanges(plain, 1+r.IntN(100))
+		g := game.WithRanges(plain, 1+r.IntN(100))
 		gametest.Check(t, g)
-		rules := game.PlainRanges(gametest.RulesOnly(plain), g.RangeSize())
+		rules := game.WithRanges(gametest.RulesOnly(plain), g.RangeSize())
 		if game.KnowsBackward(rules) || !game.KnowsBackward(g) {
-			t.Fatal("moves backwards are known of rules alone, or not of a Plain game")
+			t.Fatal("moves backwards are known of rules alone, or not of a Reversible game")
 		}
 		gametest.Check(t, rules)
 		want := plain.worth()

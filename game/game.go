@@ -15,6 +15,10 @@ type Move struct {
 	To   Position
 }
 
+// Pass is the name of the move of a player who has no other, in games with passes. A player is
+// not asked for it.
+const Pass = "pass"
+
 // A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
 // Cyclic may have cycles: MethodOf adapts it to Cyclic. Methods that take a Position require
 // a valid one, except Check. All methods are safe for concurrent use.
@@ -93,11 +97,11 @@ type Tiered interface {
 	// tier. Targets appends the ranges into which moves across lead from it.
 	Sources(dst []uint64, tier int, rng uint64) []uint64
 	Targets(dst []uint64, tier int, rng uint64) []uint64
-	// Within returns the moves within a range. For each slot of the parent tier, in
-	// order, children has kinds entries: the slots of the children. An entry equal to
-	// the number of the children's slots means that there is no such move. Within
+	// Within returns the moves within a range. For each slot of the tier, in
+	// order, successors has kinds entries: the slots of the successors. An entry equal to
+	// the number of the successors' slots means that there is no such move. Within
 	// returns nil if no move stays within the range.
-	Within(tier int, rng uint64) (children []uint32, kinds int)
+	Within(tier int, rng uint64) (successors []uint32, kinds int)
 	// Finish moves the terminal positions of b from Open to Done and sets their
 	// values, which are those that Primitive returns.
 	Finish(b *block.Block)

@@ -60,6 +60,41 @@ type Kind struct {
 	New func(args []int) (Game, error)
 }
 
+// LineKind returns the kind of a game on a board of width columns and height rows, in which
+// connect pieces in a row win.
+func LineKind[G Game](name, usage, pieces string, rules func(width, height, connect int) (G, error)) Kind {
+	return Kind{
+		Name:  name,
+		Usage: usage,
+		Params: []Param{
+			{Name: "width", Usage: "columns of the board", Default: 3},
+			{Name: "height", Usage: "rows of the board", Default: 3},
+			{Name: "connect", Usage: pieces + " in a row that win", Default: 3},
+		},
+		New: func(args []int) (Game, error) {
+			g, err := rules(args[0], args[1], args[2])
+			if err != nil {
+				return nil, err // not g: a nil pointer in a Game is not nil
+			}
+			return g, nil
+		},
+	}
+}
+
+// CheckLine returns an error if these are not the parameters of a game of LineKind, or if the
+// board does not fit; limit describes the boards that do.
+func CheckLine(name string, width, height, connect int, fits bool, limit string) error {
+	switch {
+	case width < 1 || height < 1 || connect < 1:
+		return fmt.Errorf("%s: width, height and connect must be at least 1, found %d, %d and %d", name, width, height, connect)
+	case !fits:
+		return fmt.Errorf("%s: a board of %d×%d does not fit: %s", name, width, height, limit)
+	case connect > max(width, height):
+		return fmt.Errorf("%s: connect %d is longer than both sides of a board of %d×%d", name, connect, width, height)
+	}
+	return nil
+}
+
 // Make returns the rules of the game with these parameter values, which come from Param.Value.
 // The Spec of the rules must contain them: mappers, reducers and the reader of a table
 // identify the game by its Spec.

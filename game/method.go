@@ -11,7 +11,7 @@ type Method struct {
 }
 
 // MethodOf returns the method of a game. A game that is Tiered, Cyclic or Acyclic (checked in
-// this order) is solved as it is. Any other game is adapted to Cyclic, see PlainRanges.
+// this order) is solved as it is. Any other game is adapted to Cyclic, see WithRanges.
 func MethodOf(g Game) Method {
 	m := Method{Game: g}
 	switch g := g.(type) {
@@ -22,7 +22,7 @@ func MethodOf(g Game) Method {
 	case Acyclic:
 		m.Lists = g
 	default:
-		m.States = PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
+		m.States = WithRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
 	}
 	return m
 }

@@ -1,6 +1,10 @@
 package game
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // A Player is one of the two sides.
 type Player uint8
@@ -185,11 +189,11 @@ func (vs Values) Before(v Value) Value {
 	return v + NewValue(0, 1)
 }
 
-// rank orders the values of a child for player p, who moves to it; the rank of no value is 0.
+// rank orders the values of a successor for player p, who moves to it; the rank of no value is 0.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
-	if vs.OfMover { // the value is from the view of the opponent, who is to move in the child
+	if vs.OfMover { // the value is from the view of the opponent, who is to move in the successor
 		result = v.Outcome().For(Second)
 	}
 	switch result {
@@ -213,50 +217,29 @@ func (vs Values) rank(p Player, v Value) int {
 // order of Values.Better. Zero means that there is no move.
 type Score = uint8
 
-// The first score of each outcome; each outcome has MaxByteRemoteness+1 scores.
-const (
-	lossScore = 1
-	tieScore  = lossScore + MaxByteRemoteness + 1
-	winScore  = tieScore + MaxByteRemoteness + 1
-)
-
 // Scores is a player's order of the values that fit into a byte, as tables.
 type Scores struct {
-	// OfChild is the score of a move to a position of value v, with the ply of the move
+	// OfSuccessor is the score of a move to a position of value v, with the ply of the move
 	// included in the remoteness; zero if v is no value.
-	OfChild [256]Score
-	// Value is the value of a position whose best move has this score. Child is the value
-	// of the position that the move leads to: the inverse of OfChild.
-	Value, Child [256]Value
+	OfSuccessor [256]Score
+	// Value is the value of a position whose best move has this score. Successor is the value
+	// of the position that the move leads to: the inverse of OfSuccessor.
+	Value, Successor [256]Value
 }
 
 // Scores returns the order of values for p.
 func (vs Values) Scores(p Player) *Scores {
+	var values []Value
+	for v := range Value(MaxByteRemoteness << 2) { // a move from a position of more plies does not fit
+		if v.Valid() {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values, func(v, w Value) int { return cmp.Compare(vs.rank(p, v), vs.rank(p, w)) })
 	s := new(Scores)
-	for i := range s.OfChild {
-		child := Value(i)
-		v := vs.Before(child)
-		r := v.Remoteness()
-		if !child.Valid() || r > MaxByteRemoteness {
-			continue
-		}
-		result := v.Outcome().For(p)
-		if vs.OfMover {
-			result = Result(v.Outcome())
-		}
-		var score Score
-		switch {
-		case result == Wins:
-			score = Score(winScore + MaxByteRemoteness - r)
-		case result == Loses:
-			score = Score(lossScore + r)
-		case vs.TiesSoon:
-			score = Score(tieScore + MaxByteRemoteness - r)
-		default:
-			score = Score(tieScore + r)
-		}
-		s.OfChild[i] = score
-		s.Value[score], s.Child[score] = v, child
+	for i, v := range values {
+		score := Score(i + 1)
+		s.OfSuccessor[v], s.Value[score], s.Successor[score] = score, vs.Before(v), v
 	}
 	return s
 }

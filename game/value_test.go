@@ -60,7 +60,7 @@ func eachScores(do func(vs game.Values, p game.Player, s *game.Scores)) {
 
 func TestScoresAreInOrder(t *testing.T) {
 	eachScores(func(vs game.Values, p game.Player, s *game.Scores) {
-		score := s.OfChild
+		score := s.OfSuccessor
 		for v := range score {
 			for w := range score {
 				if score[v] == 0 || score[w] == 0 {
@@ -74,12 +74,12 @@ func TestScoresAreInOrder(t *testing.T) {
 	})
 }
 
-// Value is the inverse of OfChild with one more ply, Child is the inverse itself. Values
-// that no child can have get no score, and invalid scores have no value.
+// Value is the inverse of OfSuccessor with one more ply, Successor is the inverse itself. Values
+// that no successor can have get no score, and invalid scores have no value.
 func TestScoresInverse(t *testing.T) {
 	eachScores(func(vs game.Values, p game.Player, s *game.Scores) {
 		used := map[game.Score]bool{}
-		for i, score := range s.OfChild {
+		for i, score := range s.OfSuccessor {
 			v := game.Value(i)
 			if !v.Valid() || v.Remoteness() == game.MaxByteRemoteness {
 				if score != 0 {
@@ -94,13 +94,13 @@ func TestScoresInverse(t *testing.T) {
 			if got, want := s.Value[score], vs.Before(v); got != want {
 				t.Errorf("%+v, player %d: a move to %v has the value %v, want %v", vs, p, v, got, want)
 			}
-			if got := s.Child[score]; got != v {
+			if got := s.Successor[score]; got != v {
 				t.Errorf("%+v, player %d: the score of %v is of a move to %v", vs, p, v, got)
 			}
 		}
 		for score := range s.Value {
-			if !used[game.Score(score)] && (s.Value[score] != 0 || s.Child[score] != 0) {
-				t.Errorf("%+v, player %d: score %d is of no value, but gives %v of %v", vs, p, score, s.Value[score], s.Child[score])
+			if !used[game.Score(score)] && (s.Value[score] != 0 || s.Successor[score] != 0) {
+				t.Errorf("%+v, player %d: score %d is of no value, but gives %v of %v", vs, p, score, s.Value[score], s.Successor[score])
 			}
 		}
 	})
@@ -155,7 +155,7 @@ func TestBetter(t *testing.T) {
 	}
 }
 
-// A move gives a position the value of its child, one ply later.
+// A move gives a position the value of its successor, one ply later.
 func TestBefore(t *testing.T) {
 	for _, tt := range []struct{ v, players, mover game.Value }{
 		{0, 0, 0},

@@ -80,10 +80,10 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := l.Addr().String()
+	unused := l.Addr().String()
 	l.Close()
-	_, _, err = Dial(Scheme + nobody + "/x")
-	if err == nil || !strings.HasPrefix(err.Error(), "name node "+nobody+": ") || !strings.Contains(err.Error(), "connection refused: is it running? make cluster-up starts one on this machine") {
+	_, _, err = Dial(Scheme + unused + "/x")
+	if err == nil || !strings.HasPrefix(err.Error(), "name node "+unused+": ") || !strings.Contains(err.Error(), "connection refused: is it running? make cluster-up starts one on this machine") {
 		t.Errorf("got %v", err)
 	}
 	if err := unreachable([]string{"host:1"}, errors.New("no answer")); err.Error() != "name node host:1: no answer" {

@@ -1,29 +1,32 @@
 #!/usr/bin/env bash
-# The benchmarks whose figures are in docs/, as Go benchmarks. The values of COUNT runs are
-# printed, and then their medians, if benchstat can be had.
+# bench.sh runs the Go benchmarks whose figures are in docs/. It prints the values of COUNT runs, and
+# then their medians if benchstat can be downloaded.
 #
-#	scripts/bench.sh [solve]        commands, directories, look-ups, syncs (bin/ has the commands)
+#	scripts/bench.sh [solve]        commands of bin/, directories, look-ups, syncs
 #	scripts/bench.sh sync           durable writes
 #	scripts/bench.sh search         Connect Four, and BitBully on the same positions
-#	scripts/bench.sh moves N TIME   moves of Connect Four, of N (at most 222), that lose value
+#	scripts/bench.sh moves N TIME   how many of N moves (at most 222) of Connect Four lose value, with TIME each
+#	scripts/bench.sh evaluation N   moves of Connect Four that play web marks best after a second, of N (1000)
+#	scripts/bench.sh book N         the opening book, N positions (200) compared with searches: half an hour
 #	scripts/bench.sh network        depth of Network's search in five seconds
 #	scripts/bench.sh mancala        the search of Mancala
 #	scripts/bench.sh web            play web under load, with a table of 5×5
 #	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
-#	scripts/bench.sh levels         matches between neighbouring levels, which docs/playing.md lists
+#	scripts/bench.sh levels         matches between neighbouring levels, for docs/playing.md
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #
-# Environment: COUNT, the number of runs of what takes seconds (5); TREEREDUCE_LONG=1 adds
-# what takes minutes; TREEREDUCE_BIN is a directory of commands other than bin.
+# Environment: COUNT is the number of runs of short benchmarks (default 5); TREEREDUCE_LONG=1 adds
+# benchmarks that take minutes; TREEREDUCE_BIN is the directory of the commands (default bin);
+# TREEREDUCE_VALUES is a file that keeps the exact values of "evaluation" between runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TREEREDUCE_BIN=${TREEREDUCE_BIN:-$PWD/bin}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# run PATTERN PACKAGE [FLAG…]: benchmarks whose names match.
+# run PATTERN PACKAGE [FLAG…] runs the benchmarks whose names match.
 run() {
 	${GO:-go} test -run '^$' -timeout 5h -bench "$1" "${@:3}" "$2" | tee -a "$out/all.txt"
 }
@@ -42,6 +45,8 @@ search)
 	scripts/bitbully.sh "$out"
 	;;
 moves) TREEREDUCE_MOVES=$2 TREEREDUCE_MOVE_TIME=$3 run Moves ./search ;;
+evaluation) COUNT=1 && TREEREDUCE_EVALUATION=${2:-1000} run Evaluation ./internal/play/analysis -benchtime=1x ;;
+book) COUNT=1 && TREEREDUCE_BOOK=${2:-200} run Book ./internal/play/book -benchtime=1x ;;
 network) run Horizon ./game/network ;;
 mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
 counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The CPU time of BitBully (PyPI, for comparison only) on the positions of the benchmarks of
-# package search, in µs a position. Each set is solved again and again until that has taken a
-# second; the median counts. The winner must be the one that our search found.
+# bitbully.sh measures the CPU time of BitBully (from PyPI, for comparison only) on the positions of
+# the benchmarks of package search, in µs per position. Each set is solved repeatedly for a second,
+# and the median is printed. BitBully must find the same winner as our search.
 #
 #	scripts/bitbully.sh DIRECTORY
 #
-# DIRECTORY has the positions, as the benchmarks write them with TREEREDUCE_POSITIONS=DIRECTORY.
+# DIRECTORY contains the positions: the benchmarks write them with TREEREDUCE_POSITIONS=DIRECTORY.
 set -euo pipefail
 
 if [ $# != 1 ]; then
@@ -18,7 +18,7 @@ if ! { python3 -m venv "$1/venv" && "$1/venv/bin/python" -m pip install -q bitbu
 fi
 for name in late middle early eight hard whole; do
 	[ -e "$1/$name.txt" ] || continue
-	echo -n "BitBully, $name, exact, CPU µs a position: "
+	echo -n "BitBully, $name, exact, CPU µs per position: "
 	timeout 600 "$1/venv/bin/python" -c '
 import statistics, sys, time
 from bitbully import bitbully_core as core

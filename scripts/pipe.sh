@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The whole loop of jobs of Connect N as text, by hand: each job is a map, a sort and a
-# reduce, and each command is printed as one would type it.
+# pipe.sh solves Connect N with the steps as text filters: each job is a map, a sort and a reduce. It
+# prints each command as a user would type it.
 #
 #	scripts/pipe.sh WIDTH HEIGHT CONNECT DIRECTORY
 #
-# DIRECTORY must not be there, or be one that this made before. It gets a folder for each
-# job, as all_data of the course, each with one part; the programs come from bin. The part
-# of final has the name that the course's TUI.py looks for.
+# DIRECTORY must not exist, or be from an earlier run of this script. It gets a folder for each job,
+# named as in the course's all_data, with one shard. The programs are those of bin. The file in final
+# has the name that the course's TUI.py reads.
 set -euo pipefail
 
 if [ $# != 4 ]; then
@@ -18,14 +18,14 @@ dir=$4
 tiers=$(($1 * $2))
 mark=$dir/made-by-pipe
 if [ -e "$dir" ] && [ ! -e "$mark" ]; then
-	echo "pipe.sh: $dir is there, and not from here: PIPE_DATA names another" >&2
+	echo "pipe.sh: $dir exists, and this script did not create it: set PIPE_DATA to another directory" >&2
 	exit 1
 fi
 rm -rf "$dir"
 mkdir -p "$dir"
 touch "$mark"
 
-# run prints a command and runs it; what the steps count is left out.
+# run prints a command and runs it. It omits the counters that the steps print.
 run() {
 	echo "\$ $1"
 	eval "$1" 2>"$dir/errors" || {
@@ -34,7 +34,7 @@ run() {
 	}
 }
 
-# made is where a job's part goes.
+# made creates the folder of a job, and prints the name of its shard.
 made() {
 	mkdir -p "$dir/$1"
 	echo "$dir/$1/part-00000"

@@ -144,8 +144,8 @@ func readStates(data []byte, n int) error {
 	return nil
 }
 
-// TestHeardPacked packs a random inbox as a pair, and reads it back.
-func TestHeardPacked(t *testing.T) {
+// TestInboxPacked packs a random inbox as a pair, and reads it back.
+func TestInboxPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var h, got block.Inbox
 	for _, n := range []int{1, 64, 729} {

@@ -20,7 +20,7 @@ type blocks struct {
 	files []*tierFile
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
-	views recent[viewKey, streamfmt.View]
+	views recent[viewKey, tierView]
 	tiers []*jobdir.Tier // the same files, opened for verification
 }
 
@@ -41,7 +41,7 @@ type tierFile struct {
 }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
-	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, streamfmt.View]{most: recentViews}}
+	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -85,42 +85,36 @@ func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier
 
 // lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
-	low := t.g.Low(tier, rng)
-	slot, ok := slices.BinarySearch(low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b, err := t.view(tier, rng, len(low))
-	if err != nil || b == nil {
+	rng := p >> t.g.LowBits()
+	b, err := t.view(t.g.Tier(p), rng)
+	if err != nil {
 		return 0, false, err
+	}
+	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
+	if !ok {
+		return 0, false, nil
 	}
 	value, ok := b.Value(slot)
 	return game.Value(value), ok, nil
 }
 
-var errNone = errors.New("the table has no such block")
-
-// view returns the block of a range, which has the given number of slots; nil if the table
-// does not contain it. It is valid until the next call. The caller holds mu.
-func (t *blocks) view(tier int, rng uint64, slots int) (*streamfmt.View, error) {
-	v, err := t.views.get(viewKey{tier, rng}, func(v *streamfmt.View) error {
-		f := t.files[tier]
-		e, ok, err := f.cursor.Find(rng)
-		if err != nil {
+// view returns the block of a range. It is valid until the next call. The caller holds mu.
+func (t *blocks) view(tier int, rng uint64) (*tierView, error) {
+	return t.views.get(viewKey{tier, rng}, func(v *tierView) error {
+		v.low = nil
+		cursor := t.files[tier].cursor
+		e, ok, err := cursor.Find(rng)
+		if err != nil || !ok {
 			return err
 		}
-		if !ok {
-			return errNone
+		low := t.g.Low(tier, rng)
+		if err = cursor.View(e, len(low), &v.View); err == nil {
+			v.low = low
 		}
-		return f.cursor.View(e, slots, v)
+		return err
 	})
-	if err == errNone {
-		err = nil
-	}
-	return v, err
 }
 
 // openTiers opens the files as tiers, unless they are open.

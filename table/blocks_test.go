@@ -239,14 +239,14 @@ func TestVerifyFiles(t *testing.T) {
 		{"cut short", func(t *testing.T, file string) { cut(t, file, 100) }, "cut short"},
 		{"empty", func(t *testing.T, file string) { cut(t, file, 1<<20) }, "cut short: 0 of"},
 		{"a byte changed", func(t *testing.T, file string) { flip(t, file) }, "checksum"},
-		{"not whole", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "not whole"},
+		{"incomplete", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "incomplete"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, g := solved(t)
 			file := filepath.Join(dir, table.TierFile(g, 9))
 			test.damage(t, file)
 			_, err := verify(dir)
-			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "not whole" && !strings.Contains(err.Error(), file) {
+			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "incomplete" && !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want %q and the name of the file", err, test.want)
 			}
 		})

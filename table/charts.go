@@ -53,7 +53,7 @@ func (s Stats) Columns() chart.Columns {
 		}
 	}
 	c.Panels = []chart.Panel{
-		{Heading: "Who wins under best play: share of the tier's positions", Share: true, Series: parts[:]},
+		{Heading: "Outcome under best play: share of the tier's positions", Share: true, Series: parts[:]},
 		{Heading: "Positions in the tier (log scale)", Series: []chart.Series{all}},
 	}
 	return c

@@ -93,20 +93,12 @@ func listGames(t *testing.T) []game.Acyclic {
 	return games
 }
 
-// solutionOf returns the values of all reachable positions.
-func solutionOf(g game.Acyclic) map[game.Position]game.Value {
-	if random, ok := g.(*gametest.Acyclic); ok {
-		return random.Solve()
-	}
-	return gametest.Search(g)
-}
-
 // TestVerifyLists checks that a correct table passes, whatever the size of the intervals, and
 // that each wrong value, extra position and missing position is found, at the position itself
 // or at a predecessor.
 func TestVerifyLists(t *testing.T) {
 	for i, g := range listGames(t) {
-		right := solutionOf(g)
+		right := gametest.Search(g)
 		m := listTable(t, g, rowsOf(g, right))
 		for _, interval := range []int{1, 10, intervalRows} {
 			if n, err := verifyLists(t, m, g, interval); err != nil || n != uint64(len(right)) {
@@ -194,7 +186,7 @@ func TestVerifyListsUnreached(t *testing.T) {
 // follow from the rules.
 func TestVerifyListsRows(t *testing.T) {
 	g := listGames(t)[2]
-	right := solutionOf(g)
+	right := gametest.Search(g)
 	some := func(tiers [][]lists.Row) (tier int, row *lists.Row) {
 		for tier := len(tiers) / 2; ; tier++ {
 			if len(tiers[tier]) > 0 {
@@ -243,7 +235,7 @@ func TestVerifyListsRows(t *testing.T) {
 // another game, or if any byte is changed.
 func TestVerifyListsFile(t *testing.T) {
 	g := listGames(t)[2]
-	m := listTable(t, g, rowsOf(g, solutionOf(g)))
+	m := listTable(t, g, rowsOf(g, gametest.Search(g)))
 	content := func(tier int) []byte { return m.MapFS[TierFile(g, tier)].Data }
 	largest := 0
 	for tier := range g.Tiers() + 1 {
@@ -266,7 +258,7 @@ func TestVerifyListsFile(t *testing.T) {
 	}
 	m.write(t, name, right[:len(right)-1])
 	refused("cut short")
-	tiers := rowsOf(g, solutionOf(g))
+	tiers := rowsOf(g, gametest.Search(g))
 	tiers[largest][0].Word ^= 3
 	writeList(t, m, g, largest, tiers[largest])
 	if len(content(largest)) != len(right) {
@@ -277,7 +269,7 @@ func TestVerifyListsFile(t *testing.T) {
 	m.seal(t, g.Spec())
 	refused("of another tier")
 	of := listGames(t)[1]
-	other := listTable(t, of, rowsOf(of, solutionOf(of)))
+	other := listTable(t, of, rowsOf(of, gametest.Search(of)))
 	m.write(t, name, other.MapFS[TierFile(of, 0)].Data)
 	m.seal(t, g.Spec())
 	refused("of another game")
@@ -299,7 +291,7 @@ func TestVerifyListsFile(t *testing.T) {
 // TestVerifyListsCounts checks that a file with wrong counts is refused.
 func TestVerifyListsCounts(t *testing.T) {
 	g := listGames(t)[1]
-	tiers := rowsOf(g, solutionOf(g))
+	tiers := rowsOf(g, gametest.Search(g))
 	m := listTable(t, g, tiers)
 	file := &created{m: m, name: TierFile(g, 0)}
 	w, err := streamfmt.NewListWriter(file, g.Spec(), lists.Values)
@@ -322,7 +314,7 @@ func TestVerifyListsCounts(t *testing.T) {
 // every successor.
 func TestListReaderKeeps(t *testing.T) {
 	g := ticTacToe(t)
-	right := solutionOf(g)
+	right := gametest.Search(g)
 	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +348,7 @@ func TestListReaderKeeps(t *testing.T) {
 // the choices.
 func TestListsLookup(t *testing.T) {
 	for _, g := range listGames(t) {
-		right := solutionOf(g)
+		right := gametest.Search(g)
 		tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
 		if err != nil {
 			t.Fatal(err)
@@ -400,7 +392,7 @@ func TestListsLookup(t *testing.T) {
 // is complete but differs from the seal.
 func TestListsLookupSealed(t *testing.T) {
 	g := listGames(t)[2]
-	tiers := rowsOf(g, solutionOf(g))
+	tiers := rowsOf(g, gametest.Search(g))
 	for tier := range tiers {
 		m, forged := listTable(t, g, tiers), slices.Clone(tiers[tier])
 		length := len(m.MapFS[TierFile(g, tier)].Data)
@@ -433,7 +425,7 @@ func TestListsStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := parsed.(game.Acyclic)
-	right := solutionOf(g)
+	right := gametest.Search(g)
 	tab, err := OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
@@ -461,7 +453,7 @@ func TestListsStats(t *testing.T) {
 // positions.
 func TestListsSample(t *testing.T) {
 	g := listGames(t)[0]
-	right := solutionOf(g)
+	right := gametest.Search(g)
 	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
 	if err != nil {
 		t.Fatal(err)

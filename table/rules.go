@@ -160,7 +160,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
-	var led reachedSlots // marks made by the moves of the previous part
+	var reached reachedSlots // marks made by the moves of the previous part
 	var first uint64
 	for i, part := range parts {
 		firsts, err := c.count(ctx, part, first)
@@ -171,12 +171,12 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		var marks reachedSlots // marks made by the moves of this part
 		switch {
 		case part.own:
-			marks = newLedTo(part, append(firsts, first))
+			marks = newReached(part, append(firsts, first))
 		case i+1 < len(parts):
-			marks = newLedTo(parts[i+1], nil)
+			marks = newReached(parts[i+1], nil)
 		}
 		if !part.own {
-			err = c.checkReachable(ctx, part, led)
+			err = c.checkReachable(ctx, part, reached)
 		}
 		if err == nil {
 			err = c.positions(ctx, part, part.all(), marks)
@@ -187,7 +187,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		if err != nil {
 			return 0, 0, err
 		}
-		led = marks
+		reached = marks
 	}
 	return c.total, all, nil
 }
@@ -247,10 +247,10 @@ type rulesCheck struct {
 // reachedSlots is the set of positions that moves lead to, by range.
 type reachedSlots map[uint64]block.Set
 
-// newLedTo returns an empty set. firsts is needed for a part without slots only: the number of
+// newReached returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
-func newLedTo(part *rulesPart, firsts []uint64) reachedSlots {
-	led := make(reachedSlots, len(part.ranges))
+func newReached(part *rulesPart, firsts []uint64) reachedSlots {
+	reached := make(reachedSlots, len(part.ranges))
 	for i, rng := range part.ranges {
 		n := 0
 		if part.slots != nil {
@@ -258,9 +258,9 @@ func newLedTo(part *rulesPart, firsts []uint64) reachedSlots {
 		} else {
 			n = int(firsts[i+1] - firsts[i])
 		}
-		led[rng] = make(block.Set, block.Words(n))
+		reached[rng] = make(block.Set, block.Words(n))
 	}
-	return led
+	return reached
 }
 
 // count counts the positions of a part, and compares the numbers with those recorded in its
@@ -311,11 +311,11 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	return firsts, err
 }
 
-// checkReachable returns a Fault if a position of a part, other than the initial one, is not in led.
-func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, led reachedSlots) error {
+// checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
+func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reached reachedSlots) error {
 	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
 		return func(d drawn, slots []uint32) error {
-			set := led[part.ranges[d.i]]
+			set := reached[part.ranges[d.i]]
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
 					continue

@@ -24,9 +24,9 @@ func TestRulesCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	games := []game.Cyclic{game.PlainRanges(gametest.TieGame(), 4), quick}
+	games := []game.Cyclic{game.WithRanges(gametest.TieGame(), 4), quick}
 	for range 20 {
-		games = append(games, game.PlainRanges(gametest.RandomGraph(r, 2+r.IntN(40)), 7))
+		games = append(games, game.WithRanges(gametest.RandomGraph(r, 2+r.IntN(40)), 7))
 	}
 	for _, g := range games {
 		right := valuesOf(g)
@@ -77,7 +77,7 @@ func TestRulesCyclic(t *testing.T) {
 // right.
 func TestRulesUnled(t *testing.T) {
 	graph := gametest.TieGame() // 6 leads to a tie, but nothing leads to 6
-	g := game.PlainRanges(graph, 4)
+	g := game.WithRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)
 	tab, err := OpenOf(cyclicTable(t, g, values), ".", g)

@@ -81,8 +81,8 @@ func TestVerifyCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]game.Cyclic{
-		"ties":       game.PlainRanges(gametest.TieGame(), 4),
-		"rules only": game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4),
+		"ties":       game.WithRanges(gametest.TieGame(), 4),
+		"rules only": game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4),
 		"quickcross": quick,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 
 // TestCyclicTable checks look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
-	g := game.PlainRanges(gametest.TieGame(), 4)
+	g := game.WithRanges(gametest.TieGame(), 4)
 	m := cyclicTable(t, g, valuesOf(g))
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
@@ -231,7 +231,7 @@ func TestCyclicTable(t *testing.T) {
 		t.Errorf("a picture of %d columns, want 5", n)
 	}
 	delete(m.MapFS, path.Join(Dir, store.Success))
-	if _, err := OpenOf(m, ".", g); err == nil || !strings.Contains(err.Error(), "not whole") {
+	if _, err := OpenOf(m, ".", g); err == nil || !strings.Contains(err.Error(), "incomplete") {
 		t.Errorf("without _SUCCESS: %v", err)
 	}
 }

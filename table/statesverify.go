@@ -26,7 +26,7 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(sha
 		v.ranges = append(v.ranges, rng)
 	}
 	v.locks = make([]sync.Mutex, len(v.ranges))
-	v.holds = make([][game.Ties + 1]uint64, len(v.ranges))
+	v.occurs = make([][game.Ties + 1]uint64, len(v.ranges))
 	counts := t.file.Counts()
 	if err := v.count(ctx, &counts); err != nil {
 		return err
@@ -59,7 +59,7 @@ type statesVerifier struct {
 	*states
 	ranges []uint64
 	locks  []sync.Mutex            // by range; protects its inbox
-	holds  [][game.Ties + 1]uint64 // by range and result: a bit for each remoteness that occurs
+	occurs [][game.Ties + 1]uint64 // by range and result: a bit for each remoteness that occurs
 	most   int                     // greatest remoteness
 }
 
@@ -102,7 +102,7 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 		for value, n := range here {
 			counts[value] -= n
 			if w := game.Value(value); n > 0 {
-				v.holds[rng][w.Outcome()] |= 1 << w.Remoteness()
+				v.occurs[rng][w.Outcome()] |= 1 << w.Remoteness()
 				v.most = max(v.most, w.Remoteness())
 			}
 		}
@@ -162,7 +162,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			mover := v.g.NewMover()
 			return func(rng uint64) error {
 				if new := all[rng].new; !new.Empty() {
-					mover.Children(rng, new, receive)
+					mover.Successors(rng, new, receive)
 				}
 				return nil
 			}
@@ -296,7 +296,7 @@ func (v *statesVerifier) send(ctx context.Context, name string, number, from, to
 		return func(rng uint64) error {
 			var any uint64
 			for _, result := range results {
-				any |= v.holds[rng][result]
+				any |= v.occurs[rng][result]
 			}
 			if any>>(number-1)&1 == 0 {
 				return nil

@@ -136,7 +136,7 @@ func newTierStats(tier int, counts Counts, values game.Values) (TierStats, error
 		case game.Tie:
 			s.Ties += n
 		default:
-			return TierStats{}, fmt.Errorf("tier %d holds %d positions of value byte %d, which is no value", tier, n, v)
+			return TierStats{}, fmt.Errorf("tier %d has %d positions of value byte %d, which is no value", tier, n, v)
 		}
 		if v.Remoteness() == 0 {
 			s.Finished += n

@@ -59,7 +59,7 @@ func TestTierStats(t *testing.T) {
 	}
 
 	counts[game.NewValue(game.Undecided, 2)] = 1
-	if _, err := newTierStats(4, counts, xo); err == nil || !strings.Contains(err.Error(), "tier 4 holds 1 positions of value byte 8") {
+	if _, err := newTierStats(4, counts, xo); err == nil || !strings.Contains(err.Error(), "tier 4 has 1 positions of value byte 8") {
 		t.Errorf("a position without a value: got error %v", err)
 	}
 }

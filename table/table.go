@@ -167,7 +167,7 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	seal, _, err := store.OpenDir(fsys, dir, m.Game)
 	switch {
 	case errors.Is(err, store.ErrIncomplete):
-		return nil, fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume continues)", dir, store.Success)
+		return nil, fmt.Errorf("%s: incomplete: it has no %s: the game has not been solved to its end (driver solve --resume continues)", dir, store.Success)
 	case err != nil:
 		return nil, err
 	case seal == nil:

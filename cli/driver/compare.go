@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -85,7 +84,7 @@ func (p *program) compare(c *cli.Context) error {
 			continue
 		}
 		var err error
-		if results[i].Lines, err = s.lines(g); err != nil {
+		if results[i].Lines, err = s.lines(&d); err != nil {
 			return err
 		}
 	}
@@ -184,12 +183,12 @@ func (s *side) openText(games game.Kinds, dir string) error {
 	return nil
 }
 
-// lines reads the text, sorted by position. A duplicate position is an error.
-func (s *side) lines(g game.Game) (all []compare.Valued, err error) {
+// lines reads the text, in the order of a table. A duplicate position is an error.
+func (s *side) lines(d *compare.Difference) (all []compare.Valued, err error) {
 	add := func(in io.Reader, source string) error {
 		r := streamfmt.NewLineReader(in, source)
 		return r.Each(func(line []byte) error {
-			v, err := compare.ParseLine(g, strings.TrimSuffix(string(line), "\r"))
+			v, err := compare.ParseLine(d.Game, strings.TrimSuffix(string(line), "\r"))
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
 			}
@@ -208,13 +207,10 @@ func (s *side) lines(g game.Game) (all []compare.Valued, err error) {
 	if err != nil {
 		return nil, err
 	}
-	order := func(a, b compare.Valued) int { return cmp.Compare(a.Position, b.Position) }
-	if !slices.IsSortedFunc(all, order) {
-		slices.SortFunc(all, order)
-	}
+	slices.SortFunc(all, func(a, b compare.Valued) int { return d.Order(a.Position, b.Position) })
 	for i := range all[:max(0, len(all)-1)] {
 		if p := all[i].Position; p == all[i+1].Position {
-			return nil, fmt.Errorf("%s: '%s' occurs twice", s.name, g.AppendText(nil, p))
+			return nil, fmt.Errorf("%s: '%s' occurs twice", s.name, d.Game.AppendText(nil, p))
 		}
 	}
 	return all, nil
@@ -237,13 +233,13 @@ func printDifference(out io.Writer, d *compare.Difference, names [2]string) erro
 	}
 	var boards [2]string
 	for i, name := range names {
-		fmt.Fprintf(out, "%s: %s, %d only there\n", name, numfmt.Count(d.All[i], "position"), d.Alone[i])
+		fmt.Fprintf(out, "%s: %s, %s not in %s\n", name, numfmt.Count(d.All[i], "position"), numfmt.Number(d.Alone[i]), names[1-i])
 		boards[i] = name + "\nmissing\n"
 		if v := d.First.Values[i]; d.First.There[i] {
 			boards[i] = fmt.Sprintf("%s\n%s%s (%d)\n", name, d.Game.Picture(d.First.Position), d.Game.Values().Text(v), v)
 		}
 	}
-	fmt.Fprintf(out, "different values: %d\n\nfirst difference, %s:\n\n%s", d.Unequal, notation.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
+	fmt.Fprintf(out, "different values: %s\n\nfirst difference, %s:\n\n%s", numfmt.Number(d.Unequal), notation.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
 	return command.ErrReported
 }
 

@@ -26,7 +26,7 @@ func (p *program) exportCommand() *cli.Command {
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
 			"the player to move) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes, after a header. N may be a range: 3-5.\n" +
-			"Spreadsheets drop leading blanks: --dots writes points instead, which all commands read.\n\n" +
+			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
@@ -35,7 +35,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
 			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
-			&cli.BoolFlag{Name: "dots", Usage: "write blanks as points"},
+			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 			&cli.BoolFlag{Name: "header", Usage: "write a header line with the names of the fields", Value: true},
@@ -76,7 +76,7 @@ func (p *program) export(c *cli.Context) error {
 		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots")}
 		if start := x.Game.Start(); x.Dots {
 			if p, err := x.Game.Parse(string(export.Dotted(x.Game.AppendText(nil, start)))); err != nil || p != start {
-				return command.Usagef("--dots: positions of %s cannot be read with points for blanks", x.Game.Spec())
+				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", x.Game.Spec())
 			}
 		}
 		if c.Bool("header") && form.Header != "" {

@@ -319,7 +319,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := free.Addr().String()
+	unused := free.Addr().String()
 	free.Close()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -342,7 +342,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		env   []string
 		args  []string
 	}{
-		{"no listener", words("name node "+nobody, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+nobody+"/x")},
+		{"no listener", words("name node "+unused, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+unused+"/x")},
 		{"the listener sends nothing", words("name node "+silent.Addr().String(), "no answer within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
 		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
 		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
@@ -93,7 +94,7 @@ func printWrong(c *cli.Context, g game.Game, err error) error {
 	before := ""
 	for i, line := range w.Input {
 		if i == mostInput {
-			fmt.Fprintf(out, "… and %d lines more\n", len(w.Input)-i)
+			fmt.Fprintf(out, "… and %s more lines\n", numfmt.Number(len(w.Input)-i))
 			break
 		}
 		board := pictureOf(g, line)
@@ -104,7 +105,7 @@ func printWrong(c *cli.Context, g game.Game, err error) error {
 		fmt.Fprintln(out, strconv.Quote(line))
 	}
 	if len(w.Input) == 0 {
-		fmt.Fprintln(out, "  no line related to it")
+		fmt.Fprintln(out, "  no related line")
 	}
 	fmt.Fprintf(out, "\n%s", beside(boardOf(g, w.Expected, "expected"), boardOf(g, w.Found, "found")))
 	return err

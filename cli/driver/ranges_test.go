@@ -25,9 +25,9 @@ func TestRanges(t *testing.T) {
 		t.Errorf("%q, %v, want %q", text, err, output)
 	}
 	refused(t, map[string]string{
-		"ranges":                                 "expected a game: connectn",
-		"ranges quickcross":                      `unknown game "quickcross", expected connectn`,
-		"ranges mnk":                             `unknown game "mnk", expected connectn`,
+		"ranges":                                 "expected a game: connectn, connect4, fourinarow",
+		"ranges quickcross":                      `unknown game "quickcross", expected connectn, connect4, fourinarow`,
+		"ranges mnk":                             `unknown game "mnk", expected connectn, connect4, fourinarow`,
 		"ranges connectn --reducers 2":           "--tier is missing",
 		"ranges connectn --tier 2":               "--reducers is missing",
 		"ranges connectn --tier 2 two":           `unexpected argument "two"`,

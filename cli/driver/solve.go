@@ -36,12 +36,16 @@ const clusterAbove = 500_000_000
 func (p *program) solveCommand() *cli.Command {
 	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags()}, p.solveGame)
 	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
+	var names []string
 	for _, g := range c.Subcommands {
-		if _, ok := small.Named(g.Name); !ok {
+		_, isKind := p.games.Named(g.Name)
+		if _, ok := small.Named(g.Name); isKind && !ok {
 			g.Category = "to play and search only"
+			continue
 		}
+		names = append(names, g.Name)
 	}
-	c.Action = command.Unknown("game", small.Names())
+	c.Action = command.Unknown("game", names)
 	return c
 }
 
@@ -60,7 +64,7 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "replace", Usage: "replace a finished run of another game that took less than a minute; if this game is solved, print its result"},
 		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
-		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
+		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},
 		&cli.StringFlag{Name: "memory", Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/play/gtp"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/template"
 )
 
 func engineCommand(games game.Kinds) *cli.Command {
@@ -22,10 +24,18 @@ func engineCommand(games game.Kinds) *cli.Command {
 		Name:      "engine",
 		Usage:     "act as an engine: answer commands of the protocol in docs/engines.md on stdin and stdout",
 		ArgsUsage: "[PLAYER]",
-		Description: entrantHelp + "Without a PLAYER it is\n" +
-			"machine. The game is that of the command line until the controller sets another.",
-		Flags: entrantFlags(),
+		Description: aPlayerIs + programHelp + "Without a PLAYER it is\n" +
+			"machine. The game is that of the command line until the controller sets another.\n" +
+			"--template prints a player to start from: one function to fill in, and a base class that answers the commands.",
+		Flags: engineFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
+}
+
+// engineFlags returns the flags of play engine.
+func engineFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, the assignment2.py that turns a player class of that course into a program"},
+	}, entrantFlags()...)
 }
 
 // playEngine implements play engine.
@@ -43,6 +53,14 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
+		return err
+	}
+	if name := c.String("template"); name != "" {
+		text, err := template.Program(name, g)
+		if err != nil {
+			return command.Usagef("--template: %w", err)
+		}
+		_, err = io.WriteString(c.App.Writer, text)
 		return err
 	}
 	ctx, stop := command.Interruptible(c.Context)

@@ -30,18 +30,24 @@ import (
 const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6|level=club,memory=64M,threads=1] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
-const entrantHelp = "A PLAYER is one of\n\n" +
-	"   human                    enters moves at the terminal\n" +
-	"   random[:seed=N]          plays random moves\n" +
-	"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
-	"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
-	"                            moves ahead, or plays at a level=beginner,\n" +
-	"                            novice, casual, regular, club, strong, expert,\n" +
-	"                            master, grandmaster or perfect; memory=64M,\n" +
-	"                            threads=1\n" +
-	"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
-	"                            is for the shell: 'program:python3 engine.py'\n\n" +
-	"with a name before it, if you like: alice='program:python3 alice.py'.\n"
+const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp
+
+// aPlayerIs and programHelp are the parts of entrantHelp before and after the human.
+const (
+	aPlayerIs   = "A PLAYER is one of\n\n"
+	programHelp = "   random[:seed=N]          plays random moves\n" +
+		"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
+		"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
+		"                            moves ahead, or plays at a level=beginner,\n" +
+		"                            novice, casual, regular, club, strong, expert,\n" +
+		"                            master, grandmaster or perfect; memory=64M,\n" +
+		"                            threads=1\n" +
+		"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
+		"                            is for the shell: 'program:python3 engine.py'\n\n"
+)
+
+// namedHelp explains the names of players.
+const namedHelp = "A PLAYER may have a name: alice='program:python3 alice.py'. "
 
 // countError returns the error for a wrong number of players.
 func countError(want string, found int) error {

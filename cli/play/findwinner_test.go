@@ -175,8 +175,8 @@ func TestFindWinnerLengthUnproven(t *testing.T) {
 
 func TestFindWinnerRefuses(t *testing.T) {
 	refused(t, map[string]string{
-		"find-winner":                                   "expected a game: connectn, quickcross, mnk, mancala",
-		"find-winner chess":                             `unknown game "chess", expected connectn, quickcross, mnk, mancala`,
+		"find-winner":                                   "expected a game: connectn, quickcross, mnk, mancala, connect4, fourinarow, tictactoe, noughts",
+		"find-winner chess":                             `unknown game "chess", expected connectn, quickcross, mnk, mancala, connect4, fourinarow, tictactoe, noughts`,
 		"find-winner connectn --by luck 1":              `--by "luck": expected plain, memo or search`,
 		"find-winner connectn --chains 10 1":            "--chains: --by search does not use it",
 		"find-winner connectn --by plain --memory 1M 1": "--memory: --by plain does not use it",

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,14 +18,15 @@ import (
 // gameCommands returns a command for each game, named like the game, that plays it.
 func gameCommands(games game.Kinds) []*cli.Command {
 	c := command.OfGame(games, &cli.Command{
-		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + "A human is asked who moves first, and whether\n" +
+		ArgsUsage: "[PLAYER PLAYER]",
+		Description: entrantHelp + "Without players, a human plays against a machine. A human is asked who moves first, and whether\n" +
 			"to play again; a machine then keeps its table. Without a human the first player moves first;\n" +
-			"in Network, always. resign gives up a game; quit, or the end of the input, ends the program.",
+			"in Network, always. A human enters moves, or help, undo, resign (the game) or quit (the program); the\n" +
+			"end of the input is quit, too.",
 		Flags: gameFlags(),
 	}, playGame)
 	for _, g := range c.Subcommands {
-		g.Category = "to play a game"
+		g.Category = cmp.Or(g.Category, "to play a game")
 		if kind, ok := games.Named(g.Name); ok && isMancala(kind) {
 			asMancala(g)
 		}
@@ -40,7 +42,11 @@ func gameFlags() []cli.Flag {
 // playGame implements play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
 	words := c.Args().Slice()
-	if len(words) != 2 {
+	switch len(words) {
+	case 0:
+		words = []string{"human", "machine"}
+	case 2:
+	default:
 		return countError("two players", len(words))
 	}
 	g, err := command.GameOf(c, kind)
@@ -56,6 +62,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
+	l.console.Undo = true
 	specs, err := specsOf(words)
 	if err != nil {
 		return err
@@ -153,6 +160,9 @@ func (t *tableTalk) ask(ctx context.Context, question string, answers ...string)
 		line, err := t.console.Line(ctx)
 		if err != nil {
 			return 0, err
+		}
+		if line == player.Quit {
+			return 0, player.ErrLeft
 		}
 		if i := slices.IndexFunc(answers, func(a string) bool { return line == a || line == a[:1] }); i >= 0 {
 			return i, nil

@@ -24,8 +24,9 @@ import (
 // mancalaHelp is the help for play mancala M N TIMEOUT PLAYER PLAYER.
 const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PLAYER PLAYER, with M pits a row, N stones in each,\n" +
 	"and TIMEOUT in whole seconds, -1 for none. A PLAYER is HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer,\n" +
-	"EvaluationPlayer, CustomPlayer or program:COMMAND. The first is row 0, at the bottom. A player a second late gets a move\n" +
-	"at random. A CustomPlayer without a timeout has five seconds."
+	"EvaluationPlayer, CustomPlayer or program:COMMAND; play engine mancala --template cse150 prints the assignment2.py\n" +
+	"that turns a class of yours into a program: 'program:python3 assignment2.py FILE CLASS'. The first is row 0, at the\n" +
+	"bottom. A player a second late gets a move at random. A CustomPlayer without a timeout has five seconds."
 
 // unlimited is the time per move of the custom player without a timeout.
 const unlimited = 5 * time.Second
@@ -38,7 +39,7 @@ func asMancala(c *cli.Command) {
 	generic := c.Action
 	c.Action = func(c *cli.Context) error {
 		switch c.NArg() {
-		case 2:
+		case 0, 2:
 		case 5:
 			return courseGame(c)
 		default:
@@ -121,7 +122,7 @@ func courseGame(c *cli.Context) error {
 		}
 		p, err := cse150.New(name, rules, o)
 		if err != nil {
-			return command.Usagef("%w or program:COMMAND; 'program:python3 assignment2.py FILE' plays with a class of yours (docs/engines.md)", err)
+			return command.Usagef("%w or program:COMMAND; for a class of yours: play engine mancala --template cse150 >assignment2.py, and then 'program:python3 assignment2.py FILE %s'", err, name)
 		}
 		g.Players[row].New = func(context.Context) (player.Player, error) { return p, nil }
 	}
@@ -161,10 +162,10 @@ func mancalaAnswer(c *cli.Context) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	g, err := cse150.ReadCase(command.Until(ctx, in))
-	answer := mancala.Pass
+	answer := game.Pass
 	if err == nil {
 		// If passing is the only possibility, don't ask the player.
-		if moves := g.Moves(nil, g.Start()); len(moves) > 0 && moves[0].Name != mancala.Pass {
+		if moves := g.Moves(nil, g.Start()); len(moves) > 0 && moves[0].Name != game.Pass {
 			answer, err = moveOf(ctx, who, o, g)
 		}
 	}

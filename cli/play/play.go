@@ -3,6 +3,7 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,8 +33,20 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 		Name:     "play",
 		Usage:    "play games, and find who wins",
 		Commands: list,
-		Action:   command.Unknown("command or game", command.Names(list)),
+		Action:   howToBegin(games, command.Unknown("command or game", command.Names(list))),
 	}, args, stdin, stdout, stderr)
+}
+
+// howToBegin returns an action that is unknown and, without arguments, adds how to begin.
+func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		err := unknown(c)
+		if c.NArg() == 0 {
+			name := append(command.AliasesOf(games), games.Names()...)[0]
+			err = errors.Join(err, fmt.Errorf("to begin: play tui %s (in the terminal), play %s (line by line) or play web --open (in a browser)", name, name))
+		}
+		return err
+	}
 }
 
 // commands returns the commands of play for these games.
@@ -47,7 +60,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), matchFlags(), tournamentFlags(), tuiFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), matchFlags(), tournamentFlags(), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

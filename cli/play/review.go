@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -111,18 +110,6 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 	return nil
 }
 
-// worthText returns a value for the player to move at p: "win in 9".
-func worthText(g game.Game, p game.Position, w analysis.Worth) string {
-	if !w.Known {
-		return "?"
-	}
-	worth := notation.ValueOf(g, p, w.Value)
-	if w.Open || worth.Result == game.Draws {
-		return worth.Word()
-	}
-	return fmt.Sprintf("%s in %d", worth.Word(), worth.Remoteness)
-}
-
 // printReview prints a game, its moves with their values, its mistakes and a line for each player.
 func printReview(out io.Writer, n int, p referee.Played, h *player.History, judgments []analysis.Judgment) {
 	g := h.Game()
@@ -132,12 +119,12 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 	var mistakes []string
 	var counts [2]struct{ moves, mistakes, unknown int }
 	for i, j := range judgments {
-		mover, text := h.Mover(i), func(w analysis.Worth) string { return worthText(g, h.At(i), w) }
+		mover := h.Mover(i)
 		name := player.Who(g, mover)
 		if i < p.Opening {
 			name += ", opening"
 		}
-		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, text(j.Before), text(j.After)})
+		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, j.Before.Text(g, h.At(i)), j.After.Text(g, h.At(i))})
 		if i < p.Opening {
 			continue
 		}
@@ -148,12 +135,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 		}
 		if j.Mistake {
 			count.mistakes++
-			var better []string
-			for _, m := range j.Better {
-				better = append(better, fmt.Sprintf("%s (%s)", m.Name, text(m.Worth)))
-			}
-			mistakes = append(mistakes, fmt.Sprintf("ply %d, %s: %s: %s → %s; better: %s",
-				i+1, who(mover), j.Move, text(j.Before), text(j.After), strings.Join(better, ", ")))
+			mistakes = append(mistakes, fmt.Sprintf("ply %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
 		}
 	}
 	columns(out, rows)
@@ -195,7 +177,8 @@ func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis
 		plies = append(plies, ply)
 	}
 	m := playedJSON(n, p)
-	delete(m, "seconds") // a file has no times
+	delete(m, "seconds")
+	delete(m, "cpu_seconds") // a file has no times
 	m["spec"], m["review"] = g.Spec(), plies
 	return m
 }

@@ -105,7 +105,7 @@ func TestScoreLines(t *testing.T) {
 
 func TestScoreRefuses(t *testing.T) {
 	refused(t, map[string]string{
-		"score mnk":                  `unknown game "mnk", expected connectn`,
+		"score mnk":                  `unknown game "mnk", expected connectn, connect4, fourinarow`,
 		"score connectn 12":          `unexpected argument "12": positions are read from stdin`,
 		"score connectn --width 10":  "connectn width=10 height=3 connect=3: a column is one digit, so 9 columns are the maximum",
 		"score connectn --threads 0": "--threads 0: expected 1 to 256",

@@ -1,12 +1,14 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -25,8 +27,10 @@ func tuiCommand(games game.Kinds) *cli.Command {
 		Name:  "tui",
 		Usage: "play in the terminal, with the value of each move",
 		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it marks the moves and\n" +
-			"the machine plays from it; otherwise both search. NO_COLOR turns colours off. Without a terminal it is human\n" +
-			"against machine, line by line.",
+			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
+			"Settings, and an unfinished game, are kept for the next start: in treereduce/ below $XDG_CONFIG_HOME\n" +
+			"(~/.config) and $XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such\n" +
+			"as LC_ALL=C, only ASCII is written. Without a terminal it is human against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
 }
@@ -53,6 +57,7 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "level", Usage: "the machine's `NAME`d level, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
+		&cli.BoolFlag{Name: "fresh", Usage: "ignore the settings and the unfinished game that were kept"},
 		datadir.Flag(),
 		bookFlag(),
 	}, searchFlags(byDefault)...)
@@ -84,6 +89,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if o.Table != nil {
 		defer o.Table.Close()
 	}
+	o.Settings, o.Unfinished = keptFiles(o.Game.Spec())
 	in, out, ok := command.Terminal(c)
 	switch {
 	case !ok && o.Load != "":
@@ -131,9 +137,33 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		}
 	}
 	o.Parse = games.Parse
-	o.Colourless = os.Getenv("NO_COLOR") != ""
+	o.Fresh = c.Bool("fresh")
+	o.Colourless, o.ASCII = os.Getenv("NO_COLOR") != "", !unicodeLocale()
 	o.Seed = rand.Uint64()
 	return o, nil
+}
+
+// unicodeLocale reports whether the locale has UTF-8, or is not set.
+func unicodeLocale() bool {
+	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"), "utf-8"))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
+// keptFiles returns the names of the files that keep the settings, and an unfinished game of
+// this spec, from one start to the next; "" if there is no place for them.
+func keptFiles(spec string) (settings, unfinished string) {
+	const dir = "treereduce"
+	if config, err := os.UserConfigDir(); err == nil {
+		settings = filepath.Join(config, dir, "play.json")
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(state) {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if filepath.IsAbs(state) {
+		unfinished = filepath.Join(state, dir, strings.NewReplacer(" ", "-", "=", "").Replace(spec)+".games")
+	}
+	return settings, unfinished
 }
 
 // tableIfAny returns the table of a game in the data directory, and the name of the directory.

@@ -1,10 +1,12 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"net"
 	"os/exec"
+	"path"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/web"
 	"github.com/treereduce/treereduce/table"
 )
@@ -20,10 +23,10 @@ import (
 func webCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "web",
-		Usage:     "serve solved games, and games by search, to a browser",
+		Usage:     "serve solved games, games by search, and runs at work to a browser",
 		UsageText: "play web [--data DIRECTORY]... [--listen HOST:PORT] [--open]",
 		Description: "Serves the tables of the data directories, and every game by search, on a page with the value of each\n" +
-			"move. Requests must name localhost, an address, or a host that --host allows.",
+			"move. A further page shows the run of each directory: it may be at work, or not have begun. Requests must name localhost, an address, or a host that --host allows.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve; may be repeated"},
 			bookFlag(),
@@ -60,7 +63,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		return err
 	}
 	for _, name := range c.StringSlice("data") {
-		source, err := openSource(name, games)
+		source, err := openSource(c, name, games)
 		if err != nil {
 			return err
 		}
@@ -90,20 +93,23 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	return s.Serve(ctx, l)
 }
 
-// openSource opens a data directory.
-func openSource(name string, games game.Kinds) (*web.Source, error) {
+// openSource opens a data directory. Without a complete table, it prints why there is none.
+func openSource(c *cli.Context, name string, games game.Kinds) (*web.Source, error) {
 	place, err := datadir.OpenDir("data", name)
 	if err != nil {
 		return nil, err
 	}
-	if err := datadir.Absent(place, name); err != nil {
-		return nil, err
+	source := &web.Source{Name: name, FS: place.FS, Path: place.Path}
+	_, err = store.ReadSeal(place.FS, path.Join(place.Path, table.Dir))
+	if errors.Is(err, store.ErrIncomplete) {
+		if err = datadir.Absent(place, name); err == nil {
+			err = fmt.Errorf("%s: its table is not complete", name)
+		}
+		fmt.Fprintf(c.App.ErrWriter, "%s: %v; a page shows its run\n", c.App.Name, err)
+		return source, nil
 	}
-	t, err := table.OpenFS(place.FS, place.Path, games.Parse)
-	if err != nil {
-		return nil, err
-	}
-	return &web.Source{Name: name, Table: t, FS: place.FS, Path: place.Path}, nil
+	source.Table, err = table.OpenFS(place.FS, place.Path, games.Parse)
+	return source, err
 }
 
 // openBrowser opens a page in the user's browser, if there is a way.

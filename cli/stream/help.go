@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
@@ -73,10 +71,10 @@ func description(games game.Kinds, command, name string, reduces bool) string {
 		side = 1
 	}
 	h := helpOf[name][side]
-	flags, known := "--width 2 --height 2 --connect 2", games[0].Name == connectn.Kind.Name
+	flags, known := "--width 2 --height 2 --connect 2", games[0].Name == "connectn"
 	if name == step.Create {
 		flags = "--game quickcross --width 2 --height 3 --connect 2"
-		_, known = games.Named(quickcross.Kind.Name)
+		_, known = games.Named("quickcross")
 	}
 	if h.out == "" || !known {
 		return h.sentence

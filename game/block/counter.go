@@ -94,40 +94,6 @@ func (c *Counter) Add(s Set) (ok bool) {
 	return over == 0
 }
 
-// Sub subtracts one from the counts of the slots that are in both s and of. It reports
-// whether none underflowed: one less than 0 is MaxCount.
-func (c *Counter) Sub(s, of Set) (ok bool) {
-	n := len(s)
-	p0, p1, p2, p3, p4, p5 := c[0][:n], c[1][:n], c[2][:n], c[3][:n], c[4][:n], c[5][:n]
-	of = of[:n]
-	var under uint64
-	for i, borrow := range s {
-		borrow &= of[i]
-		if borrow == 0 {
-			continue
-		}
-		w := p0[i]
-		p0[i] = w ^ borrow
-		borrow &^= w
-		w = p1[i]
-		p1[i] = w ^ borrow
-		borrow &^= w
-		w = p2[i]
-		p2[i] = w ^ borrow
-		borrow &^= w
-		w = p3[i]
-		p3[i] = w ^ borrow
-		borrow &^= w
-		w = p4[i]
-		p4[i] = w ^ borrow
-		borrow &^= w
-		w = p5[i]
-		p5[i] = w ^ borrow
-		under |= borrow &^ w
-	}
-	return under == 0
-}
-
 // AddCounter adds the counts of t, and n (at most MaxCount), to the counts of the slots in
 // of. It reports whether none overflowed: one more than MaxCount is 0.
 func (c *Counter) AddCounter(t *Counter, n int, of Set) (ok bool) {

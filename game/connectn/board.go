@@ -101,13 +101,9 @@ func (l *lines) rest(direction int, y uint64) uint64 {
 // New returns the rules. The board must fit into width·(height+1) <= 64 bits, and connect
 // must not be longer than the longer side.
 func New(width, height, connect int) (*Rules, error) {
-	switch {
-	case width < 1 || height < 1 || connect < 1:
-		return nil, fmt.Errorf("connectn: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
-	case width > 64 || height > 64 || width*(height+1) > 64:
-		return nil, fmt.Errorf("connectn: a board of %d×%d does not fit: width·(height+1) may be 64 at most", width, height)
-	case connect > max(width, height):
-		return nil, fmt.Errorf("connectn: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
+	fits := width <= 64 && height <= 64 && width*(height+1) <= 64
+	if err := game.CheckLine("connectn", width, height, connect, fits, "width·(height+1) may be 64 at most"); err != nil {
+		return nil, err
 	}
 	r := &Rules{width: width, height: height, connect: connect, bits: uint(height) + 1}
 	r.lines = newLines(r.bits, connect)
@@ -123,22 +119,7 @@ func New(width, height, connect int) (*Rules, error) {
 }
 
 // Kind describes Connect N to a program.
-var Kind = game.Kind{
-	Name:  "connectn",
-	Usage: "Connect N: drop pieces into columns, N in a row wins",
-	Params: []game.Param{
-		{Name: "width", Usage: "columns of the board", Default: 3},
-		{Name: "height", Usage: "rows of the board", Default: 3},
-		{Name: "connect", Usage: "pieces in a row that win", Default: 3},
-	},
-	New: func(args []int) (game.Game, error) {
-		r, err := New(args[0], args[1], args[2])
-		if err != nil {
-			return nil, err // not r: a nil *Rules in a game.Game is not nil
-		}
-		return r, nil
-	},
-}
+var Kind = game.LineKind("connectn", "Connect N: drop pieces into columns, N in a row wins", "pieces", New)
 
 // Info omits the empty board from final, like the CMU course.
 func (r *Rules) Info() game.Info {

@@ -398,8 +398,8 @@ func checkPosition(t *testing.T, g *Rules, p game.Position) {
 	for c := 0; want == 0 && c < g.width; c++ {
 		if at := strings.IndexByte(text[c*g.height:(c+1)*g.height], ' '); at >= 0 {
 			at += c * g.height
-			child := text[:at] + piece + text[at+1:]
-			moves = append(moves, game.Move{Name: fmt.Sprint(c), To: naiveKey(child, g.width, g.height)})
+			successor := text[:at] + piece + text[at+1:]
+			moves = append(moves, game.Move{Name: fmt.Sprint(c), To: naiveKey(successor, g.width, g.height)})
 		}
 	}
 	before := game.Move{Name: "before"}

@@ -137,19 +137,19 @@ func (l *layout) movesOf(s *space, player game.Player) []uint32 {
 		if player == game.First {
 			x++
 		}
-		children := l.space(all+1, x)
-		if children == nil {
+		successors := l.space(all+1, x)
+		if successors == nil {
 			return
 		}
-		none := uint32(len(children.low))
+		none := uint32(len(successors.low))
 		moves := make([]uint32, 0, l.columns*len(s.low))
 		for _, low := range s.low {
 			for c := r.width - l.columns; c < r.width; c++ {
-				child := none
+				successor := none
 				if column := r.column(uint64(low), c); column>>r.height == 0 {
-					child = l.slots[uint64(low)+drop(column, player)<<r.shift(c)]
+					successor = l.slots[uint64(low)+drop(column, player)<<r.shift(c)]
 				}
-				moves = append(moves, child)
+				moves = append(moves, successor)
 			}
 		}
 		s.moves[player] = moves
@@ -195,8 +195,8 @@ func (l *layout) Sources(dst []uint64, tier int, rng uint64) []uint64 {
 	return dst
 }
 
-// Within returns a child for each low column.
-func (l *layout) Within(tier int, rng uint64) (children []uint32, kinds int) {
+// Within returns a successor for each low column.
+func (l *layout) Within(tier int, rng uint64) (successors []uint32, kinds int) {
 	s := l.spaceOf(tier, rng)
 	if s == nil {
 		return nil, 0

@@ -24,7 +24,7 @@ func (d naiveDodgem) Solve() map[string]naive.Worth {
 	rows = append(rows, "."+strings.Repeat("^", n-1))
 	texts := []string{strings.Join(rows, "/") + " >"} // by number
 	numbers := map[string]uint64{texts[0]: 0}
-	children := func(p uint64) []uint64 {
+	successors := func(p uint64) []uint64 {
 		var all []uint64
 		for _, text := range d.Moves(texts[p]) {
 			if _, ok := numbers[text]; !ok {
@@ -35,7 +35,7 @@ func (d naiveDodgem) Solve() map[string]naive.Worth {
 		}
 		return all
 	}
-	worth := naive.SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, children)
+	worth := naive.SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, successors)
 	values := make(map[string]naive.Worth)
 	for p, w := range worth {
 		values[texts[p]] = w

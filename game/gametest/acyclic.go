@@ -12,6 +12,7 @@ import (
 
 // An Acyclic is a game.Acyclic given by a list of positions.
 type Acyclic struct {
+	numbers
 	name      string
 	bits      uint
 	tiers     int
@@ -146,71 +147,5 @@ func (g *Acyclic) Values() game.Values { return g.values }
 // ToMove returns the player to move.
 func (g *Acyclic) ToMove(p game.Position) game.Player { return g.positions[p].mover }
 
-// AppendText appends the position as a number.
-func (g *Acyclic) AppendText(dst []byte, p game.Position) []byte {
-	return strconv.AppendUint(dst, p, 10)
-}
-
 // Parse reads a number.
-func (g *Acyclic) Parse(text string) (game.Position, error) {
-	p, err := strconv.ParseUint(text, 10, 64)
-	if err == nil {
-		err = g.Check(p)
-	}
-	return p, err
-}
-
-// Picture shows the position as a number.
-func (g *Acyclic) Picture(p game.Position) game.Picture {
-	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
-}
-
-// Solve returns the values of all reachable positions, computed by a search that does not use
-// tiers.
-func (g *Acyclic) Solve() map[game.Position]game.Value {
-	solved := make(map[game.Position]game.Value)
-	var solve func(p game.Position) game.Value
-	solve = func(p game.Position) game.Value {
-		if v, ok := solved[p]; ok {
-			return v
-		}
-		x := g.positions[p]
-		best := x.end
-		for _, to := range x.next {
-			v := solve(to)
-			outcome := v.Outcome()
-			if g.values.OfMover && outcome != game.Tie {
-				outcome = 3 - outcome
-			}
-			if v = game.NewValue(outcome, v.Remoteness()+1); best == 0 || g.prefers(x.mover, v, best) {
-				best = v
-			}
-		}
-		solved[p] = best
-		return best
-	}
-	solve(g.start)
-	return solved
-}
-
-// prefers is an independent implementation of game.Values.Better.
-func (g *Acyclic) prefers(mover game.Player, v, w game.Value) bool {
-	wins := game.FirstWins
-	if mover == game.Second {
-		wins = game.SecondWins
-	}
-	order := func(o game.Outcome) int { // larger is better for the player
-		switch o {
-		case wins:
-			return 2
-		case game.Tie:
-			return 1
-		}
-		return 0
-	}
-	if a, b := order(v.Outcome()), order(w.Outcome()); a != b {
-		return a > b
-	}
-	soon := v.Outcome() == wins || v.Outcome() == game.Tie && g.values.TiesSoon
-	return v.Remoteness() != w.Remoteness() && soon == (v.Remoteness() < w.Remoteness())
-}
+func (g *Acyclic) Parse(text string) (game.Position, error) { return parseNumber(g, text) }

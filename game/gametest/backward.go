@@ -18,9 +18,9 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	if g == nil {
 		return
 	}
-	if plain, ok := c.Game.(game.Plain); ok {
+	if plain, ok := c.Game.(game.Reversible); ok {
 		for _, p := range walk {
-			c.checkParents(g, p, plain.Parents)
+			c.checkPredecessors(g, p, plain.Predecessors)
 		}
 		return
 	}
@@ -28,11 +28,11 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	if !ok {
 		return
 	}
-	parents := func(dst []game.Position, p game.Position) []game.Position {
+	predecessors := func(dst []game.Position, p game.Position) []game.Position {
 		size := uint64(g.RangeSize())
 		set := make(block.Set, block.Words(game.RangeLen(g, p/size)))
 		set.Add(int(p % size))
-		back.Parents(p/size, set, func(rng uint64, from block.Set) {
+		back.Predecessors(p/size, set, func(rng uint64, from block.Set) {
 			for slot := range from.All() {
 				dst = append(dst, rng*size+uint64(slot))
 			}
@@ -40,13 +40,13 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 		return dst
 	}
 	for range looks {
-		c.checkParents(g, walk[r.IntN(len(walk))], parents)
+		c.checkPredecessors(g, walk[r.IntN(len(walk))], predecessors)
 	}
 }
 
-// checkParents checks the predecessors of a position, and that the position is a predecessor
+// checkPredecessors checks the predecessors of a position, and that the position is a predecessor
 // of each of its successors.
-func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]game.Position, game.Position) []game.Position) {
+func (c contract) checkPredecessors(g game.Cyclic, p game.Position, predecessors func([]game.Position, game.Position) []game.Position) {
 	c.Helper()
 	moves := func(from, to game.Position) (n int) {
 		for _, m := range c.Game.Moves(nil, from) {
@@ -56,9 +56,9 @@ func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]ga
 		}
 		return n
 	}
-	found := parents([]game.Position{p}, p)
+	found := predecessors([]game.Position{p}, p)
 	if len(found) == 0 || found[0] != p {
-		c.failf(p, "Parents does not append")
+		c.failf(p, "Predecessors does not append")
 	}
 	found = found[1:]
 	slices.Sort(found)
@@ -69,24 +69,24 @@ func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]ga
 		}
 		found = found[n:]
 		if from >= g.Positions() {
-			c.failf(p, "Parents has %d, but the last hash is %d", from, g.Positions()-1)
+			c.failf(p, "Predecessors has %d, but the last hash is %d", from, g.Positions()-1)
 		}
 		if c.Game.Check(from) != nil || c.Game.Primitive(from) != 0 {
 			continue
 		}
 		if has := moves(from, p); n != has {
-			c.failf(p, "Parents has %d (%q) %d times, but it has %d moves there", from, c.Game.AppendText(nil, from), n, has)
+			c.failf(p, "Predecessors has %d (%q) %d times, but it has %d moves there", from, c.Game.AppendText(nil, from), n, has)
 		}
 	}
 	for _, m := range c.Game.Moves(nil, p) {
 		has, n := moves(p, m.To), 0
-		for _, from := range parents(nil, m.To) {
+		for _, from := range predecessors(nil, m.To) {
 			if from == p {
 				n++
 			}
 		}
 		if n != has {
-			c.failf(p, "it has %d moves to %d (%q), but is among the Parents there %d times", has, m.To, c.Game.AppendText(nil, m.To), n)
+			c.failf(p, "it has %d moves to %d (%q), but is among the Predecessors there %d times", has, m.To, c.Game.AppendText(nil, m.To), n)
 		}
 	}
 }

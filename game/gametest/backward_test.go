@@ -13,10 +13,10 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// A backward game is a Graph that satisfies the contract, unless spoil changes its parents.
+// A backward game is a Graph that satisfies the contract, unless spoil changes its predecessors.
 type backward struct {
 	gametest.Graph
-	spoil func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position
+	spoil func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position
 }
 
 func (g backward) AppendText(dst []byte, p game.Position) []byte {
@@ -38,12 +38,12 @@ func (g backward) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-func (g backward) Parents(dst []game.Position, p game.Position) []game.Position {
-	return append(dst, g.spoil(g.Graph, g.Graph.Parents(nil, p), p)...)
+func (g backward) Predecessors(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, g.spoil(g.Graph, g.Graph.Predecessors(nil, p), p)...)
 }
 
-// TestBackwardContract checks that Contract detects wrong Parents on random games. Terminal
-// and invalid positions among the parents are allowed.
+// TestBackwardContract checks that Contract detects wrong Predecessors on random games. Terminal
+// and invalid positions among the predecessors are allowed.
 func TestBackwardContract(t *testing.T) {
 	graph := gametest.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
 	graph.Size++ // the last position is unreachable
@@ -56,25 +56,25 @@ func TestBackwardContract(t *testing.T) {
 		}
 	}))
 	graph.End[graph.Size-1] = game.Loses
-	for want, spoil := range map[string]func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position{
-		"": func(_ gametest.Graph, parents []game.Position, _ game.Position) []game.Position {
-			return append(parents, end, end)
+	for want, spoil := range map[string]func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position{
+		"": func(_ gametest.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+			return append(predecessors, end, end)
 		},
-		"but it has 0 moves there": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
-			return append(parents, (p+1)%20)
+		"but it has 0 moves there": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+			return append(predecessors, (p+1)%20)
 		},
-		"but is among the Parents there 0 times": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
-			return slices.DeleteFunc(parents, func(from game.Position) bool { return from < p })
+		"but is among the Predecessors there 0 times": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+			return slices.DeleteFunc(predecessors, func(from game.Position) bool { return from < p })
 		},
-		"2 times, but it has 1 moves": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
-			return append(parents, parents...)
+		"2 times, but it has 1 moves": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+			return append(predecessors, predecessors...)
 		},
-		"Parents has 41, but the last hash is 40": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
-			return append(parents, g.Size)
+		"Predecessors has 41, but the last hash is 40": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+			return append(predecessors, g.Size)
 		},
 	} {
 		g := backward{graph, spoil}
-		for _, g := range []game.Game{g, game.PlainRanges(g, 64)} {
+		for _, g := range []game.Game{g, game.WithRanges(g, 64)} {
 			if f := failure(t, g); (f == "") != (want == "") || !strings.Contains(f, want) {
 				t.Errorf("%T: the failure is %q, want %q", g, f, want)
 			}
@@ -83,10 +83,10 @@ func TestBackwardContract(t *testing.T) {
 }
 
 // TestHashesOfNoPosition checks that Check skips invalid hashes, including hash 0, and
-// still detects a missing parent.
+// still detects a missing predecessor.
 func TestHashesOfNoPosition(t *testing.T) {
 	for want, drop := range map[string]int{"": 0, "is not emitted": 1} {
-		g := game.PlainRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
+		g := game.WithRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
 		f := failureOf(t, func(t testing.TB) { gametest.Check(t, g) })
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
 			t.Errorf("the failure is %q, want %q", f, want)
@@ -95,7 +95,7 @@ func TestHashesOfNoPosition(t *testing.T) {
 }
 
 // shifted is a Graph whose hashes are increased by one, so that hash 0 is invalid, and the
-// methods panic on it. It drops some parents of each position.
+// methods panic on it. It drops some predecessors of each position.
 type shifted struct {
 	gametest.Graph
 	drop int
@@ -128,10 +128,10 @@ func (g shifted) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-func (g shifted) Parents(dst []game.Position, p game.Position) []game.Position {
+func (g shifted) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	dst = append(dst, 0) // an invalid hash, which receivers drop
-	parents := g.Graph.Parents(nil, g.graph(p))
-	for _, from := range parents[min(g.drop, len(parents)):] {
+	predecessors := g.Graph.Predecessors(nil, g.graph(p))
+	for _, from := range predecessors[min(g.drop, len(predecessors)):] {
 		dst = append(dst, from+1)
 	}
 	return dst

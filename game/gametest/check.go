@@ -16,14 +16,14 @@ const mostChecked = 1 << 24
 
 // Check checks that the set methods of a small game agree with its moves, and with its
 // predecessors if it computes them, on sets of every density in every range. It does not
-// call methods of the game for invalid hashes; but parents may include such hashes.
+// call methods of the game for invalid hashes; but predecessors may include such hashes.
 func Check(t testing.TB, g game.Cyclic) {
 	t.Helper()
 	if g.Positions() > mostChecked {
 		t.Fatalf("%s: it has %d hashes, at most %d can be checked: take a smaller board", g.Spec(), g.Positions(), mostChecked)
 	}
 	n, backward := int(g.Positions()), game.KnowsBackward(g)
-	children, parents := make([][]game.Position, n), make([][]game.Position, n)
+	successors, predecessors := make([][]game.Position, n), make([][]game.Position, n)
 	finished, balance := make([]bool, n), make([]int, n)
 	valid := make([]bool, n)
 	for p := range uint64(n) {
@@ -42,8 +42,8 @@ func Check(t testing.TB, g game.Cyclic) {
 			if err := g.Check(m.To); err != nil {
 				t.Fatalf("%d: move %s leads to no position: %v", p, m.Name, err)
 			}
-			children[p] = append(children[p], m.To)
-			parents[m.To] = append(parents[m.To], p)
+			successors[p] = append(successors[p], m.To)
+			predecessors[m.To] = append(predecessors[m.To], p)
 		}
 	}
 	size := uint64(g.RangeSize())
@@ -56,28 +56,28 @@ func Check(t testing.TB, g game.Cyclic) {
 		slots := game.RangeLen(g, rng)
 		for _, density := range []float64{0, 0.01, 0.5, 1, 2 / float64(slots)} {
 			all, open := make(block.Set, block.Words(slots)), make(block.Set, block.Words(slots))
-			var wantChildren, wantParents []game.Position
+			var wantSuccessors, wantPredecessors []game.Position
 			for slot := range slots {
 				p := rng*size + uint64(slot)
 				if r.Float64() >= density || !valid[p] {
 					continue
 				}
 				all.Add(slot)
-				wantParents = append(wantParents, parents[p]...)
+				wantPredecessors = append(wantPredecessors, predecessors[p]...)
 				if !finished[p] {
 					open.Add(slot)
-					wantChildren = append(wantChildren, children[p]...)
+					wantSuccessors = append(wantSuccessors, successors[p]...)
 				}
 			}
 			at := fmt.Sprintf("%s, ranges of %d: range %d, %d positions", g.Spec(), size, rng, all.Count())
 			before := [2][]uint32{all.Append(nil), open.Append(nil)}
 
-			compare(t, at+": Children", g, balance, wantChildren, func(uint64) bool { return false }, func(emit func(uint64, block.Set)) { mover.Children(rng, open, emit) })
+			compare(t, at+": Successors", g, balance, wantSuccessors, func(uint64) bool { return false }, func(emit func(uint64, block.Set)) { mover.Successors(rng, open, emit) })
 			if back, ok := mover.(game.Backward); ok {
-				compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] || !valid[p] }, func(emit func(uint64, block.Set)) { back.Parents(rng, all, emit) })
+				compare(t, at+": Predecessors", g, balance, wantPredecessors, func(p uint64) bool { return finished[p] || !valid[p] }, func(emit func(uint64, block.Set)) { back.Predecessors(rng, all, emit) })
 			}
 			checkFinished(t, at, g, mover, rng, all)
-			checkCount(t, at, mover, rng, open, func(slot int) int { return len(children[rng*size+uint64(slot)]) })
+			checkCount(t, at, mover, rng, open, func(slot int) int { return len(successors[rng*size+uint64(slot)]) })
 
 			if !slices.Equal(all.Append(nil), before[0]) || !slices.Equal(open.Append(nil), before[1]) {
 				t.Fatalf("%s: a set that was passed in has changed", at)

@@ -15,9 +15,11 @@ type Graph struct {
 	Next map[game.Position][]game.Position
 	End  map[game.Position]game.Result
 	Size uint64 // the last position plus one
+
+	numbers
 }
 
-var _ game.Plain = Graph{}
+var _ game.Reversible = Graph{}
 
 // RulesOnly returns a game that has the rules of g, but none of its extensions.
 func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
@@ -73,8 +75,8 @@ func (g Graph) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// Parents searches all moves.
-func (g Graph) Parents(dst []game.Position, p game.Position) []game.Position {
+// Predecessors searches all moves.
+func (g Graph) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	for from := range g.Size {
 		for _, to := range g.Next[from] {
 			if to == p {
@@ -88,24 +90,30 @@ func (g Graph) Parents(dst []game.Position, p game.Position) []game.Position {
 // ToMove returns First: a position does not contain the player to move.
 func (g Graph) ToMove(game.Position) game.Player { return game.First }
 
-// AppendText appends the position as a number.
-func (g Graph) AppendText(dst []byte, p game.Position) []byte { return strconv.AppendUint(dst, p, 10) }
-
 // Parse reads a number.
-func (g Graph) Parse(text string) (game.Position, error) {
+func (g Graph) Parse(text string) (game.Position, error) { return parseNumber(g, text) }
+
+// Values returns values from the view of the player to move.
+func (g Graph) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
+
+// numbers is the part of a game that writes its positions as numbers.
+type numbers struct{}
+
+// AppendText appends the position as a number.
+func (numbers) AppendText(dst []byte, p game.Position) []byte { return strconv.AppendUint(dst, p, 10) }
+
+// Picture shows the position as a number.
+func (numbers) Picture(p game.Position) game.Picture {
+	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
+}
+
+// parseNumber reads a position of g.
+func parseNumber(g game.Game, text string) (game.Position, error) {
 	p, err := strconv.ParseUint(text, 10, 64)
 	if err == nil {
 		err = g.Check(p)
 	}
 	return p, err
-}
-
-// Values returns values from the view of the player to move.
-func (g Graph) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
-
-// Picture shows the position as a number.
-func (g Graph) Picture(p game.Position) game.Picture {
-	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
 }
 
 // RandomGraph returns a game of n positions (n >= 2) whose terminal positions can have any

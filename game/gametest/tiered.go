@@ -50,7 +50,7 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 
 	var across []uint64 // ranges
 	var within []uint32 // slots
-	children := g.Low(tier+1, rng)
+	successors := g.Low(tier+1, rng)
 	for _, m := range g.Moves(nil, p) {
 		to, toLow := split(g, m.To)
 		if next := g.Tier(m.To); next != tier+1 {
@@ -63,11 +63,11 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 			across = append(across, to)
 			continue
 		}
-		child, ok := slices.BinarySearch(children, toLow)
+		successor, ok := slices.BinarySearch(successors, toLow)
 		if !ok {
 			t.Fatalf("%s: move %s leads to the low part %#x, which is not in Low", at, m.Name, toLow)
 		}
-		within = append(within, uint32(child))
+		within = append(within, uint32(successor))
 	}
 	slices.Sort(across)
 	slices.Sort(targets)
@@ -77,10 +77,10 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	var mapped []uint32
 	if table, kinds := g.Within(tier, rng); table != nil {
 		if len(table) != len(lows)*kinds {
-			t.Fatalf("%s: Within has %d children of %d slots, want %d of each", at, len(table), len(lows), kinds)
+			t.Fatalf("%s: Within has %d successors of %d slots, want %d of each", at, len(table), len(lows), kinds)
 		}
 		for _, c := range table[slot*kinds : (slot+1)*kinds] {
-			if c != uint32(len(children)) {
+			if c != uint32(len(successors)) {
 				mapped = append(mapped, c)
 			}
 		}

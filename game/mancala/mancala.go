@@ -343,9 +343,6 @@ func (r *Rules) Tier(p game.Position) int {
 	return tier
 }
 
-// Pass is the name of a pass.
-const Pass = "pass"
-
 // Moves appends the pits that are not empty, named by their numbers, or a pass.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
@@ -360,7 +357,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 		}
 	}
 	if len(dst) == before {
-		dst = append(dst, game.Move{Name: Pass, To: p ^ 1})
+		dst = append(dst, game.Move{Name: game.Pass, To: p ^ 1})
 	}
 	return dst
 }

@@ -169,7 +169,7 @@ func (s *Searched) keyOf(own, other uint64, lead int) uint64 {
 // MoveOf uses the pit in the row as the number of a move; a pass is number 0.
 func (s *Searched) MoveOf(p game.Position, move uint16) game.Move {
 	moves := s.Moves(nil, p)
-	if moves[0].Name == Pass {
+	if moves[0].Name == game.Pass {
 		return moves[0]
 	}
 	name := s.names[row(p)*s.pits()+int(move)]

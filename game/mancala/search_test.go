@@ -114,7 +114,7 @@ func randomGames(t *testing.T, games int) {
 			}
 			for i, m := range moves {
 				pit := -1
-				if m.Name != Pass {
+				if m.Name != game.Pass {
 					fmt.Sscan(m.Name, &pit)
 					pit -= row(p) * (b.g.pits() + 1)
 				}

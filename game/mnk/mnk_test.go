@@ -161,7 +161,7 @@ func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 3, 3, 3), "", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../...")
 }
 
-// BenchmarkMoves measures the cost per child, in positions of six stones on 4×4.
+// BenchmarkMoves measures the cost per successor, in positions of six stones on 4×4.
 func BenchmarkMoves(b *testing.B) {
 	g := mustNew(b, 4, 4, 4)
 	positions := []game.Position{g.Start()}
@@ -178,10 +178,10 @@ func BenchmarkMoves(b *testing.B) {
 		b.Fatalf("%d stones", n)
 	}
 	var moves []game.Move
-	children := 0
+	successors := 0
 	for i := 0; b.Loop(); i++ {
 		moves = g.Moves(moves[:0], positions[i%len(positions)])
-		children += len(moves)
+		successors += len(moves)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(children), "ns/child")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(successors), "ns/successor")
 }

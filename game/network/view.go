@@ -8,41 +8,19 @@ import (
 
 // This file computes what chips see, for all chips of a player at once.
 
+// wraps are, by direction, the squares that a step from the other end of a column would reach.
+var wraps = [8]uint64{row0, row7, 0, row0, row7, row0, 0, row7}
+
 // look returns the empty squares that chips see in a direction, and the chips of either player
 // that they see, by a Kogge-Stone fill.
 func look(chips, all uint64, direction int) (seen, met uint64) {
-	open := ^all
-	switch direction {
-	case 0: // down the column: y grows
-		open &^= row0
-		seen = fill(chips, open, 1)
-		return seen &^ chips, seen << 1 &^ row0 & all
-	case 1: // to the right and up
-		open &^= row7
-		seen = fill(chips, open, 7)
-		return seen &^ chips, seen << 7 &^ row7 & all
-	case 2: // to the right
-		seen = fill(chips, open, 8)
-		return seen &^ chips, seen << 8 & all
-	case 3: // to the right and down
-		open &^= row0
-		seen = fill(chips, open, 9)
-		return seen &^ chips, seen << 9 &^ row0 & all
-	case 4:
-		open &^= row7
-		seen = fillBack(chips, open, 1)
-		return seen &^ chips, seen >> 1 &^ row7 & all
-	case 5:
-		open &^= row0
-		seen = fillBack(chips, open, 7)
-		return seen &^ chips, seen >> 7 &^ row0 & all
-	case 6:
-		seen = fillBack(chips, open, 8)
-		return seen &^ chips, seen >> 8 & all
+	step, board := uint(steps[direction&3])&63, ^wraps[direction&7]
+	if direction < 4 {
+		seen = fill(chips, board&^all, step)
+		return seen &^ chips, seen << step & board & all
 	}
-	open &^= row7
-	seen = fillBack(chips, open, 9)
-	return seen &^ chips, seen >> 9 &^ row7 & all
+	seen = fillBack(chips, board&^all, step)
+	return seen &^ chips, seen >> step & board & all
 }
 
 func fill(x, open uint64, step uint) uint64 {

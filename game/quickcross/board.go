@@ -57,13 +57,9 @@ func New(width, height, connect int) (*Rules, error) {
 
 // newRules is New with ranges of at most 3^low hashes.
 func newRules(width, height, connect, low int) (*Rules, error) {
-	switch {
-	case width < 1 || height < 1 || connect < 1:
-		return nil, fmt.Errorf("quickcross: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
-	case width > maxWidth || height > maxSquares || width*height > maxSquares:
-		return nil, fmt.Errorf("quickcross: a board of %d×%d does not fit: it may have %d squares and %d columns at most", width, height, maxSquares, maxWidth)
-	case connect > max(width, height):
-		return nil, fmt.Errorf("quickcross: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
+	fits := width <= maxWidth && height <= maxSquares && width*height <= maxSquares
+	if err := game.CheckLine("quickcross", width, height, connect, fits, fmt.Sprintf("it may have %d squares and %d columns at most", maxSquares, maxWidth)); err != nil {
+		return nil, err
 	}
 	r := &Rules{width: width, height: height, connect: connect, squares: width * height}
 	r.weights[0] = 1
@@ -82,22 +78,7 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 }
 
 // Kind describes Quick Cross to a program.
-var Kind = game.Kind{
-	Name:  "quickcross",
-	Usage: "Quick Cross: lay pieces across or upright or turn them, N of a kind in a row wins",
-	Params: []game.Param{
-		{Name: "width", Usage: "columns of the board", Default: 3},
-		{Name: "height", Usage: "rows of the board", Default: 3},
-		{Name: "connect", Usage: "pieces in a row that win", Default: 3},
-	},
-	New: func(args []int) (game.Game, error) {
-		r, err := New(args[0], args[1], args[2])
-		if err != nil {
-			return nil, err // not r: a nil *Rules in a game.Game is not nil
-		}
-		return r, nil
-	},
-}
+var Kind = game.LineKind("quickcross", "Quick Cross: lay pieces across or upright or turn them, N of a kind in a row wins", "pieces", New)
 
 // Info describes the game.
 func (r *Rules) Info() game.Info {

@@ -28,7 +28,7 @@ const maxLow = 10
 //
 // On a square of the range, the digit is the same for the complete bitmap, which moves
 // to another range unchanged. One kind of move adds the same number to all positions with
-// the digit, so it never leads from two positions to the same child.
+// the digit, so it never leads from two positions to the same successor.
 type layout struct {
 	rules *Rules
 	low   int            // number of low squares
@@ -116,13 +116,13 @@ type mover struct {
 // steps are the kinds of moves on a square: from one digit to another.
 var steps = [...][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 1}}
 
-// Children applies each kind of move on each square.
-func (m *mover) Children(rng uint64, from block.Set, emit func(uint64, block.Set)) {
+// Successors applies each kind of move on each square.
+func (m *mover) Successors(rng uint64, from block.Set, emit func(uint64, block.Set)) {
 	m.move(rng, from, emit, 0, 1)
 }
 
-// Parents is Children with the digits before and after the move exchanged.
-func (m *mover) Parents(rng uint64, to block.Set, emit func(uint64, block.Set)) {
+// Predecessors is Successors with the digits before and after the move exchanged.
+func (m *mover) Predecessors(rng uint64, to block.Set, emit func(uint64, block.Set)) {
 	m.move(rng, to, emit, 1, 0)
 }
 

@@ -16,7 +16,7 @@ import (
 
 var _ game.Cyclic = (*Rules)(nil)
 
-// plain is Quick Cross position by position, for game.PlainRanges.
+// plain is Quick Cross position by position, for game.WithRanges.
 type plain struct {
 	game.Game
 	r *Rules
@@ -24,8 +24,8 @@ type plain struct {
 
 func (p plain) Info() game.Info { return game.Info{Hashes: p.r.Positions()} }
 
-// Parents removes or rotates a piece.
-func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {
+// Predecessors removes or rotates a piece.
+func (p plain) Predecessors(dst []game.Position, to game.Position) []game.Position {
 	for i := range p.r.squares {
 		weight := p.r.weights[i]
 		switch p.r.digit(to, i) {
@@ -56,13 +56,13 @@ func TestSetsAgainstMoves(t *testing.T) {
 			}
 			gametest.Check(t, r)
 			if squares <= 6 {
-				gametest.Check(t, game.PlainRanges(plain{r, r}, r.RangeSize()))
+				gametest.Check(t, game.WithRanges(plain{r, r}, r.RangeSize()))
 			}
 		}
 		r := mustNew(t, b[0], b[1], b[2])
 		for _, size := range []int{1, 7, 100, 1000} { // the last range is shorter
 			if size < int(r.Positions()) && int(r.Positions()) < 1000*size {
-				gametest.Check(t, game.PlainRanges(plain{r, r}, size))
+				gametest.Check(t, game.WithRanges(plain{r, r}, size))
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 				t.Fatalf("%q: Finished emits it: %v", r.AppendText(nil, p), lost)
 			}
 			var got, want []game.Position
-			mover.Children(rng, set, func(rng uint64, to block.Set) {
+			mover.Successors(rng, set, func(rng uint64, to block.Set) {
 				for _, slot := range to.Append(nil) {
 					got = append(got, rng*size+uint64(slot))
 				}
@@ -106,7 +106,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(want)
 			if !lost && !slices.Equal(got, want) {
-				t.Fatalf("%q: children %d, want %d", r.AppendText(nil, p), got, want)
+				t.Fatalf("%q: successors %d, want %d", r.AppendText(nil, p), got, want)
 			}
 			set.Remove(slot)
 		}
@@ -125,8 +125,8 @@ func TestMoverAllocatesNothing(t *testing.T) {
 	finish := func(game.Result, block.Set) {}
 	for rng := range game.Ranges(r) {
 		if n := testing.AllocsPerRun(1, func() {
-			mover.Children(rng, set, emit)
-			mover.Parents(rng, set, emit)
+			mover.Successors(rng, set, emit)
+			mover.Predecessors(rng, set, emit)
 			mover.Finished(rng, set, finish)
 			mover.CountMoves(rng, set, &c)
 		}); n != 0 {
@@ -160,7 +160,7 @@ func passes(g game.Cyclic) (found []int) {
 					open[i] &^= w
 				}
 			})
-			mover.Children(uint64(rng), open, func(to uint64, set block.Set) { next[to].Union(set) })
+			mover.Successors(uint64(rng), open, func(to uint64, set block.Set) { next[to].Union(set) })
 		}
 		if n == 0 {
 			return found

@@ -23,7 +23,7 @@ func (c *Client) Check(ctx context.Context, queue string) error {
 			return fmt.Errorf("%s %s: no live node (%d lost, %d unhealthy)", manager, base, m.Lost, m.Unhealthy)
 		}
 		var answer struct {
-			Scheduler struct{ SchedulerInfo map[string]any }
+			Scheduler struct{ SchedulerInfo schedulerQueue }
 		}
 		if err := c.get(ctx, manager, base+"/ws/v1/cluster/scheduler", &answer); err != nil {
 			return err
@@ -35,37 +35,42 @@ func (c *Client) Check(ctx context.Context, queue string) error {
 	})
 }
 
-// A schedulerQueue is a queue as the scheduler describes it.
+// A schedulerQueue is a queue of a scheduler, in JSON; the root queue has the type of the
+// scheduler. Before Hadoop 3, there are no paths.
 type schedulerQueue struct {
-	path     string // root.a.b
-	leaf     bool
-	children bool // creates child queues on demand
-	stopped  bool
+	Type, QueueName, QueuePath, State string
+	Queues                            struct{ Queue []schedulerQueue }
+
+	// The following fields show whether child queues are created on demand.
+
+	AutoCreateChildQueueEnabled bool
+	AutoCreationEligibility     string
 }
 
 // checkQueue returns an error unless the queue is an open leaf queue of a capacity scheduler,
 // or can be created. It accepts all queues of other schedulers.
-func checkQueue(info map[string]any, name string) error {
+func checkQueue(root schedulerQueue, name string) error {
 	if name == "" {
 		name = "default"
 	}
-	if kind, _ := info["type"].(string); kind != "capacityScheduler" {
+	if root.Type != "capacityScheduler" {
 		return nil
 	}
 	var names []string
-	parent, _, _ := cutLast(name)
-	for _, q := range queues(info, "") {
-		_, last, _ := cutLast(q.path)
+	parent, _ := cutLast(name)
+	for _, q := range root.all("") {
+		_, last := cutLast(q.QueuePath)
+		leaf := len(q.Queues.Queue) == 0
 		switch {
-		case q.leaf && (q.path == name || last == name):
-			if q.stopped {
+		case leaf && (q.QueuePath == name || last == name):
+			if q.State == "STOPPED" {
 				return fmt.Errorf("the queue %s is stopped", name)
 			}
 			return nil
-		case q.children && q.path == parent:
+		case q.QueuePath == parent && (q.AutoCreateChildQueueEnabled || q.AutoCreationEligibility != "" && q.AutoCreationEligibility != "off"):
 			return nil
-		case q.leaf:
-			names = append(names, strings.TrimPrefix(q.path, "root."))
+		case leaf:
+			names = append(names, strings.TrimPrefix(q.QueuePath, "root."))
 		}
 	}
 	slices.Sort(names)
@@ -73,38 +78,19 @@ func checkQueue(info map[string]any, name string) error {
 }
 
 // cutLast splits a path at its last dot.
-func cutLast(path string) (parent, last string, found bool) {
+func cutLast(path string) (parent, last string) {
 	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return "", path, false
-	}
-	return path[:i], path[i+1:], true
+	return path[:max(i, 0)], path[i+1:]
 }
 
-// queues returns a queue of a capacity scheduler, and all queues below it. Before Hadoop 3,
-// the answers do not contain the paths of queues.
-func queues(info map[string]any, parent string) []schedulerQueue {
-	path, _ := info["queuePath"].(string)
-	if path == "" {
-		path, _ = info["queueName"].(string)
-		if parent != "" {
-			path = parent + "." + path
-		}
+// all returns the queue and all queues below it, with their paths.
+func (q schedulerQueue) all(parent string) []schedulerQueue {
+	if q.QueuePath == "" {
+		q.QueuePath = strings.TrimPrefix(parent+"."+q.QueueName, ".")
 	}
-	under, _ := info["queues"].(map[string]any)
-	list, _ := under["queue"].([]any)
-	eligible, _ := info["autoCreationEligibility"].(string)
-	creates, _ := info["autoCreateChildQueueEnabled"].(bool)
-	found := []schedulerQueue{{
-		path:     path,
-		leaf:     len(list) == 0,
-		children: creates || eligible != "" && eligible != "off",
-		stopped:  info["state"] == "STOPPED",
-	}}
-	for _, child := range list {
-		if child, ok := child.(map[string]any); ok {
-			found = append(found, queues(child, path)...)
-		}
+	found := []schedulerQueue{q}
+	for _, child := range q.Queues.Queue {
+		found = append(found, child.all(q.QueuePath)...)
 	}
 	return found
 }

@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -168,13 +169,14 @@ func TestCheck(t *testing.T) {
 
 // TestQueues checks trees of queues that the recorded cluster does not have.
 func TestQueues(t *testing.T) {
-	tree := map[string]any{"type": "capacityScheduler", "queueName": "root", "queues": map[string]any{"queue": []any{
-		map[string]any{"queueName": "a", "state": "RUNNING", "queues": map[string]any{"queue": []any{
-			map[string]any{"queueName": "b", "state": "RUNNING"},
-			map[string]any{"queueName": "c", "state": "STOPPED"},
-		}}},
-		map[string]any{"queueName": "open", "autoCreateChildQueueEnabled": true},
-	}}}
+	var tree schedulerQueue
+	if err := json.Unmarshal([]byte(`{"type": "capacityScheduler", "queueName": "root", "queues": {"queue": [
+		{"queueName": "a", "state": "RUNNING", "queues": {"queue": [
+			{"queueName": "b", "state": "RUNNING"},
+			{"queueName": "c", "state": "STOPPED"}]}},
+		{"queueName": "open", "autoCreateChildQueueEnabled": true}]}}`), &tree); err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]string{
 		"b":             "",
 		"root.a.b":      "",
@@ -191,7 +193,7 @@ func TestQueues(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if err := checkQueue(map[string]any{"type": "fairScheduler"}, "any"); err != nil {
+	if err := checkQueue(schedulerQueue{Type: "fairScheduler"}, "any"); err != nil {
 		t.Errorf("a fair scheduler makes queues: %v", err)
 	}
 }

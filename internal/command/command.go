@@ -217,20 +217,29 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 }
 
 // OfGame adds a subcommand for each game to a command, each with the game's parameters and the
-// command's flags.
+// command's flags, and one for each alias.
 func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
-	for _, kind := range games {
+	add := func(shown, kind game.Kind, category string) {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:        kind.Name,
-			Usage:       kind.Usage,
+			Name:        shown.Name,
+			Category:    category,
+			Usage:       shown.Usage,
 			ArgsUsage:   c.ArgsUsage,
 			Description: c.Description,
-			Flags:       append(Group("board", GameFlags(kind, false)), c.Flags...),
+			Flags:       append(Group("board", GameFlags(shown, false)), c.Flags...),
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
+	for _, kind := range games {
+		add(kind, kind, "")
+	}
+	for _, a := range aliases {
+		if kind, ok := a.of(games); ok {
+			add(a.as(kind), kind, aliasCategory)
+		}
+	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
-	c.Flags, c.Action = nil, Unknown("game", games.Names())
+	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))
 	return c
 }
 

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
+	"embed"
 	"fmt"
 	"io"
 	"os"
@@ -239,35 +241,11 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// completions contains the completion script of each shell. The scripts run the command itself
-// to get the candidates.
-var completions = map[string]string{
-	"bash": `_%[1]s_complete() {
-	local word=${COMP_WORDS[COMP_CWORD]} words=("${COMP_WORDS[@]:0:COMP_CWORD}")
-	[[ $word == -* ]] && words+=("$word")
-	mapfile -t COMPREPLY < <(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$word")
-}
-complete -o default -F _%[1]s_complete %[1]s
-`,
-	"zsh": `#compdef %[1]s
-_%[1]s() {
-	local -a before could
-	before=("${(@)words[1,CURRENT-1]}")
-	[[ $words[CURRENT] == -* ]] && before+=("$words[CURRENT]")
-	could=("${(@f)$("${before[@]}" --generate-bash-completion 2>/dev/null)}")
-	compadd -a could || _files
-}
-compdef _%[1]s %[1]s
-`,
-	"fish": `function __%[1]s_complete
-	set -l before (commandline -opc)
-	set -l word (commandline -ct)
-	string match -q -- '-*' $word; and set -a before $word
-	$before --generate-bash-completion 2>/dev/null
-end
-complete -c %[1]s -a '(__%[1]s_complete)'
-`,
-}
+// completions contains the completion script of each shell, with PROGRAM for the name of the command.
+// The scripts run the command itself to get the candidates.
+//
+//go:embed completion
+var completions embed.FS
 
 // CompletionCommand returns the command that prints a shell's completion script for the command
 // of that name.
@@ -282,11 +260,11 @@ func CompletionCommand(name string) *cli.Command {
 			"   fish:  " + name + " completion fish | source",
 		BashComplete: func(c *cli.Context) { fmt.Fprintln(c.App.Writer, strings.Join(shells, "\n")) },
 		Action: func(c *cli.Context) error {
-			script, ok := completions[c.Args().First()]
-			if !ok || c.Args().Len() != 1 {
+			script, err := completions.ReadFile("completion/" + c.Args().First())
+			if err != nil || c.Args().Len() != 1 {
 				return Usagef("expected a shell: %s", strings.Join(shells, ", "))
 			}
-			_, err := fmt.Fprintf(c.App.Writer, script, name)
+			_, err = c.App.Writer.Write(bytes.ReplaceAll(script, []byte("PROGRAM"), []byte(name)))
 			return err
 		},
 	}

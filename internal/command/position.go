@@ -70,7 +70,7 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 	return err
 }
 
-// A refusal is an error that affects one line of stdin; the command goes on with the next line.
+// A refusal is an error that affects one line of stdin; the command continues with the next line.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -81,7 +81,7 @@ func Refuse(why error) error { return refusal{why} }
 
 // EachLine answers each line of stdin as it arrives: an answer is written completely before the
 // next line is read. If a line cannot be parsed, or answer returns a refusal, the error is
-// printed immediately, with the line number; EachLine goes on with the next line, but the
+// printed immediately, with the line number; EachLine continues with the next line, but the
 // command fails at the end. The output of answer is written even if it returns an error. An
 // error that is not a refusal ends the command, as does the end of ctx. At a terminal, the user
 // sees a prompt.

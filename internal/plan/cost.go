@@ -180,13 +180,23 @@ func (w Where) site(r *Rates) (*site, error) {
 	return s, nil
 }
 
+// DollarsPerHour returns the price of a cluster per hour, from the table or its own Price. It
+// returns an error if the instance types are not in the table.
+func (c Cluster) DollarsPerHour() (float64, error) {
+	s, err := Where{Runner: EMR, Cluster: &c}.site(Builtin())
+	if err != nil {
+		return 0, err
+	}
+	return s.hourly, nil
+}
+
 // UnknownInstance returns the error for a type that is not in the table.
 func UnknownInstance(name string) error {
 	var names []string
 	for _, i := range instances {
 		names = append(names, i.Name)
 	}
-	return fmt.Errorf("instance type %q is not in the table: expected one of %v; of another, give --cores, --memory, --disk and --price", name, names)
+	return fmt.Errorf("instance type %q is not in the table: expected one of %v; describe another one with --cores, --memory, --disk and --price", name, names)
 }
 
 // A cost is the cost of a work at a site.
@@ -342,11 +352,11 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 			daemons = fmt.Sprintf(" and %s for Hadoop's daemons", numfmt.Bytes(masterMemory))
 		}
 		all = append(all, Problem{"memory", need, has,
-			fmt.Sprintf("the driver takes about %s of memory, and a machine needs %v times that%s: %s; %s has %s: take a machine with that much, or give --until-tier",
+			fmt.Sprintf("the driver needs about %s of memory, and a machine %v times that%s: %s; %s has %s: use a larger machine, or --until-tier",
 				numfmt.Bytes(c.memory), memoryMargin, daemons, numfmt.Bytes(need), s.driver.Name, numfmt.Bytes(has))})
 	}
 	if peak := w.peak(); s.free > 0 && peak > s.free {
-		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", numfmt.Bytes(peak), s.Machine.Name, numfmt.Bytes(s.free))
+		text := fmt.Sprintf("the peak on the disk is %s; %s has %s free: ", numfmt.Bytes(peak), s.Machine.Name, numfmt.Bytes(s.free))
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
 			// With more nodes, HDFS may keep more copies, so that still more nodes are needed;
@@ -358,10 +368,10 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 				}
 				nodes = least
 			}
-			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have space for %s: %.0f nodes have it, or disks of %s a node",
+			text = fmt.Sprintf("the peak in HDFS is %s, in %.0f copies; %d nodes have space for %s: use %.0f nodes, or disks of %s per node",
 				numfmt.Bytes(peak), s.replication, max(1, s.Where.Nodes), numfmt.Bytes(s.free), nodes, numfmt.Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
 		} else {
-			text += "a disk with that much, or a cluster"
+			text += "use a larger disk, or a cluster"
 		}
 		all = append(all, Problem{"disk", peak, s.free, text})
 	}

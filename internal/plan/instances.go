@@ -62,9 +62,6 @@ const (
 	monthHours = 730
 )
 
-// Instances returns the types of machine that a plan knows, by family and size.
-func Instances() []Instance { return slices.Clone(instances) }
-
 // surcharge returns EMR's surcharge per hour.
 func (i Instance) surcharge() float64 {
 	if i.ARM {

@@ -107,14 +107,14 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	_, rented := InstanceNamed(s.Machine.Name)
 	if rented {
-		add("a vCPU of %s is as fast as a core of the machine whose rates these are", s.Machine.Name)
+		add("a vCPU of %s is as fast as a core of the measured machine", s.Machine.Name)
 		if slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == s.Machine.Name && i.Disk == 0 }) {
-			add("a volume of EBS moves %s a second", numfmt.Bytes(ebsRate))
+			add("an EBS volume transfers %s per second", numfmt.Bytes(ebsRate))
 		}
 		add("%s", PricesOf)
 	}
 	if s.Machine.Cores > s.rates.Cores && !s.onCluster() {
-		add("on %d cores %.1f %% of the CPU time is one core's alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
+		add("on %d cores, %.1f%% of the CPU time is on one core alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
 	}
 	if jobs > 0 {
 		add("the last task of a job takes %v times as long as the mean; with several tasks %d maps send to a range", stragglers, pieces)
@@ -123,24 +123,24 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 		}
 	}
 	if s.Runner == EMR {
-		add("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, numfmt.Bytes(s3Rate))
+		add("a cluster takes %d minutes to start; one machine uploads %s per second to S3", emrStart/60, numfmt.Bytes(s3Rate))
 	}
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept := w.bytes()
-		add("the table stays in AWS: moving it out costs $%.2f, at $%v a gigabyte", kept/1e9*outGB, outGB)
-		add("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v a gigabyte", (work+kept)/1e9*natGB, natGB)
+		add("the table stays in AWS: transferring it out costs $%.2f, at $%v per gigabyte", kept/1e9*outGB, outGB)
+		add("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v per gigabyte", (work+kept)/1e9*natGB, natGB)
 	}
 	if s.Cluster != nil && s.Cluster.SpotNodes > 0 {
-		add("a spot node costs %.0f %% of one on demand, and none is taken away", 100*spotPrice)
+		add("a spot node costs %.0f%% of an on-demand node, and none is interrupted", 100*spotPrice)
 	}
 	switch {
 	case w.method == lists:
-		add("positions of a game by lists have keys as close to one another as those of Mancala and m,n,k tic-tac-toe")
+		add("keys are as close to one another as those of Mancala and m,n,k tic-tac-toe")
 	case w.method == states:
-		add("passes back find as much as passes forward, and positions take as many bytes as those of Quick Cross")
+		add("retrograde passes find as many positions as forward passes, and positions take as many bytes as those of Quick Cross")
 	}
 	if s.Runner == Pipe {
-		add("lines take %d times the CPU of blocks, as of 5×5 connect 4", pipeTimes)
+		add("lines take %d times the CPU of blocks, as for 5×5 connect 4", pipeTimes)
 	}
 	return all
 }

@@ -36,7 +36,7 @@ type Machine struct {
 // A Cluster consists of machines of one type that run the tasks, and one more machine for the
 // driver and Hadoop's masters.
 type Cluster struct {
-	Instance string `json:"instance"` // type of the nodes: a name of Instances
+	Instance string `json:"instance"` // type of the nodes, see InstanceNamed
 	Nodes    int    `json:"nodes"`    // number of core nodes, which store the data, on demand
 	// SpotNodes is the number of additional nodes without data, which may be taken away.
 	SpotNodes int     `json:"spot_nodes,omitempty"`

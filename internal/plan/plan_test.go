@@ -294,7 +294,7 @@ func TestProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
-		!strings.Contains(p.Problems[1].Text, "two cores has 40 GB free: a disk with that much") {
+		!strings.Contains(p.Problems[1].Text, "two cores has 40 GB free: use a larger disk") {
 		t.Errorf("%+v", p.Problems)
 	}
 	if p.Cheapest == nil || p.Cheapest.Dollars <= 0 || p.Cheapest.Where.Runner != plan.Inline {
@@ -309,7 +309,7 @@ func TestProblems(t *testing.T) {
 		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
 	}
 	// No cheaper machine fits.
-	for _, i := range plan.Instances() {
+	for _, i := range plan.Instances {
 		other := where
 		other.Machine = plan.MachineOf(i, 100, 0)
 		p, err := plan.Make(g, counts, plan.Builtin(), other)
@@ -324,7 +324,7 @@ func TestProblems(t *testing.T) {
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "are in HDFS at the peak, 2 times; 4 nodes have space for 18 GB: 16 nodes have it") {
+	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "the peak in HDFS is 47.1 GB, in 2 copies; 4 nodes have space for 18 GB: use 16 nodes") {
 		t.Errorf("%+v", p.Problems)
 	}
 }
@@ -424,7 +424,7 @@ func TestCopyPrice(t *testing.T) {
 		t.Errorf("with its copy %v $, want %v", got, want)
 	}
 	for what, want := range map[string]string{
-		"to move it out": fmt.Sprintf("moving it out costs $%.2f", kept/gb*0.09),
+		"to move it out": fmt.Sprintf("transferring it out costs $%.2f", kept/gb*0.09),
 		"NAT":            fmt.Sprintf("through a NAT gateway the copy costs $%.2f more", (kept+work)/gb*0.045),
 	} {
 		is := func(line string) bool { return strings.Contains(line, want) }

@@ -94,8 +94,5 @@ func WriteRates(name string, r *Rates) error {
 	if err != nil {
 		return err
 	}
-	if err := store.WriteFile(store.Local{}, name+".new", text); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
+	return store.ReplaceFile(name, text)
 }

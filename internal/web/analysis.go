@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -52,20 +54,26 @@ type place struct {
 // maxKnown is the number of finished analyses that are kept.
 const maxKnown = 10_000
 
-// begin returns what is known of an unfinished position without a search.
+// begin returns what is known of an unfinished position without a search. Its Trouble is why the
+// table is not used.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
+	var trouble string
 	if g.source != nil {
 		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
-		if r := z.LookUp(p); r.Table {
+		r := z.LookUp(p)
+		if r.Table {
 			return r
 		}
+		trouble = r.Trouble
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.known[place{g.g.Spec(), p}]; r != nil {
 		return *r
 	}
-	return analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
+	r := analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
+	r.Trouble = trouble
+	return r
 }
 
 // worth returns what is known of the value of a position without a search.
@@ -114,7 +122,7 @@ type reportJSON struct {
 	Millis int64                 `json:"millis"`
 	Table  bool                  `json:"table"`
 	Book   bool                  `json:"book"`
-	Note   string                `json:"note,omitempty"`
+	Note   string                `json:"note,omitempty"` // why the table or the search was not used
 	Done   bool                  `json:"done"`
 }
 
@@ -136,45 +144,81 @@ func reportOf(g game.Game, r analysis.Report) reportJSON {
 	return out
 }
 
+// events returns the handler that answers with the events that send sends about a play, and an
+// event end if it does not fail.
+func (s *Server) events(send func(*stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		g, h, err := s.play(r)
+		if err == nil && !s.enter() {
+			err = errBusy
+		}
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		defer s.leave()
+		out := newStream(w)
+		if send(out, r, g, h) == nil {
+			out.send("end", struct{}{})
+		}
+	}
+}
+
 // analysis implements /view/…/analysis: events with what is known of a position, until it is
 // final or the client leaves.
-func (s *Server) analysis(w http.ResponseWriter, r *http.Request) {
-	g, h, err := s.play(r)
-	if err == nil && !s.enter() {
-		err = errBusy
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	defer s.leave()
-	stream := newStream(w)
+func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.History) error {
 	if len(h.Moves()) == 0 {
-		stream.send("end", struct{}{})
-		return
+		return nil
 	}
 	report := s.begin(g, h.Position())
 	for {
-		if err := stream.send("report", reportOf(g.g, report)); err != nil {
-			return
+		if err := out.send("report", reportOf(g.g, report)); err != nil {
+			return err
 		}
 		if report.Done || report.Table {
-			break
+			return nil
 		}
 		err := s.withSlot(r.Context(), g, func(sl *slot) error {
 			ctx, cancel := context.WithTimeout(r.Context(), quantum)
 			defer cancel()
 			report = sl.analyzer.Step(ctx, report)
-			return nil
+			return r.Context().Err()
 		})
-		if err != nil || r.Context().Err() != nil {
-			return
+		if err != nil {
+			return err
 		}
 		if report.Done || report.Known {
 			s.keep(g, report)
 		}
 	}
-	stream.send("end", struct{}{})
+}
+
+// reviewTime is the time of the search of each position in a review.
+const reviewTime = 500 * time.Millisecond
+
+// review implements /view/…/review: it finds the values of all positions of a play, as far as
+// searches prove them in reviewTime, and sends how many are done. The next view has the result. It
+// begins with the last position, because the search keeps what it finds for earlier ones.
+func (s *Server) review(out *stream, r *http.Request, g *served, h *player.History) error {
+	n := len(h.Names()) + 1
+	for i := n - 1; i >= 0; i-- {
+		if p := h.At(i); !s.worth(g, p).Known {
+			err := s.withSlot(r.Context(), g, func(sl *slot) error {
+				report, err := sl.analyzer.Assess(r.Context(), p, reviewTime)
+				if err == nil && report.Known {
+					s.keep(g, report)
+				}
+				return cmp.Or(err, r.Context().Err())
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if err := out.send("progress", map[string]int{"done": n - i, "of": n}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter reports whether a further event stream may begin; leave ends it.

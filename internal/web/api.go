@@ -75,6 +75,7 @@ type (
 func (s *Server) api(mux *http.ServeMux) {
 	for route, answer := range map[string]func(*http.Request) (any, error){
 		"/api":                               s.apiGames,
+		"/api/runs":                          s.apiRuns,
 		"/api/{game}":                        s.apiGame,
 		"/api/{game}/{variant}":              s.apiVariant,
 		"/api/{game}/{variant}/positions":    s.apiPosition,
@@ -146,10 +147,8 @@ func (s *Server) apiGame(r *http.Request) (any, error) {
 			answer.Variants = append(answer.Variants, apiEntry{ID: variant, Name: game.TitleOf(g), GUI: guiOf(g)})
 		}
 	}
-	for _, source := range s.o.Sources {
-		if source.Table != nil {
-			add(source.Table.Game())
-		}
+	for _, source := range s.solved() {
+		add(source.Table.Game())
 	}
 	if g, err := kind.Make(defaults(kind)); err == nil {
 		add(g)

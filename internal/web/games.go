@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/play/book"
 )
 
@@ -23,6 +24,24 @@ type served struct {
 
 // title returns the name of the game for people.
 func (g *served) title() string { return game.TitleOf(g.g) }
+
+// add serves a table.
+func (s *Server) add(source *Source) *served {
+	id, variant := idOf(source.Table.Game().Spec())
+	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.games[id+"/"+variant] = g
+	s.tables = append(s.tables, source)
+	return g
+}
+
+// solved returns the data directories with a table.
+func (s *Server) solved() []*Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tables)
+}
 
 // maxGames is the number of games that are kept, besides those with a table.
 const maxGames = 64
@@ -98,6 +117,7 @@ type entry struct {
 	Usage              string // without a table
 	Params             []paramEntry
 	Data               string // the data directory with the table
+	Run                string // the address of its run, if that is known
 }
 
 // A paramEntry is a parameter of a game in the list.
@@ -126,15 +146,22 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/play/"+id+"/"+url.PathEscape(variant), http.StatusSeeOther)
 }
 
-// list returns the games that have a table, and one entry for each game that is registered.
-func (s *Server) list() (tables, games []entry) {
-	for _, source := range s.o.Sources {
-		if source.Table == nil {
-			continue
-		}
+// list returns the games that have a table, one entry for each game that is registered, and the
+// runs in directories whose game is not solved.
+func (s *Server) list() (tables, games []entry, runs []*apiRun) {
+	runs = s.states() // before the tables, which it may open
+	for _, source := range s.solved() {
 		g := source.Table.Game()
 		id, variant := idOf(g.Spec())
-		tables = append(tables, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name})
+		e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name}
+		runs = slices.DeleteFunc(runs, func(run *apiRun) bool {
+			its := run.Status == solve.Solved && run.Data == source.Name
+			if its {
+				e.Run = run.Link()
+			}
+			return its
+		})
+		tables = append(tables, e)
 	}
 	for _, kind := range s.o.Games {
 		var args []int
@@ -152,5 +179,5 @@ func (s *Server) list() (tables, games []entry) {
 		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Params: params})
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
-	return tables, games
+	return tables, games, runs
 }

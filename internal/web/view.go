@@ -34,16 +34,20 @@ func (s *Server) play(r *http.Request) (*served, *player.History, error) {
 		}
 		h = player.NewHistoryFrom(g.g, a.Position)
 	}
-	names := strings.FieldsFunc(query.Get("moves"), func(r rune) bool { return r == ',' })
-	if len(names) > maxPlies {
-		return nil, nil, badRequest(fmt.Errorf("%d moves: expected at most %d", len(names), maxPlies))
-	}
-	for i, name := range names {
+	return g, h, playAll(h, query.Get("moves"))
+}
+
+// playAll plays moves with commas between them.
+func playAll(h *player.History, moves string) error {
+	for name := range strings.FieldsFuncSeq(moves, func(r rune) bool { return r == ',' }) {
+		if len(h.Names()) == maxPlies {
+			return badRequest(fmt.Errorf("expected at most %d moves", maxPlies))
+		}
 		if err := h.Play(name); err != nil {
-			return nil, nil, badRequest(fmt.Errorf("move %d: %w", i+1, err))
+			return badRequest(fmt.Errorf("move %d: %w", len(h.Names())+1, err))
 		}
 	}
-	return g, h, nil
+	return nil
 }
 
 // The following types are the JSON that the page reads. Values are from the view of the player
@@ -65,7 +69,8 @@ type (
 		Chosen  bool         `json:"chosen"` // an editor must choose the player to move
 		Last    [][2]int     `json:"last"`   // squares that the last move changed
 		Moves   []moveJSON   `json:"moves"`
-		Plies   []plyJSON    `json:"plies"` // from the first position to this one
+		Plies   []plyJSON    `json:"plies"` // of the play, with the moves that were taken back
+		Ply     int          `json:"ply"`   // index of this position in Plies
 		Tiers   int          `json:"tiers,omitempty"`
 		Tier    int          `json:"tier"`
 	}
@@ -93,10 +98,11 @@ type (
 		Worth   *worthJSON `json:"worth,omitempty"`
 	}
 	plyJSON struct {
-		Turn  int        `json:"turn"`
-		Move  string     `json:"move,omitempty"` // that was made here
-		Worth *worthJSON `json:"worth,omitempty"`
-		Lost  *[2]string `json:"lost,omitempty"` // the results before and after it, if it gave one away
+		Turn    int        `json:"turn"`
+		Move    string     `json:"move,omitempty"` // that was made here
+		Worth   *worthJSON `json:"worth,omitempty"`
+		Judged  bool       `json:"judged,omitempty"`  // it is known whether the move is a mistake
+		Mistake string     `json:"mistake,omitempty"` // the move, what it gave away, and what was better
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
@@ -121,7 +127,8 @@ func worthOf(g game.Game, p game.Position, w analysis.Worth) *worthJSON {
 	return nil
 }
 
-// view implements /view: a position of a play, its moves, and the plies before it.
+// view implements /view: a position of a play, its moves, and the plies before it. later are moves
+// that were taken back, which belong to the play as well.
 func (s *Server) view(r *http.Request) (any, error) {
 	g, h, err := s.play(r)
 	if err != nil {
@@ -130,7 +137,11 @@ func (s *Server) view(r *http.Request) (any, error) {
 	if h, err = s.find(r, g, h); err != nil {
 		return nil, err
 	}
-	return s.viewOf(g, h)
+	whole := h.Clone()
+	if err := playAll(whole, r.URL.Query().Get("later")); err != nil {
+		return nil, err
+	}
+	return s.viewOf(g, h, whole), nil
 }
 
 // randomPlay continues a play with a random number of random moves, and returns a play that
@@ -149,12 +160,13 @@ func randomPlay(g game.Game, h *player.History) (*player.History, error) {
 	return player.NewHistoryFrom(g, p), nil
 }
 
-func (s *Server) viewOf(g *served, h *player.History) (*viewJSON, error) {
+// viewOf returns the last position of h, whose moves are the first ones of whole.
+func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 	p := h.Position()
 	v := &viewJSON{
 		Spec: g.g.Spec(), Title: g.title(), Table: g.source != nil, Text: string(g.g.AppendText(nil, p)), Turn: int(h.Turn()),
 		Players: [2]string{player.Who(g.g, game.First), player.Who(g.g, game.Second)},
-		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: []plyJSON{},
+		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: s.pliesOf(g, whole), Ply: len(h.Names()),
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
 	v.Place = squaresOf(v.Look.Place)
@@ -179,23 +191,29 @@ func (s *Server) viewOf(g *served, h *player.History) (*viewJSON, error) {
 			v.Moves = append(v.Moves, move)
 		}
 	}
-	var before analysis.Worth
-	for i := range len(h.Names()) + 1 {
-		ply := plyJSON{Turn: int(h.Mover(i))}
-		w := s.worth(g, h.At(i))
-		ply.Worth = worthOf(g.g, h.At(i), w)
-		if i < len(h.Names()) {
-			ply.Move = h.Names()[i]
-		}
-		v.Plies = append(v.Plies, ply)
-		if i > 0 {
-			if m, ok := analysis.MistakeOf(g.g, h.At(i-1), before, w); ok {
-				v.Plies[i-1].Lost = &[2]string{words[m.From], words[m.To]}
-			}
-		}
-		before = w
+	return v
+}
+
+// pliesOf returns the plies of a play, and judges its moves as far as their values are known.
+func (s *Server) pliesOf(g *served, h *player.History) []plyJSON {
+	plies, reports := make([]plyJSON, len(h.Names())+1), make([]analysis.Report, len(h.Names())+1)
+	for i := range plies {
+		p := h.At(i)
+		reports[i] = analysis.Report{Position: p, Worth: s.worth(g, p), Best: -1}
+		plies[i] = plyJSON{Turn: int(h.Mover(i)), Worth: worthOf(g.g, p, reports[i].Worth)}
 	}
-	return v, nil
+	for i := range h.Names() { // only mistakes need what is known of other moves
+		if _, ok := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); ok {
+			reports[i] = s.begin(g, h.At(i))
+		}
+	}
+	for i, j := range analysis.Review(g.g, h.Names(), reports) {
+		plies[i].Move, plies[i].Judged = j.Move, j.Known()
+		if j.Mistake {
+			plies[i].Mistake = j.Text(g.g, h.At(i))
+		}
+	}
+	return plies
 }
 
 // overOf describes the end of a play.

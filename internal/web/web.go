@@ -36,7 +36,7 @@ import (
 type Source struct {
 	Name  string       // as the user gave it
 	Table *table.Table // nil: there is no table yet
-	FS    store.FS
+	FS    store.FS     // nil: its run is not shown
 	Path  string
 }
 
@@ -60,10 +60,12 @@ type Server struct {
 	o     Options
 	pages *template.Template
 	slots chan *slot
+	runs  []*watched
 
 	mu      sync.Mutex
 	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
 	known   map[place]*analysis.Report // finished analyses
+	tables  []*Source                  // data directories with a table
 	streams int                        // event streams that are open
 }
 
@@ -88,9 +90,11 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	for i := range o.Sources {
-		if t := o.Sources[i].Table; t != nil {
-			id, variant := idOf(t.Game().Spec())
-			s.games[id+"/"+variant] = &served{id: id, variant: variant, g: t.Game(), source: &o.Sources[i]}
+		if o.Sources[i].Table != nil {
+			s.add(&o.Sources[i])
+		}
+		if o.Sources[i].FS != nil {
+			s.runs = append(s.runs, &watched{source: &o.Sources[i]})
 		}
 	}
 	return s, nil
@@ -166,9 +170,12 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
+	mux.HandleFunc("GET /run", s.runPage)
+	mux.HandleFunc("GET /run/events", s.runEvents)
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
-	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.analysis)
+	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
+	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))
 	s.api(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotFound) })
 	return s.guard(mux)
@@ -304,7 +311,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
 			data["Opponents"] = opponents()
 		} else {
-			data["Tables"], data["Games"] = s.list()
+			data["Tables"], data["Games"], data["Runs"] = s.list()
 		}
 		s.write(w, r, name, data)
 	}

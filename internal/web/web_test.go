@@ -9,14 +9,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"math/rand/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -99,16 +102,41 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that a move that gives a win away is marked, and no other.
-func TestMistakes(t *testing.T) {
-	server := serve(t, "connectn width=4 height=4 connect=3")
-	_, body := get(t, server.URL+"/view/connectn/4-4-3?moves=0,0,3")
-	var v viewJSON
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatal(err)
+// TestReview checks the judgments of a play, with the moves that were taken back: from the table at
+// once, and without one after the event stream of a review.
+func TestReview(t *testing.T) {
+	const play = "?moves=0,0&later=3,1"
+	plies := func(server *httptest.Server) []plyJSON {
+		status, body := get(t, server.URL+"/view/connectn/4-4-3"+play)
+		var v viewJSON
+		if err := json.Unmarshal([]byte(body), &v); err != nil || v.Ply != 2 || len(v.Last) != 1 || len(v.Plies) != 5 {
+			t.Fatalf("status %d, %v: %s", status, err, body)
+		}
+		return v.Plies
 	}
-	if v.Plies[0].Lost != nil || v.Plies[1].Lost != nil || v.Plies[2].Lost == nil || *v.Plies[2].Lost != [2]string{"win", "lose"} {
-		t.Error(body)
+	want := plies(serve(t, "connectn width=4 height=4 connect=3"))
+	for i, p := range want {
+		mistake := map[int]string{
+			2: "3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
+			3: "1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)",
+		}
+		if p.Mistake != mistake[i] || p.Judged != (i < 4) || p.Move != []string{"0", "0", "3", "1", ""}[i] {
+			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
+		}
+	}
+	server := serve(t)
+	if before := plies(server); before[2].Judged || before[2].Mistake != "" {
+		t.Errorf("before a review: %+v", before[2])
+	}
+	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
+	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("%s", body)
+	}
+	for i, p := range plies(server) {
+		better, _, _ := strings.Cut(want[i].Mistake, ";")
+		if p.Judged != want[i].Judged || !strings.HasPrefix(p.Mistake, better) || (p.Mistake == "") != (better == "") || *p.Worth != *want[i].Worth {
+			t.Errorf("ply %d: %+v, want %+v", i, p, want[i])
+		}
 	}
 }
 
@@ -214,9 +242,14 @@ func TestRefused(t *testing.T) {
 		{"GET", "/none", "", 404, "no such page"},
 		{"GET", "/static/play.html", "", 404, "no such page"},
 		{"GET", "/static/..%2fweb.go", "", 404, ""},
+		{"GET", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/tables/connectn/..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
 		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
 		{"GET", "/open/network", "", 200, "Network"},
 		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
+		{"GET", "/run?data=/etc", "", 404, `data directory \"/etc\" is not served here`},
+		{"GET", "/run/events", "", 404, "is not served here"},
 		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
@@ -251,6 +284,73 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLimits checks that a server whose slots for searches and event streams are taken refuses
+// further ones.
+func TestLimits(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := <-s.slots
+	ask := func(path string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil).WithContext(ctx))
+		return w
+	}
+	if w := ask("move?level=club"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
+	}
+	s.streams = maxStreams
+	for _, path := range []string{"analysis", "review?moves=1,1"} {
+		if w := ask(path); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+			t.Errorf("%s with %d streams: status %d: %s", path, s.streams, w.Code, w.Body)
+		}
+	}
+	s.streams = 0
+	s.slots <- taken
+	if w := ask("move?level=club"); w.Code != 200 {
+		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
+	}
+}
+
+// TestPageSize checks that no page loads more than 150 kB besides its data.
+func TestPageSize(t *testing.T) {
+	server := serve(t)
+	var files int
+	for _, path := range []string{"/", "/play/connectn/7-6-4", "/play/network/regular"} {
+		seen := map[string]bool{}
+		var load func(string) int
+		load = func(name string) (size int) {
+			if seen[name] {
+				return 0
+			}
+			seen[name] = true
+			status, body := get(t, server.URL+name)
+			if status != 200 {
+				t.Errorf("%s: status %d", name, status)
+			}
+			size = len(body)
+			for _, m := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
+				if m[1] != "" {
+					size += load(m[1])
+				} else {
+					size += load("/static/" + m[2])
+				}
+			}
+			return size
+		}
+		if size := load(path); size > 150_000 || size < 5_000 {
+			t.Errorf("%s: %d bytes: %v", path, size, seen)
+		}
+		files = max(files, len(seen))
+	}
+	if want := 9; files != want { // the page, two style sheets, five scripts and the icon
+		t.Errorf("a page loads %d files, want %d", files, want)
+	}
+}
+
 // FuzzView checks that any query gets an answer, and none of them is an internal error.
 func FuzzView(f *testing.F) {
 	f.Add("from=0x044&moves=1,2")
@@ -277,7 +377,7 @@ func FuzzView(f *testing.F) {
 // TestServe checks that clients that send or read nothing do not keep others from their
 // answers, and that the end of the context ends open event streams and the server.
 func TestServe(t *testing.T) {
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20})
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,23 +398,41 @@ func TestServe(t *testing.T) {
 		slow = append(slow, conn)
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 	}
-	stream, err := http.Get(at + "/view/connectn/8-7-4/analysis")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Body.Close()
-	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: report\n" {
-		t.Fatalf("%q, %v", line, err)
+	var streams []io.Reader
+	for path, event := range map[string]string{"/view/connectn/8-7-4/analysis": "report", "/run/events?data=d": "state"} {
+		stream, err := http.Get(at + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stream.Body.Close()
+		streams = append(streams, stream.Body)
+		if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: "+event+"\n" {
+			t.Fatalf("%s: %q, %v", path, line, err)
+		}
 	}
 	if status, _ := get(t, at+"/"); status != 200 {
 		t.Errorf("status %d beside slow clients", status)
+	}
+	large, err := http.NewRequest("GET", at+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large.Header.Set("X-Large", strings.Repeat("x", 2*maxHeader))
+	answer, err := http.DefaultClient.Do(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d of a large header", answer.StatusCode)
 	}
 	for _, conn := range slow { // the server would wait for their requests
 		conn.Close()
 	}
 	stop()
-	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
-		t.Errorf("the event stream: %v", err)
+	for _, stream := range streams {
+		if _, err := io.Copy(io.Discard, stream); err != nil {
+			t.Errorf("an event stream: %v", err)
+		}
 	}
 	if err := <-served; err != nil {
 		t.Error(err)

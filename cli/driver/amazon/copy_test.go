@@ -84,7 +84,7 @@ func TestCopy(t *testing.T) {
 			}
 			again := filepath.Join(t.TempDir(), "data")
 			status, out, stderr := runLine(some(), "solve "+game+" "+board+" --resume --data "+again+" --copy s3://bucket/"+key, "")
-			if status != 0 || !strings.Contains(out, "positions, solved by an earlier run\n") || !strings.Contains(stderr, " fetched from s3://bucket/"+key+"\n") {
+			if status != 0 || !strings.Contains(out, "positions, solved by an earlier run\n") || !strings.Contains(stderr, " from s3://bucket/"+key+"\n") {
 				t.Errorf("status %d, %s%s", status, out, stderr)
 			}
 			isCopy(t, fake, key, again)
@@ -146,10 +146,10 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			}
 			owner := key + "/" + mirror.OwnerFile
 			if fake.Get("bucket", owner) == nil { // so that the claim could be released
-				t.Fatalf("after %d writes nobody owns the copy", n)
+				t.Fatalf("after %d writes no driver owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			if status, _, stderr := runLine(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "has been at work there since") {
+			if status, _, stderr := runLine(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {
 				t.Fatalf("after %d writes, by a second driver: status %d, %s", n, status, stderr)
 			}
 			fake.Age("bucket", owner, time.Hour)
@@ -199,13 +199,13 @@ func TestCopyRefused(t *testing.T) {
 	}{
 		{line + none + " --copy s3://bucket/d", 1, "--copy s3://bucket/d: already contains a run of this game: --resume continues it, --overwrite starts over"},
 		{"solve connectn " + boards["connectn"] + " --resume --data " + none + " --copy s3://bucket/d", 1, `--copy s3://bucket/d: of another game: expected "connectn width=3 height=2 connect=2", found "mnk`},
-		{line + second + " --resume --copy s3://bucket/d", 1, "--copy s3://bucket/d: it is of a later run, begun "},
+		{line + second + " --resume --copy s3://bucket/d", 1, "--copy s3://bucket/d: it is from a later run, started "},
 		{line + none + " --copy s3://bucket/foreign", 1, "--copy s3://bucket/foreign: not empty, and not treereduce's: it has no treereduce.json"},
 		{line + none + " --overwrite --copy s3://bucket/foreign", 1, "--copy s3://bucket/foreign: not empty, and not treereduce's: it has no treereduce.json"},
 		{line + none + " --resume --copy s3://bucket/nothing", 1, "nothing to resume in " + none},
 		{line + none + " --copy s3://bucket", 2, `--copy "s3://bucket": expected s3://bucket/path`},
 		{line + none + " --copy d", 2, `--copy "d": expected s3://bucket/path`},
-		{line + none + " --copy s3://other/d", 1, "s3://other: there is no such bucket"},
+		{line + none + " --copy s3://other/d", 1, "s3://other: no such bucket"},
 	} {
 		if status, _, stderr := runLine(some(), test.line, ""); status != test.status || !strings.Contains(stderr, "driver: "+test.want) {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)

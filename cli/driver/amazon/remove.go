@@ -87,7 +87,7 @@ func stay(n int) string {
 	if n == 1 {
 		return "1 other object is kept"
 	}
-	return fmt.Sprintf("%d other objects are kept", n)
+	return numfmt.Number(n) + " other objects are kept"
 }
 
 // A remover finds and deletes the objects of driver-aws emr rm.
@@ -249,7 +249,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	if len(found.groups) == 0 && !found.bucketToo(place) {
-		_, err := fmt.Fprintf(out, "nothing below %s was made by treereduce\n", place)
+		_, err := fmt.Fprintf(out, "treereduce has created nothing below %s\n", place)
 		return err
 	}
 	if !c.Bool("yes") {

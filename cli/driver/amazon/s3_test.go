@@ -84,7 +84,7 @@ func TestWrongInS3(t *testing.T) {
 		want   string
 	}{
 		{"lookup --data s3://bucket/d/twoo --start", 1, "s3://bucket/d/twoo: no such directory: did you mean s3://bucket/d/two?"},
-		{"lookup --data s3://nothing/d --start", 1, "s3://nothing: there is no such bucket"},
+		{"lookup --data s3://nothing/d --start", 1, "s3://nothing: no such bucket"},
 		{"lookup --data s3://bucket --start", 2, `--data "s3://bucket": expected s3://bucket/path`},
 		{"status s3://bucket/d/twoo", 1, "s3://bucket/d/twoo: no such directory: did you mean s3://bucket/d/two?"},
 		{"status s3://bucket/d/two more", 2, `unexpected argument "s3://bucket/d/two": --data names the directory`},

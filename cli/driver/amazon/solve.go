@@ -515,7 +515,8 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 		return r.leaveOrCancel(cluster, step)
 	}
 	after := context.WithoutCancel(ctx)
-	failed, isStep := emr.IsStep(err)
+	var failed *emr.StepError
+	isStep := errors.As(err, &failed)
 	if err != nil && !isStep {
 		return fmt.Errorf("%w; the cluster keeps running, and will terminate: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s terminates it", err, cluster.ID)
 	}
@@ -576,7 +577,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 }
 
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
-// cancel the step; otherwise the step goes on.
+// cancel the step; otherwise the step continues.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s terminates it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
@@ -589,7 +590,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	if err == nil {
 		// Give the driver time to write its journal before the cluster is terminated.
 		if err = cluster.Wait(ctx, step, nil); err != nil {
-			if _, over := emr.IsStep(err); over || ctx.Err() != nil {
+			if errors.As(err, new(*emr.StepError)) || ctx.Err() != nil {
 				err = nil
 			}
 		}

@@ -175,10 +175,10 @@ func TestExplain(t *testing.T) {
 		text string
 	}{
 		{of("ExpiredToken", "The provided token has expired.\nreally"), "S3 GetObject: ExpiredToken: The provided token has expired. (the credentials have expired: " + renew + ")"},
-		{of("InvalidAccessKeyId", "Not in our records."), "S3 GetObject: InvalidAccessKeyId: Not in our records. (the access key is none that AWS knows: look at AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE)"},
-		{of("SignatureDoesNotMatch", "No."), "S3 GetObject: SignatureDoesNotMatch: No. (the secret key does not belong to the access key: look at AWS_SECRET_ACCESS_KEY and AWS_PROFILE)"},
+		{of("InvalidAccessKeyId", "Not in our records."), "S3 GetObject: InvalidAccessKeyId: Not in our records. (AWS does not know the access key: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE)"},
+		{of("SignatureDoesNotMatch", "No."), "S3 GetObject: SignatureDoesNotMatch: No. (the secret key does not belong to the access key: check AWS_SECRET_ACCESS_KEY and AWS_PROFILE)"},
 		{of("RequestTimeTooSkewed", ""), "S3 GetObject: RequestTimeTooSkewed (the clock of this machine is wrong)"},
-		{of("SlowDown", "Reduce your request rate."), "S3 GetObject: SlowDown: Reduce your request rate. (too many requests, for longer than they were tried again)"},
+		{of("SlowDown", "Reduce your request rate."), "S3 GetObject: SlowDown: Reduce your request rate. (too many requests, even after retries)"},
 		{of("Forbidden", "Forbidden"), "S3 GetObject: Forbidden (aws sts get-caller-identity shows the identity, whose policy must allow it)"},
 		{of("Whatever", "Else."), "S3 GetObject: Whatever: Else."},
 		{errors.New("mine"), "mine"},

@@ -59,7 +59,7 @@ var (
 )
 
 // renew describes how to renew credentials.
-const renew = "aws sso login renews those of single sign-on; request others again, with AWS_SESSION_TOKEN"
+const renew = "aws sso login renews those of single sign-on; request others again, including AWS_SESSION_TOKEN"
 
 // Explain converts an error of the SDK to an *Error. It returns nil and other errors
 // unchanged.
@@ -86,11 +86,11 @@ func Explain(err error) error {
 	var noConnection *net.OpError
 	switch {
 	case errors.As(err, &noToken):
-		e.Message, e.Help = "the session of single sign-on has expired", "aws sso login begins one"
+		e.Message, e.Help = "the session of single sign-on has expired", "aws sso login starts a new one"
 	case errors.As(err, new(config.AssumeRoleTokenProviderNotSetError)):
-		e.Message, e.Help = "the profile's role wants a code of multi-factor authentication", "aws sts assume-role gives keys for the environment"
+		e.Message, e.Help = "the profile's role requires a code of multi-factor authentication", "aws sts assume-role returns keys for the environment"
 	case errors.As(err, &noAddress):
-		e.Message, e.Help = noAddress.Error(), "is the region right, and AWS_ENDPOINT_URL?"
+		e.Message, e.Help = noAddress.Error(), "check the region and AWS_ENDPOINT_URL"
 	case errors.As(err, &noConnection):
 		e.Message = noConnection.Error()
 	case operation != nil:
@@ -122,13 +122,13 @@ func helpOf(code string) string {
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
 	switch {
 	case throttled:
-		return "too many requests, for longer than they were tried again"
+		return "too many requests, even after retries"
 	case slices.Contains(expired, code):
 		return "the credentials have expired: " + renew
 	case slices.Contains(unknown, code):
-		return "the access key is none that AWS knows: look at AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE"
+		return "AWS does not know the access key: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE"
 	case slices.Contains(unlike, code):
-		return "the secret key does not belong to the access key: look at AWS_SECRET_ACCESS_KEY and AWS_PROFILE"
+		return "the secret key does not belong to the access key: check AWS_SECRET_ACCESS_KEY and AWS_PROFILE"
 	case slices.Contains(late, code):
 		return "the clock of this machine is wrong"
 	case slices.Contains(denied, code):

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// MaxPages bounds the number of pages of a list: a million keys in S3. Without it, a server that always names a next page would cause an endless
-// loop.
+// MaxPages bounds the number of pages of a list: a million keys in S3. Without it, a server that
+// always names a next page would cause an endless loop.
 const MaxPages = 1000
 
 // ErrEndless is the error for a list with more than MaxPages pages.

@@ -97,8 +97,8 @@ func isThere(fsys store.FS, name string, content []byte) (bool, error) {
 // its instances are terminated when they shut down. The timer is systemd's, because another
 // process could be killed.
 const limitScript = `#!/bin/bash
-# Ends the cluster after $1 minutes. A node that is not the master has nothing to
-# do; one that does not know what it is fails, for no cluster is to be without its limit.
+# Ends the cluster after $1 minutes, on the master; does nothing on other nodes. It fails if the
+# kind of the node is unknown, so that no cluster is without its limit.
 grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit $(($? - 1))
 exec sudo shutdown -P "+$1" "treereduce: the cluster has reached its limit of $1 minutes"
 `
@@ -145,7 +145,7 @@ func Program(name string, bundle *Bundle, at, file string, words []string, limit
 	script := "set -eu\n" +
 		"d=$(mktemp -d)\n" +
 		"aws s3 cp --recursive --only-show-errors " + word(at+"/") + ` "$d"` + "\n" +
-		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver-aws solve sends them again") + ` >&2; exit 1; }` + "\n" +
+		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were uploaded: driver-aws solve uploads them again") + ` >&2; exit 1; }` + "\n" +
 		sums.String() + "END\n" +
 		`chmod +x "$d"/*` + "\n" +
 		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +

@@ -91,9 +91,9 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		return s.Cluster(aws.ToString(out.JobFlowId)), nil
 	}
 	if !unknown(err) {
-		return nil, explain(err)
+		return nil, cloud.Explain(err)
 	}
-	s.o.News("the answer of Amazon EMR was lost: looking whether the cluster is being made")
+	s.o.News("the answer of Amazon EMR was lost: checking whether the cluster is being created")
 	id, look := s.lost(ctx, func(ctx context.Context) (string, error) {
 		clusters, err := s.clusters(ctx, begun.Add(-time.Hour)) // clocks differ
 		for _, c := range clusters {
@@ -107,7 +107,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		return nil, fmt.Errorf("cannot determine whether a cluster named %q was created (driver-aws emr status lists clusters): %w", named.Name, look)
 	}
 	if id == "" {
-		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists what there is)", explain(err), named.Name)
+		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists clusters)", cloud.Explain(err), named.Name)
 	}
 	return s.Cluster(id), nil
 }
@@ -120,7 +120,7 @@ func (s *Service) Join(ctx context.Context, id string) (*Cluster, error) {
 		return nil, err
 	}
 	if !state.Takes() {
-		return nil, fmt.Errorf("cluster %s takes no steps", state)
+		return nil, fmt.Errorf("cluster %s does not accept steps", state)
 	}
 	return c, nil
 }
@@ -132,7 +132,7 @@ func (s *Service) Cluster(id string) *Cluster { return &Cluster{ID: id, s: s} }
 // other than Created, are not set.
 func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
 	clusters, err := s.clusters(ctx, time.Time{}, types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
-	return clusters, explain(err)
+	return clusters, cloud.Explain(err)
 }
 
 // clusters returns the states of the clusters that were created after a time and are in one of
@@ -179,7 +179,7 @@ func stateOf(id, name *string, status *types.ClusterStatus) ClusterState {
 // State returns the state of a cluster.
 func (c *Cluster) State(ctx context.Context) (ClusterState, error) {
 	state, err := c.state(ctx)
-	return state, explain(err)
+	return state, cloud.Explain(err)
 }
 
 func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
@@ -220,7 +220,7 @@ func (c *Cluster) End(ctx context.Context) error {
 		return true, err
 	})
 	if err != nil {
-		return fmt.Errorf("cluster %s was not ended: %w", c.ID, err)
+		return fmt.Errorf("cluster %s was not terminated: %w", c.ID, err)
 	}
 	return c.until(ctx, nil, func(state ClusterState) (bool, error) { return state.Over(), nil })
 }

@@ -14,7 +14,9 @@ package emr
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -92,6 +94,14 @@ func (s *Service) once(e *emr.Options) {
 	})
 }
 
+// unknown reports whether a call that returned an error may have been executed: it was sent,
+// and there was no answer, or one that does not mean that it was refused.
+func unknown(err error) bool {
+	var network *net.OpError
+	unsent := errors.As(err, &network) && network.Op == "dial"
+	return err != nil && cloud.IsTransient(err) && !cloud.IsThrottled(err) && !unsent
+}
+
 // lost looks for a cluster or a step whose answer was lost, until look returns an identifier. "" means
 // that it was not found in lostLooks polls: a request may still be executed after the client has
 // stopped waiting for its answer.
@@ -121,12 +131,12 @@ func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done
 		case err == nil:
 			failing = time.Time{}
 		case !cloud.IsTransient(err):
-			return explain(err)
+			return cloud.Explain(err)
 		case failing.IsZero():
 			failing = time.Now()
-			s.o.News(fmt.Sprintf("%v; what runs there goes on, and it is asked again", explain(err)))
+			s.o.News(fmt.Sprintf("%v; the cluster keeps running, and polling continues", cloud.Explain(err)))
 		case time.Since(failing) > s.o.Patience:
-			return fmt.Errorf("for %s no look at it: %w", s.o.Patience, explain(err))
+			return fmt.Errorf("no answer for %s: %w", s.o.Patience, cloud.Explain(err))
 		}
 		timer := time.NewTimer(s.o.Poll)
 		select {

@@ -207,7 +207,7 @@ func TestAddPatience(t *testing.T) {
 	s := New(aws.Config{Region: "us-east-1", HTTPClient: network, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")},
 		Options{Poll: 5 * time.Millisecond, Patience: 50 * time.Millisecond})
 	_, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
-	if err == nil || !strings.Contains(err.Error(), "for 50ms no look at it: EMR AddJobFlowSteps") || network.tries < 2 || network.tries > 50 {
+	if err == nil || !strings.Contains(err.Error(), "no answer for 50ms: EMR AddJobFlowSteps") || network.tries < 2 || network.tries > 50 {
 		t.Errorf("%v after %d calls", err, network.tries)
 	}
 }
@@ -276,7 +276,7 @@ func TestWait(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(err), test.want) || test.is != nil && !errors.Is(err, test.is) || test.is != ErrEnded && errors.Is(err, ErrEnded) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
-		if _, ok := IsStep(err); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
+		if ok := errors.As(err, new(*StepError)); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
 			t.Errorf("%s: %v is of a step: %v", test.name, err, ok)
 		}
 	}
@@ -290,7 +290,7 @@ func TestPatience(t *testing.T) {
 		return answer{cut: true}
 	})
 	err := s.Cluster("j-A").Ready(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "for 1ms no look at it: EMR DescribeCluster") || len(news) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "no answer for 1ms: EMR DescribeCluster") || len(news) != 1 {
 		t.Errorf("%v, news %q", err, news)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -389,16 +389,16 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(*Spec){
-		"a name has 1 to 256 letters": func(s *Spec) { s.Name = strings.Repeat("n", 257) },
-		`release "7.12": expected`:    func(s *Spec) { s.Release = "7.12" },
-		"0 core nodes":                func(s *Spec) { s.Core = 0 },
-		"-1 spot nodes":               func(s *Spec) { s.Spot = -1 },
-		`instance type "big"`:         func(s *Spec) { s.Worker = "big" },
-		"the master m5.xlarge has a processor of amd64, r6g.4xlarge one of arm64": func(s *Spec) { s.Master = "m5.xlarge" },
-		"idle for 1s":                          func(s *Spec) { s.Keep, s.Idle = true, time.Second },
-		"a limit of 3h0m0s without the script": func(s *Spec) { s.LimitScript = "" },
-		"257 steps":                            func(s *Spec) { s.Steps = make([]Step, 257) },
-		"its words have 10241 letters, Amazon EMR takes 10240": func(s *Spec) {
+		"expected a name of 1 to 256 characters": func(s *Spec) { s.Name = strings.Repeat("n", 257) },
+		`release "7.12": expected`:               func(s *Spec) { s.Release = "7.12" },
+		"0 core nodes":                           func(s *Spec) { s.Core = 0 },
+		"-1 spot nodes":                          func(s *Spec) { s.Spot = -1 },
+		`instance type "big"`:                    func(s *Spec) { s.Worker = "big" },
+		"the master m5.xlarge has architecture amd64, r6g.4xlarge has arm64": func(s *Spec) { s.Master = "m5.xlarge" },
+		"idle for 1s":                   func(s *Spec) { s.Keep, s.Idle = true, time.Second },
+		"a limit of 3h0m0s: the script": func(s *Spec) { s.LimitScript = "" },
+		"257 steps":                     func(s *Spec) { s.Steps = make([]Step, 257) },
+		"its arguments have 10241 characters, Amazon EMR accepts at most 10240": func(s *Spec) {
 			s.Steps[0].Args = []string{strings.Repeat("ä", 10241-len(commandRunner))}
 		},
 	} {
@@ -570,7 +570,7 @@ func TestLogs(t *testing.T) {
 		{"compressed", map[string]string{"steps/s-1/stderr.gz": "driver: no room\n"}, "driver: no room\n", "", "", false},
 		{"not compressed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "driver: no\n", "", "", false},
 		{"of Hadoop", map[string]string{"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "ERROR\n"}, "", "ERROR\n", "", false},
-		{"none", map[string]string{}, "", "", "the logs of step s-1 have not come for 20ms", true},
+		{"none", map[string]string{}, "", "", "the logs of step s-1 did not appear within 20ms", true},
 		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "", "", "", true},
 	} {
 		l := logsOf(t, test.files)

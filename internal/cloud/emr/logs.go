@@ -56,7 +56,7 @@ func (l *Logs) Step(ctx context.Context, step string) (stderr, syslog string, er
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", "", err
 		case time.Since(begun) > l.Patience:
-			return "", "", fmt.Errorf("the logs of step %s have not come for %s: %w", step, l.Patience, fs.ErrNotExist)
+			return "", "", fmt.Errorf("the logs of step %s did not appear within %s: %w", step, l.Patience, fs.ErrNotExist)
 		}
 		if !warned {
 			warned = true

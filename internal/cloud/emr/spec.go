@@ -83,9 +83,9 @@ func (s *Step) Check() error {
 	}
 	switch {
 	case s.Name == "" || utf8.RuneCountInString(s.Name) > MaxName:
-		return fmt.Errorf("step %.40q: a name has 1 to %d letters", s.Name, MaxName)
+		return fmt.Errorf("step %.40q: expected a name of 1 to %d characters", s.Name, MaxName)
 	case letters > MaxStepLetters:
-		return fmt.Errorf("step %s: its words have %d letters, Amazon EMR takes %d", s.Name, letters, MaxStepLetters)
+		return fmt.Errorf("step %s: its arguments have %d characters, Amazon EMR accepts at most %d", s.Name, letters, MaxStepLetters)
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ var releaseName = regexp.MustCompile(`^emr-(\d+)\.(\d+)\.(\d+)$`)
 func (s *Spec) Check() error {
 	switch {
 	case s.Name == "" || utf8.RuneCountInString(s.Name) > MaxName:
-		return fmt.Errorf("cluster %.40q: a name has 1 to %d letters", s.Name, MaxName)
+		return fmt.Errorf("cluster %.40q: expected a name of 1 to %d characters", s.Name, MaxName)
 	case !releaseName.MatchString(s.Release):
-		return fmt.Errorf("release %q: expected such as %s", s.Release, DefaultRelease)
+		return fmt.Errorf("release %q: expected one such as %s", s.Release, DefaultRelease)
 	case s.Core < 1:
 		return fmt.Errorf("%d core nodes: at least one must store the data", s.Core)
 	case s.Spot < 0:
@@ -127,11 +127,11 @@ func (s *Spec) Check() error {
 	case s.EBSGB < 0:
 		return fmt.Errorf("%d GB of disk: expected 0 or more", s.EBSGB)
 	case s.Keep && (s.Idle < minIdle || s.Idle > maxIdle):
-		return fmt.Errorf("idle for %s: Amazon EMR takes from %s to %s", s.Idle, minIdle, maxIdle)
+		return fmt.Errorf("idle for %s: Amazon EMR accepts %s to %s", s.Idle, minIdle, maxIdle)
 	case s.Limit < 0:
-		return fmt.Errorf("a limit of %s: expected a time from now on", s.Limit)
+		return fmt.Errorf("a limit of %s: expected 0 or more", s.Limit)
 	case s.Limit > 0 && s.LimitScript == "":
-		return fmt.Errorf("a limit of %s without the script that keeps it", s.Limit)
+		return fmt.Errorf("a limit of %s: the script that enforces it is missing", s.Limit)
 	case len(s.Steps) > MaxPending:
 		return fmt.Errorf("%d steps: at most %d at once", len(s.Steps), MaxPending)
 	}
@@ -144,7 +144,7 @@ func (s *Spec) Check() error {
 		return err
 	}
 	if master != worker {
-		return fmt.Errorf("the master %s has a processor of %s, %s one of %s: all nodes run the same programs", s.Master, master, s.Worker, worker)
+		return fmt.Errorf("the master %s has architecture %s, %s has %s: all nodes run the same programs", s.Master, master, s.Worker, worker)
 	}
 	for i := range s.Steps {
 		if err := s.Steps[i].Check(); err != nil {
@@ -250,7 +250,7 @@ var instanceType = regexp.MustCompile(`^[a-z]+\d+([a-z]*)(-[a-z0-9]+)?\.[a-z0-9-
 func Architecture(instance string) (string, error) {
 	found := instanceType.FindStringSubmatch(instance)
 	if found == nil {
-		return "", fmt.Errorf("instance type %q: expected such as %s", instance, DefaultInstance)
+		return "", fmt.Errorf("instance type %q: expected one such as %s", instance, DefaultInstance)
 	}
 	if strings.Contains(found[1], "g") {
 		return "arm64", nil

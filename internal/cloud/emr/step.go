@@ -2,7 +2,6 @@ package emr
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 	if err != nil || lost == nil {
 		return id, err
 	}
-	c.s.o.News("the answer of Amazon EMR was lost: looking whether the step was added")
+	c.s.o.News("the answer of Amazon EMR was lost: checking whether the step was added")
 	id, look := c.s.lost(ctx, func(ctx context.Context) (string, error) {
 		found, err := c.steps(ctx)
 		for _, s := range found {
@@ -83,7 +82,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver-aws emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
 	}
 	if id == "" {
-		return "", fmt.Errorf("%w; no step named %q was found (driver-aws emr status --cluster-id %s lists its steps)", explain(lost), step.Name, c.ID)
+		return "", fmt.Errorf("%w; no step named %q was found (driver-aws emr status --cluster-id %s lists its steps)", cloud.Explain(lost), step.Name, c.ID)
 	}
 	return id, nil
 }
@@ -91,7 +90,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 // Steps returns all steps of a cluster, the newest first.
 func (c *Cluster) Steps(ctx context.Context) ([]StepState, error) {
 	steps, err := c.steps(ctx)
-	return steps, explain(err)
+	return steps, cloud.Explain(err)
 }
 
 func (c *Cluster) steps(ctx context.Context) (all []StepState, err error) {
@@ -180,11 +179,4 @@ func (c *Cluster) Cancel(ctx context.Context, id string) error {
 		return fmt.Errorf("step %s of cluster %s was not cancelled: %w", id, c.ID, err)
 	}
 	return nil
-}
-
-// IsStep returns the StepError that err wraps, and whether there is one.
-func IsStep(err error) (*StepError, bool) {
-	var e *StepError
-	ok := errors.As(err, &e)
-	return e, ok
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // fetched is the prefix of the name of a directory that is being fetched. It makes the
@@ -62,7 +63,7 @@ func (c *Copy) notBehind() error {
 	if err == nil && !there.Begun.After(here.Begun) {
 		return nil
 	}
-	return fmt.Errorf("--copy %s: it is of a later run, begun %s, than what is in %s: move that away, and --resume fetches the copy",
+	return fmt.Errorf("--copy %s: it is from a later run, started %s, than the data in %s: move that directory away, and --resume fetches the copy",
 		c.Name(), there.Begun.Format("2006-01-02 15:04:05 MST"), c.data)
 }
 
@@ -92,7 +93,7 @@ func (c *Copy) fetch(game string) error {
 		n, err := c.fetchDir(e.Name(), game)
 		switch {
 		case store.Damaged(err) && c.ctx.Err() == nil:
-			c.warn(fmt.Sprintf("--copy: %v: made again", err))
+			c.warn(fmt.Sprintf("--copy: %v: it will be rebuilt", err))
 		case err != nil:
 			return fmt.Errorf("--copy: %w", err)
 		default:
@@ -104,7 +105,7 @@ func (c *Copy) fetch(game string) error {
 			return fmt.Errorf("--copy: %w", err)
 		}
 	}
-	c.warn(fmt.Sprintf("%d directories, %d bytes, fetched from %s", dirs, size, c.Name()))
+	c.warn(fmt.Sprintf("fetched %d directories, %s, from %s", dirs, numfmt.Bytes(float64(size)), c.Name()))
 	return nil
 }
 

@@ -271,7 +271,7 @@ func (c *Copy) persist(ch *change) error {
 			return err
 		}
 		if pause == firstPause {
-			c.warn(fmt.Sprintf("--copy: %v: tried again for %v", err, giveUp))
+			c.warn(fmt.Sprintf("--copy: %v: retrying for up to %v", err, giveUp))
 		}
 		select {
 		case <-c.ctx.Done():

@@ -46,7 +46,7 @@ func MakeBucket(ctx context.Context, conf sdk.Config, bucket, logs string) error
 		Bucket: &bucket, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{uploads, old}},
 	})
 	if err != nil {
-		return fmt.Errorf("%s%s was made, but has no rules for abandoned uploads and old logs: %w", Scheme, bucket, aws.Explain(err))
+		return fmt.Errorf("%s%s was created, but has no rules for abandoned uploads and old logs: %w", Scheme, bucket, aws.Explain(err))
 	}
 	return nil
 }

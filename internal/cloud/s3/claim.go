@@ -54,7 +54,7 @@ type ClaimedError struct {
 }
 
 func (e *ClaimedError) Error() string {
-	return fmt.Sprintf("%s: %s has been at work there since %s (last renewed %v ago; if it is dead, the claim ends in %v)",
+	return fmt.Sprintf("%s: in use by %s since %s (last renewed %v ago; if that process is dead, the claim expires in %v)",
 		e.Name, e.Who, e.Since, e.Age.Round(time.Second), e.Left.Round(time.Second))
 }
 
@@ -99,7 +99,7 @@ func (f *FS) Claim(ctx context.Context, name, who string, hold time.Duration) (c
 	}
 	err = c.write(ctx, etag)
 	if errors.Is(err, errTaken) {
-		err = fmt.Errorf("%s: another driver has just begun there", f.Name(name))
+		err = fmt.Errorf("%s: another driver has just started there", f.Name(name))
 	}
 	if err != nil {
 		return nil, "", err

@@ -13,13 +13,13 @@ import (
 )
 
 // ErrNoBucket is the error for a bucket that does not exist.
-var ErrNoBucket = errors.New("there is no such bucket")
+var ErrNoBucket = errors.New("no such bucket")
 
 // ErrChanged is the error for an open object that has been replaced.
 var ErrChanged = errors.New("it was replaced while it was read")
 
 // errTaken is the error for an object that another process has created or replaced first.
-var errTaken = errors.New("another was first")
+var errTaken = errors.New("another process was first")
 
 // codes maps error codes to errors of io/fs or of this package. The answer to a HEAD request
 // has no body: its code is NotFound for a missing object and for a missing bucket.

@@ -86,7 +86,7 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 	case errors.Is(known(err), fs.ErrNotExist):
 		err = ErrNoBucket
 	case statusOf(err) == http.StatusMovedPermanently || statusOf(err) == http.StatusBadRequest:
-		err = fmt.Errorf("S3 does not find it from region %s: set AWS_REGION to that of the bucket", conf.Region)
+		err = fmt.Errorf("not found from region %s: set AWS_REGION to the region of the bucket", conf.Region)
 	default:
 		err = aws.Explain(err)
 	}

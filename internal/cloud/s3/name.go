@@ -21,9 +21,6 @@ func (e *NameError) Error() string {
 // letters and underscores.
 var bucketName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$`)
 
-// InS3 reports whether a name begins with Scheme.
-func InS3(name string) bool { return strings.HasPrefix(name, Scheme) }
-
 // Split splits a name into bucket and path. Neither may be empty. It removes repeated and
 // trailing slashes from the path. The error is a *NameError.
 func Split(name string) (bucket, dir string, err error) {

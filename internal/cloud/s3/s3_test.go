@@ -20,6 +20,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -603,8 +604,8 @@ func TestAnswers(t *testing.T) {
 	fake.Put("bucket", "file", []byte("content"))
 	for code, want := range map[string]string{
 		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity shows the identity, whose policy must allow it)",
-		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; request others again, with AWS_SESSION_TOKEN)",
-		"NoSuchBucket":   "s3://bucket: there is no such bucket",
+		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; request others again, including AWS_SESSION_TOKEN)",
+		"NoSuchBucket":   "s3://bucket: no such bucket",
 		"InternalWhat":   "open s3://bucket/file: S3 GetObject: InternalWhat",
 		"InvalidRequest": "open s3://bucket/file: S3 GetObject: InvalidRequest",
 	} {
@@ -640,7 +641,7 @@ func TestNew(t *testing.T) {
 		_, _, err := Dial(t.Context(), name, aws.Options{})
 		return err
 	}
-	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: there is no such bucket" {
+	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: no such bucket" {
 		t.Error(err)
 	}
 	if err := dial("s3://bucket"); !errors.As(err, new(*NameError)) {
@@ -661,7 +662,7 @@ func TestNew(t *testing.T) {
 	fake.Set(func(r *http.Request) *faults.Fault {
 		return &faults.Fault{Status: http.StatusBadRequest, Code: "BadRequest"}
 	})
-	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: S3 does not find it from region us-east-1: set AWS_REGION to that of the bucket" {
+	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: not found from region us-east-1: set AWS_REGION to the region of the bucket" {
 		t.Error(err)
 	}
 	fake.Set(func(r *http.Request) *faults.Fault { return &faults.Fault{Status: http.StatusForbidden} })
@@ -714,14 +715,20 @@ func TestMissingPart(t *testing.T) {
 // testUploads checks that uploads of a killed process are aborted for the requested keys and
 // no others, and that only an empty bucket can be deleted.
 func testUploads(t *testing.T, f *FS) {
-	begin := func(name string) *upload {
-		u, err := f.begin(t.Context(), name)
+	begin := func(key string) *service.CompleteMultipartUploadInput {
+		made, err := f.client.CreateMultipartUpload(t.Context(), &service.CreateMultipartUploadInput{Bucket: &f.bucket, Key: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.send(bytes.NewReader(someBytes(1000)))
-		u.going.Wait()
-		return u
+		number := sdk.Int32(1)
+		part, err := f.client.UploadPart(t.Context(), &service.UploadPartInput{
+			Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, PartNumber: number, Body: bytes.NewReader(someBytes(1000)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := []types.CompletedPart{{PartNumber: number, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32}}
+		return &service.CompleteMultipartUploadInput{Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}
 	}
 	begin("dir/below/file")
 	stays := begin("dir2/file")
@@ -732,7 +739,7 @@ func testUploads(t *testing.T, f *FS) {
 	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
 		t.Errorf("uploads that are left: %+v, %v", list, err)
 	}
-	if err := stays.end(nil); err != nil {
+	if _, err := f.client.CompleteMultipartUpload(t.Context(), stays); err != nil {
 		t.Errorf("an upload beside the directory: %v", err)
 	}
 	if err := f.RemoveBucket(t.Context()); err == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/records"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -79,7 +80,7 @@ func linesOf(dir string, g game.Tiered, tier int) (string, error) {
 func TestTier(t *testing.T) {
 	const tier = 9
 	r := rand.New(rand.NewPCG(3, 4))
-	g := records.NewGame(t, 4, 5, 3)
+	g := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Tiered)
 	recs := records.Random(r, g, tier, 3000)
 	var counts streamfmt.Counts
 	inRange := make(map[uint64]int) // by range
@@ -137,7 +138,7 @@ func TestTier(t *testing.T) {
 func TestTierDamaged(t *testing.T) {
 	const tier = 5
 	r := rand.New(rand.NewPCG(5, 6))
-	g := records.NewGame(t, 3, 3, 3)
+	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
 	recs := records.Random(r, g, tier, 300)
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := writeTier(t, g, tier, recs, 0, c)
@@ -203,7 +204,7 @@ func equal(a, b *block.State) bool {
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	graph := gametest.RandomGraph(r, 300)
-	g := game.PlainRanges(graph, 16)
+	g := game.WithRanges(graph, 16)
 	n := game.Ranges(g)
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		data := t.TempDir()

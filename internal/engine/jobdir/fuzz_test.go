@@ -18,7 +18,7 @@ import (
 
 // FuzzReadIndex checks that ReadIndex returns either an error of one line that names the
 // file, or a valid index: it belongs to the game, refers only to directories with the same
-// parent, does not change when it is written and read again, and Next can extend it.
+// predecessor, does not change when it is written and read again, and Next can extend it.
 func FuzzReadIndex(f *testing.F) {
 	g, err := quickcross.New(4, 3, 3)
 	if err != nil {
@@ -75,9 +75,9 @@ func FuzzReadIndex(f *testing.F) {
 		if x.Game != g.Spec() {
 			t.Errorf("%q: taken for an index of %q", text, g.Spec())
 		}
-		for _, holder := range x.Dirs() {
-			if filepath.Base(holder) != holder || holder == "." || holder == ".." {
-				t.Errorf("%q: names %q", text, holder)
+		for _, dir := range x.Dirs() {
+			if filepath.Base(dir) != dir || dir == "." || dir == ".." {
+				t.Errorf("%q: names %q", text, dir)
 			}
 		}
 		if err := x.Write(store.Local{}, dir); err != nil {

@@ -84,14 +84,14 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*StateFiles, error) {
 // addNewest adds the states that an index refers to, from directories in data. Each must
 // exist exactly once.
 func (p *StateFiles) addNewest(fsys store.FS, data string, x *Index) error {
-	for _, holder := range x.Dirs() {
-		dir := path.Join(data, holder)
+	for _, newest := range x.Dirs() {
+		dir := path.Join(data, newest)
 		_, there, err := store.OpenDir(fsys, dir, p.spec)
 		if err != nil {
 			return err
 		}
 		for _, name := range stateFiles(dir, there) {
-			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == holder }); err != nil {
+			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == newest }); err != nil {
 				return err
 			}
 		}

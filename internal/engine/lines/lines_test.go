@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/testing/records"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -39,7 +40,7 @@ var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range games {
-		g := records.NewGame(t, size.width, size.height, size.connect)
+		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Tiered)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		for _, tier := range []int{0, 1, 2, 5, 8} {
 			recs := records.Random(r, g, tier, 200)
@@ -73,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 func TestUnsorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range games {
-		g := records.NewGame(t, size.width, size.height, size.connect)
+		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Tiered)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		var recs []streamfmt.Record
 		for tier := range 6 {
@@ -109,7 +110,7 @@ func TestUnsorted(t *testing.T) {
 // TestTiersComeApart checks that records of one range and two tiers give two blocks. On
 // 2×2, keys have two digits: 00 is empty, 02 and 10 have an X, 11 an X and an O.
 func TestTiersComeApart(t *testing.T) {
-	g := records.NewGame(t, 2, 2, 2)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	var got []string
 	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
 		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.AppendBlock(nil, b, 2, streamfmt.Done)))
@@ -126,7 +127,7 @@ func TestTiersComeApart(t *testing.T) {
 // TestLineErrors checks that an invalid line is reported with its number, after the blocks
 // before it, and that its own block is not returned.
 func TestLineErrors(t *testing.T) {
-	g := records.NewGame(t, 2, 2, 2)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	for _, tt := range []struct {
 		name, in string
 		want     string
@@ -160,7 +161,7 @@ func TestLineErrors(t *testing.T) {
 // TestUnsortedRanges checks that keys must also ascend from range to range, not only within
 // one.
 func TestUnsortedRanges(t *testing.T) {
-	g := records.NewGame(t, 8, 7, 4) // 16 digits; the two low columns take 16 bits
+	g := solved.Game(t, "connectn width=8 height=7 connect=4").(game.Tiered) // 16 digits; the two low columns take 16 bits
 	in := "0000000002000000\n0000000000020000\n"
 	err := gather(g, strings.NewReader(in), true, func(*block.Block) {})
 	want := `in:2: expected keys in ascending order (LC_ALL=C sort), found "0000000000020000"`
@@ -181,7 +182,7 @@ func TestUnsortedRanges(t *testing.T) {
 // TestTwice checks that a key may occur several times. If it occurs both open and with a
 // value, it has the value, in either order.
 func TestTwice(t *testing.T) {
-	g := records.NewGame(t, 2, 2, 2)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	for in, want := range map[string]string{
 		"02\n02\n":                "02\n",
 		"02\t6\n02\t6\n":          "02\t6\n",
@@ -201,7 +202,7 @@ func TestTwice(t *testing.T) {
 }
 
 func TestAppendMessages(t *testing.T) {
-	g := records.NewGame(t, 2, 2, 2)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	err := gather(g, strings.NewReader("02\t6\n10\n"), true, func(b *block.Block) {
 		if got, want := string(lines.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
 			t.Errorf("Append gives %q, want %q", got, want)
@@ -214,7 +215,7 @@ func TestAppendMessages(t *testing.T) {
 
 func TestNoLines(t *testing.T) {
 	b := new(block.Block)
-	gatherer := lines.NewGatherer(records.NewGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
+	gatherer := lines.NewGatherer(solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered), b, strings.NewReader(""), "in", true)
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); err != io.EOF {
 			t.Errorf("error %v, want io.EOF", err)
@@ -228,7 +229,7 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
 	b := new(block.Block)
-	gatherer := lines.NewGatherer(records.NewGame(t, 2, 2, 2), b, in, "in", true)
+	gatherer := lines.NewGatherer(solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered), b, in, "in", true)
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
@@ -243,7 +244,7 @@ func TestPastTheLastPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := game.PlainRanges(rules, 128)
+	g := game.WithRanges(rules, 128)
 	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
 		var slots []int
 		gatherer := lines.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})

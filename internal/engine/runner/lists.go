@@ -10,9 +10,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// ReducersHold reports whether the reducers of a game's jobs buffer the messages that they
+// ReducersBuffer reports whether the reducers of a game's jobs buffer the messages that they
 // send, as mappers do to merge them.
-func ReducersHold(m game.Method) bool {
+func ReducersBuffer(m game.Method) bool {
 	return m.Lists != nil || m.States != nil && !game.KnowsBackward(m.States)
 }
 

@@ -28,7 +28,7 @@ func TestBorders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := game.PlainRanges(gametest.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
+	graph := game.WithRanges(gametest.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
 	for _, test := range []struct {
 		g    game.Game
 		step string

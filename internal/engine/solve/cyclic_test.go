@@ -242,7 +242,7 @@ func TestTies(t *testing.T) {
 		},
 		func(p uint64) []uint64 { return graph.Next[p] }))
 	for _, size := range []int{1, 3, 64} {
-		dir, r := solvedCyclic(t, game.PlainRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
+		dir, r := solvedCyclic(t, game.WithRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
 		if got := final(t, dir); got != want {
 			t.Errorf("ranges of %d: %s", size, difference(got, want))
 		}
@@ -328,7 +328,7 @@ func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, erro
 // everything. The run must resume with that pass, and give the same bytes.
 func TestCyclicInterrupted(t *testing.T) {
 	interrupted(t, quickCross(t, 3, 3, 3))
-	interrupted(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4))
+	interrupted(t, game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4))
 }
 
 func interrupted(t *testing.T, g game.Cyclic) {
@@ -457,7 +457,7 @@ func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 // TestMovesGone deletes stored edges of a forward pass, which are needed until the end, and
 // seals the directory again. Though all files match their seals, the pass must be rerun.
 func TestMovesGone(t *testing.T) {
-	g := game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	g := game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4)
 	plain, _ := solvedCyclic(t, g, nil)
 	want := bytesOf(t, plain)
 	for at, gone := range map[int]string{3: "mark1", 7: "create", 8: "mark2"} {

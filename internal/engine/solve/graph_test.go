@@ -117,7 +117,7 @@ func TestSparse(t *testing.T) {
 		rules := gametest.RulesOnly(g)
 		dir, _ := solvedCyclic(t, rules, func(o *solve.Options) { o.Runner = run })
 		want, wantDir := "", ""
-		wantDir, _ = solvedCyclic(t, game.PlainRanges(small, 5), nil)
+		wantDir, _ = solvedCyclic(t, game.WithRanges(small, 5), nil)
 		for line := range strings.Lines(final(t, wantDir)) {
 			p, rest, _ := strings.Cut(line, "\t")
 			n, err := strconv.ParseUint(p, 10, 64)
@@ -163,9 +163,9 @@ func graphs(t *testing.T, n int) {
 		}
 		want := finalOf(graph.Size, worth)
 		// Every other game has only rules, and every other one of these next to no memory.
-		g, inboxes := game.PlainRanges(graph, 1+i%7*9), 0
+		g, inboxes := game.WithRanges(graph, 1+i%7*9), 0
 		if i%2 == 1 {
-			g, inboxes = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+			g, inboxes = game.WithRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
 		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{InboxMemory: inboxes}, "streams": &streams{}} {
 			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
@@ -242,7 +242,7 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}
 }
 
-// beyond is a Plain game in which position 3 has additional moves, and position 7 additional
+// beyond is a Reversible game in which position 3 has additional moves, and position 7 additional
 // predecessors.
 type beyond struct {
 	gametest.Graph
@@ -259,15 +259,15 @@ func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
-	dst = g.Graph.Parents(dst, p)
+func (g beyond) Predecessors(dst []game.Position, p game.Position) []game.Position {
+	dst = g.Graph.Predecessors(dst, p)
 	if p == 7 {
 		dst = append(dst, g.predecessors...)
 	}
 	return dst
 }
 
-// TestBeyondPositions checks that moves and predecessors of a Plain game that are not hashes
+// TestBeyondPositions checks that moves and predecessors of a Reversible game that are not hashes
 // are refused with an error that names them: in the last range, which is shorter, after it,
 // and far beyond.
 func TestBeyondPositions(t *testing.T) {
@@ -277,7 +277,7 @@ func TestBeyondPositions(t *testing.T) {
 				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):          {gametest.TieGame(), []game.Position{p}, nil},
 				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
-				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
+				_, err := solveInto(t, t.TempDir(), game.WithRanges(g, size), options(), store.Fresh)
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("ranges of %d: %v, want %q", size, err, want)
 				}

@@ -65,7 +65,7 @@ func chain(moves uint64) game.Cyclic {
 	for p := range moves {
 		g.Next[p] = []game.Position{p + 1}
 	}
-	return game.PlainRanges(g, 16)
+	return game.WithRanges(g, 16)
 }
 
 // TestLongestChain checks games with cycles, whose length is only known when they are solved:

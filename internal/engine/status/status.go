@@ -139,12 +139,21 @@ func (r *Run) Rate() float64 {
 
 // Positions returns the number of positions found so far.
 func (r *Run) Positions() (n int64) {
-	for _, j := range r.Report.Jobs {
-		if isForward(j.Step) {
-			n += cmp.Or(j.Positions, j.Records)
-		}
+	for _, found := range r.Found() {
+		n += found
 	}
 	return n
+}
+
+// Found returns the number of positions that each forward job found, by its tier or pass.
+func (r *Run) Found() map[int]int64 {
+	found := make(map[int]int64)
+	for _, j := range r.Report.Jobs {
+		if isForward(j.Step) {
+			found[j.Tier] += cmp.Or(j.Positions, j.Records)
+		}
+	}
+	return found
 }
 
 // A Line contains the statistics of a job, or the totals of a step.

@@ -15,7 +15,7 @@ import (
 // TestCompareBuilds checks which differences between builds are errors.
 func TestCompareBuilds(t *testing.T) {
 	info := func(main string, deps []*debug.Module, settings ...debug.BuildSetting) string {
-		return strings.Join(sources(&debug.BuildInfo{Main: debug.Module{Path: "stranger", Version: main}, Deps: deps, Settings: settings}), ",")
+		return strings.Join(sources(&debug.BuildInfo{Main: debug.Module{Path: "external", Version: main}, Deps: deps, Settings: settings}), ",")
 	}
 	vcs := func(revision, modified string) []debug.BuildSetting {
 		return []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}
@@ -33,7 +33,7 @@ func TestCompareBuilds(t *testing.T) {
 		"another revision":         {clean, info("v0.1.0", with("v1.0.0"), vcs("def", "false")...), "(vcs.revision abc in the driver, def here)"},
 		"modified":                 {clean, info("v0.1.0", with("v1.0.0"), vcs("abc", "true")...), "(vcs.modified false in the driver, true here)"},
 		"another version of ours":  {clean, info("v0.1.0", with("v1.0.1"), vcs("abc", "false")...), "(" + module + " v1.0.0 in the driver, v1.0.1 here)"},
-		"another version of it":    {info("v0.1.0", nil), info("v0.2.0", nil), "(stranger v0.1.0 in the driver, v0.2.0 here)"},
+		"another version of it":    {info("v0.1.0", nil), info("v0.2.0", nil), "(external v0.1.0 in the driver, v0.2.0 here)"},
 		"-buildvcs=off":            {clean, info("(devel)", with("v1.0.0")), ""},
 		"go run of the driver":     {info("(devel)", with("v1.0.0")), clean, ""},
 		"a replaced module":        {info("", replaced), clean, ""},

@@ -30,7 +30,7 @@ func (t *countingMapper) Expect(_ uint64, b *block.Block) error {
 }
 
 func (t *countingMapper) Map(from, into *block.Block) {
-	score := &t.scores[t.g.TierToMove(into.Tier)].OfChild
+	score := &t.scores[t.g.TierToMove(into.Tier)].OfSuccessor
 	best, value, moves := into.Val, from.Val, t.moves[into]
 	if from.Range != into.Range {
 		for slot := range from.Done.All() {
@@ -84,7 +84,7 @@ func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, li
 		h.line[slot] = line
 		return lines.AddRecord(b, slot, rec)
 	}
-	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
+	score := h.scores[h.g.TierToMove(b.Tier)].OfSuccessor[rec.Value]
 	if score == 0 {
 		return "a message with the value of a successor"
 	}

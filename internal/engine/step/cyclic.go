@@ -118,7 +118,7 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 	if p.step == Mark {
 		var err error
 		if from.Open(set); !set.Empty() {
-			p.mover.Children(rng, set, func(to uint64, successors block.Set) {
+			p.mover.Successors(rng, set, func(to uint64, successors block.Set) {
 				if beyond, ok := p.beyond(to, successors); ok && err == nil {
 					err = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
 				}
@@ -165,15 +165,15 @@ func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
 	return 0, false
 }
 
-// parentsAtOnce is the number of predecessors that are collected before messages are sent
+// predecessorsAtOnce is the number of predecessors that are collected before messages are sent
 // to them.
 const predecessorsAtOnce = 1 << 16
 
-// toParents calls send with the predecessors of a set of positions.
+// toPredecessors calls send with the predecessors of a set of positions.
 func (p *Pass) toPredecessors(rng uint64, to block.Set, send func(rng uint64, from block.Set)) error {
 	if b, ok := p.mover.(game.Backward); ok {
 		var err error
-		b.Parents(rng, to, func(from uint64, predecessors block.Set) {
+		b.Predecessors(rng, to, func(from uint64, predecessors block.Set) {
 			if beyond, ok := p.beyond(from, predecessors); ok && err == nil {
 				err = fmt.Errorf("a predecessor of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
 			}

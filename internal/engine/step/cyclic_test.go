@@ -140,7 +140,7 @@ func TestPassesTies(t *testing.T) {
 		}
 	}
 	for _, size := range []int{1, 2, 5, 64} {
-		g := game.PlainRanges(graph, size)
+		g := game.WithRanges(graph, size)
 		states, _, _ := passes(t, g)
 		compareStates(t, g, states, want)
 	}

@@ -211,8 +211,8 @@ func TestSame(t *testing.T) {
 // TestSamePasses does the same for games with cycles.
 func TestSamePasses(t *testing.T) {
 	for _, size := range []int{1, 3, 64} {
-		same(t, game.PlainRanges(gametest.TieGame(), size))
-		same(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), size))
+		same(t, game.WithRanges(gametest.TieGame(), size))
+		same(t, game.WithRanges(gametest.RulesOnly(gametest.TieGame()), size))
 	}
 	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
 		g, err := quickcross.New(board[0], board[1], board[2])

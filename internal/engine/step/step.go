@@ -182,7 +182,7 @@ func (s *solve) Inputs(dst []uint64, tier int, rng uint64) []uint64 {
 }
 
 func (s *solve) Map(from, into *block.Block) {
-	score := &s.scores[s.g.TierToMove(into.Tier)].OfChild
+	score := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor
 	best, value := into.Val, from.Val
 	if from.Range != into.Range {
 		value = value[:len(best)]
@@ -235,7 +235,7 @@ func (s *solve) Send(b *block.Block) {
 		if score == 0 {
 			continue
 		}
-		b.Val[slot] = byte(scores.Child[score])
+		b.Val[slot] = byte(scores.Successor[score])
 		b.Done.Add(slot)
 	}
 	clear(b.Open)
@@ -247,7 +247,7 @@ func (s *solve) Receive(piece, b *block.Block) error {
 	if !piece.Open.Empty() {
 		return errors.New("expected messages, found positions")
 	}
-	score := &s.scores[s.g.TierToMove(b.Tier)].OfChild
+	score := &s.scores[s.g.TierToMove(b.Tier)].OfSuccessor
 	for i, w := range piece.Done {
 		for base := i << 6; w != 0; w &= w - 1 {
 			slot := base + bits.TrailingZeros64(w)

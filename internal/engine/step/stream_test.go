@@ -92,11 +92,11 @@ func TestPossible(t *testing.T) {
 				"backwards": mapped(t, step.Possible, g, strings.Join(backwards, ""), step.Options{Combine: true}),
 			} {
 				if got := reduced(t, step.Possible, g, out); got != tiers[i] {
-					t.Errorf("%s, tier %d, %s: not the children of the plain rules", g.Spec(), i, way)
+					t.Errorf("%s, tier %d, %s: not the successors of the plain rules", g.Spec(), i, way)
 				}
 			}
 			if out := mapped(t, step.Possible, g, tiers[i-1], step.Options{Combine: true}); !slices.IsSorted(slices.Collect(strings.Lines(out))) {
-				t.Errorf("%s, tier %d: sorted parents, but children that are not", g.Spec(), i)
+				t.Errorf("%s, tier %d: sorted predecessors, but successors that are not", g.Spec(), i)
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func TestSolve(t *testing.T) {
 		}
 		best := game.Score(0)
 		for _, m := range g.Moves(nil, rec.Key) {
-			best = max(best, score.OfChild[value[m.To]])
+			best = max(best, score.OfSuccessor[value[m.To]])
 		}
 		if best > 0 {
 			rec.Kind, rec.Value = streamfmt.Done, byte(score.Value[best])

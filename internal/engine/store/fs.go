@@ -49,6 +49,14 @@ func WriteFile(fsys FS, name string, content []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
+// ReplaceFile writes a file of this machine atomically: it has the old or the new content.
+func ReplaceFile(name string, content []byte) error {
+	if err := WriteFile(Local{}, name+".new", content); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
 // ErrLocked is returned by Lock when another process has the lock.
 var ErrLocked = errors.New("another driver is at work in it")
 

@@ -121,7 +121,7 @@ func (s *Seal) Drop(fsys FS, dir string, goes func(name string) bool) error {
 }
 
 // ErrIncomplete means that a directory has no _SUCCESS.
-var ErrIncomplete = errors.New("missing or half-written: it has no " + Success)
+var ErrIncomplete = errors.New("missing or incomplete: it has no " + Success)
 
 // ReadSeal reads the seal of a directory, and returns ErrIncomplete if there is none. It returns nil
 // for a directory that another program made: the _SUCCESS of Hadoop itself is empty.

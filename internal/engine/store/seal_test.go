@@ -90,7 +90,7 @@ func TestOpenDir(t *testing.T) {
 			name := filepath.Join(dir, "part-00000")
 			return errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
 		}, "part-00000: not a file"},
-		{"no seal", func(dir string) error { return os.Remove(filepath.Join(dir, store.Success)) }, "missing or half-written: it has no _SUCCESS"},
+		{"no seal", func(dir string) error { return os.Remove(filepath.Join(dir, store.Success)) }, "missing or incomplete: it has no _SUCCESS"},
 		{"Hadoop's seal", func(dir string) error { return os.Truncate(filepath.Join(dir, store.Success), 0) }, ""},
 		{"another name", func(dir string) error { return os.Rename(dir, dir+"2") }, "it is data_first1, under another name"},
 	} {

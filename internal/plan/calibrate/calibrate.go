@@ -130,7 +130,7 @@ const (
 // idle returns an error if the machine is busy.
 func (m *measurer) idle() error {
 	if share := m.o.Probe(); share < idleFrom {
-		return fmt.Errorf("this machine is busy: %.0f %% of the time of its cores is free, and rates need %.0f %%; stop other programs and calibrate again, or give --busy", 100*share, 100*idleFrom)
+		return fmt.Errorf("this machine is busy: %.0f%% of the time of its cores is free, and rates need %.0f%%; stop other programs and calibrate again, or use --busy", 100*share, 100*idleFrom)
 	}
 	return nil
 }
@@ -366,7 +366,7 @@ func (m *measurer) states(s size, r *plan.Rates) error {
 	if g, err = quickcross.Kind.Make(s.plain[:]); err != nil {
 		return err
 	}
-	if t, err = m.solve(game.PlainRanges(rulesOnly{g}, 1<<14)); err != nil {
+	if t, err = m.solve(game.WithRanges(rulesOnly{g}, 1<<14)); err != nil {
 		return err
 	}
 	r.States.Move = 1e9 * t.cpu / t.moves

@@ -26,7 +26,7 @@ func (r Run) onCluster() (jobs []solve.JobRecord) {
 }
 
 // ErrNoJobs is returned by Cluster when a run had no job on the cluster.
-var ErrNoJobs = errors.New("no job went to the cluster")
+var ErrNoJobs = errors.New("no job ran on the cluster")
 
 // Cluster fits the rates of a cluster to three runs of Connect N: two of a small board, whose
 // jobs ran in their application masters (uber) or in containers of their own (contained); and

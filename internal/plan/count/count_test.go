@@ -237,7 +237,7 @@ func TestNeverHit(t *testing.T) {
 	if last.Positions != 0 || last.Low != 0 || last.High <= 0 || last.High > g.(game.Tiered).Slots(42) || last.Exact() {
 		t.Errorf("the last tier: %+v", last)
 	}
-	if !strings.Contains(c.Note, "to 42: no board was hit, and nothing is known of their positions but the bound above") {
+	if !strings.Contains(c.Note, "to 42: no board was hit, and only the upper bound is known") {
 		t.Errorf("the note %q does not say that no board of tier 42 was hit", c.Note)
 	}
 	if c.Sum.High < c.Sum.Positions+last.High/2 {

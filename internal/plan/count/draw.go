@@ -287,7 +287,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were counted; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, numfmt.Percent(all.Sum.Error()))
+	text := fmt.Sprintf("tiers 0 to %d were counted; %s boards were drawn: the sum is within %s", s.first, numfmt.Number(all.Sum.Draws), numfmt.Percent(all.Sum.Error()))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {
@@ -308,7 +308,7 @@ func (s *sampler) note(all *Counts) string {
 		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
 	}
 	if never != nil {
-		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
+		text += fmt.Sprintf("; %s: no board was hit, and only the upper bound is known", list(never))
 	}
 	return text
 }

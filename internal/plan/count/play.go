@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // playCheck is the number of games between two checks of the time.
@@ -106,8 +107,8 @@ func (c *counter) play(f *front) (*Counts, error) {
 	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
 	in := ""
 	if games > 0 {
-		in = fmt.Sprintf(" and in %d games of random moves", games)
+		in = fmt.Sprintf(" and in %s games of random moves", numfmt.Number(games))
 	}
-	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %d more positions were seen, going on from there%s: there may be many more, %.3g at most", first-1, found, in, all.Sum.High)
+	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %s more positions were seen after them%s: there may be many more, at most %.3g", first-1, numfmt.Number(found), in, all.Sum.High)
 	return all, nil
 }

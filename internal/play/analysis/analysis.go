@@ -207,8 +207,12 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if err != nil {
 			return err
 		}
-		r.take(s)
-		found = r.index(s.Line[0].Name)
+		if r.take(s) {
+			found = r.index(s.Line[0].Name)
+			if m := &r.Moves[found]; !m.Known && !s.Exact && s.Depth > m.Depth {
+				m.Score, m.Depth = s.Score, s.Depth
+			}
+		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
 		l := limit(r.round)
@@ -221,7 +225,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		if s.Exact {
 			m.know(z.g.Values(), s.Value)
 			m.Open = s.Weak
-		} else if s.Depth > 0 {
+		} else if s.Depth >= m.Depth && s.Depth > 0 {
 			m.Score, m.Depth = s.Score, s.Depth+1
 			if z.g.Values().OfMover || z.g.ToMove(m.To) != z.g.ToMove(r.Position) {
 				m.Score = -s.Score
@@ -232,9 +236,12 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// take records the result of a search of the position.
-func (r *Report) take(s search.Result) {
-	r.add(s)
+// take records the result of a search of the position, and reports whether it did: it does not if
+// the search was interrupted and is less deep than an earlier one.
+func (r *Report) take(s search.Result) (taken bool) {
+	if r.add(s); !s.Exact && !s.Weak && s.Depth < r.Depth {
+		return false
+	}
 	r.Line = nil
 	for _, m := range s.Line {
 		r.Line = append(r.Line, m.Name)
@@ -244,6 +251,7 @@ func (r *Report) take(s search.Result) {
 	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
 		r.Value, r.Known, r.Open = inBook, true, false
 	}
+	return true
 }
 
 // add adds the work of a search.
@@ -278,9 +286,21 @@ func (z *Analyzer) conclude(r *Report, found int) {
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
 			r.Best = best
 		}
+	} else if found >= 0 && !r.Known && r.Moves[found].Known && is(found) == game.Loses {
+		r.Best = -1
+		r.Best = r.Order(z.g)[0]
 	}
 	if r.Best >= 0 && r.Best != found {
 		r.Line = []string{r.Moves[r.Best].Name}
+	}
+	for i := range r.Moves {
+		switch m := &r.Moves[i]; {
+		case m.Known || m.Depth > r.Depth:
+		case i == r.Best:
+			m.Score, m.Depth = r.Score, r.Depth
+		default: // the search of the position has found no better move
+			m.Score = min(m.Score, r.Score)
+		}
 	}
 	if all && !r.Known {
 		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open
@@ -309,15 +329,21 @@ func (z *Analyzer) LookUp(p game.Position) Report {
 	return r
 }
 
-// Order returns the indices of the moves, the best first as far as is known: proven wins, then
-// moves that are not proven by their evaluation, ties, draws and losses.
+// Order returns the indices of the moves, the best first as far as is known: the best move of the
+// report, with which its line begins; then proven wins, evaluations that are not negative, ties,
+// draws, negative evaluations and losses; at the end moves of which nothing is known.
 func (r Report) Order(g game.Game) []int {
 	values, mover := g.Values(), g.ToMove(r.Position)
 	class := func(m Move) int {
-		if !m.Known {
-			return 3
+		switch {
+		case m.Known:
+			return [...]int{game.Wins: 6, game.Ties: 4, game.Draws: 3, game.Loses: 1}[ResultOf(g, r.Position, m.Value)]
+		case m.Depth == 0:
+			return 0
+		case m.Score >= 0:
+			return 5
 		}
-		return [...]int{game.Wins: 4, game.Ties: 2, game.Draws: 1, game.Loses: 0}[ResultOf(g, r.Position, m.Value)]
+		return 2
 	}
 	order := make([]int, len(r.Moves))
 	for i := range order {
@@ -326,9 +352,9 @@ func (r Report) Order(g game.Game) []int {
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := r.Moves[i], r.Moves[j]
 		switch c := class(b) - class(a); {
-		case i == r.Best && c == 0:
+		case i == r.Best:
 			return -1
-		case j == r.Best && c == 0:
+		case j == r.Best:
 			return 1
 		case c != 0:
 			return c

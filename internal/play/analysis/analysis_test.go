@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestSteps checks that every step ends soon in every game, and that
-// known values stay known.
+// TestSteps checks that every step ends soon in every game, but not so soon that the screen is
+// drawn too often; and that known values stay known.
 func TestSteps(t *testing.T) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
 		g := solved.Game(t, spec)
@@ -29,7 +30,7 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%s: the previous report has changed", spec)
 			}
 			a = next
-			if took := time.Since(begun); took > 3*time.Second {
+			if took := time.Since(begun); took > 3*time.Second || took < reportEvery && !next.Done {
 				t.Errorf("%s: a step took %v", spec, took)
 			}
 			now := 0
@@ -41,8 +42,44 @@ func TestSteps(t *testing.T) {
 			if now < known || a.Best < 0 || len(a.Line) == 0 || a.Depth == 0 && !a.Known {
 				t.Errorf("%s: %+v", spec, a)
 			}
+			order := a.Order(g)
+			unknown := func(i int) bool { return !a.Moves[i].Known && a.Moves[i].Depth == 0 }
+			if order[0] != a.Best || a.Moves[a.Best].Name != a.Line[0] || !a.Known && unknown(a.Best) {
+				t.Errorf("%s: order %v does not begin with the best line: %+v", spec, order, a)
+			}
+			for i := range order[1:] {
+				if i > 0 && unknown(order[i]) && !unknown(order[i+1]) {
+					t.Errorf("%s: order %v: an unknown move is not at the end: %+v", spec, order, a)
+				}
+			}
 			known = now
 		}
+	}
+}
+
+// TestOrder checks the order of moves of all kinds, with and without a best move, and that a best
+// move that is proven to lose is replaced.
+func TestOrder(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	score := func(s int) Worth { return Worth{Score: s, Depth: 1} }
+	worths := []Worth{{}, score(-3), score(0), {Value: game.NewValue(game.SecondWins, 4), Known: true}, score(7), {Value: game.NewValue(game.Tie, 9), Known: true}, {Value: game.NewValue(game.FirstWins, 3), Known: true}}
+	r := New(g, nil, nil, search.Options{}).Begin(g.Start())
+	for i := range r.Moves {
+		if r.Moves[i].Worth = worths[i]; worths[i].Known {
+			r.Moves[i].Child = worths[i].Value - game.NewValue(0, 1)
+		}
+	}
+	if got, want := r.Order(g), []int{6, 4, 2, 5, 1, 3, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	r.Best = 1
+	if got, want := r.Order(g), []int{1, 6, 4, 2, 5, 3, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	z := New(g, nil, nil, search.Options{})
+	r.Moves[6].Worth = score(1)
+	if z.conclude(&r, 3); r.Best != 4 || !slices.Equal(r.Line, []string{"4"}) {
+		t.Errorf("best %d, line %v, want 4", r.Best, r.Line)
 	}
 }
 
@@ -149,6 +186,18 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestReviewUnknown checks the review of a mistake if no better move is known.
+func TestReviewUnknown(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	z := New(g, nil, nil, search.Options{})
+	reports := []Report{z.Begin(g.Start()), {Worth: Worth{Value: game.NewValue(game.SecondWins, 8), Known: true}}}
+	reports[0].Worth = Worth{Value: game.NewValue(game.FirstWins, 9), Known: true}
+	j := Review(g, []string{"0"}, reports)[0]
+	if got, want := j.Text(g, g.Start()), "0: win in 9 → lose in 9"; !j.Mistake || got != want {
+		t.Errorf("%+v, %q, want %q", j, got, want)
+	}
+}
+
 // TestBook checks that all values of the positions that a book contains come from it at once,
 // and are those of the table; and that only the value of the position itself does at the last
 // ply, where a search finds the others.
@@ -187,5 +236,29 @@ func TestBook(t *testing.T) {
 				t.Errorf("%q, %s: %+v, want %+v", g.AppendText(nil, p), m.Name, m.Worth, want.Moves[i].Worth)
 			}
 		}
+	}
+}
+
+// TestInterrupted checks that a search that is interrupted does not replace a deeper one.
+func TestInterrupted(t *testing.T) {
+	g := solved.Game(t, "mancala pits=6 stones=4")
+	z := New(g, nil, nil, search.Options{Memory: 4 << 20})
+	deep := z.Begin(g.Start())
+	for deep.round < 2 {
+		deep = z.Step(t.Context(), deep)
+	}
+	for deep.next = -1; deep.next < len(deep.Moves)-1; {
+		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
+		next := z.Step(ctx, deep)
+		stop()
+		if next.Nodes < deep.Nodes || next.Depth < deep.Depth {
+			t.Fatalf("%+v\nafter %+v", next, deep)
+		}
+		for i, m := range next.Moves {
+			if m.Depth < deep.Moves[i].Depth {
+				t.Errorf("%s: %d plies after %d", m.Name, m.Depth, deep.Moves[i].Depth)
+			}
+		}
+		deep = next
 	}
 }

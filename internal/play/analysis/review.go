@@ -2,9 +2,12 @@ package analysis
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -45,11 +48,36 @@ type Judgment struct {
 	Before, After Worth // of the position before the move, and of that position if the move is made
 	Mistake       bool
 	From, To      game.Result // of Before and After, if the move is a Mistake
-	Better        []Move      // moves that keep the result, the best first, if the move is a Mistake
+	Better        []Move      // moves that keep the result, the best first, if the move is a Mistake; empty if none is known
 }
 
 // Known reports whether the move can be judged.
 func (j Judgment) Known() bool { return j.Before.Known && j.After.Known }
+
+// Text describes a Mistake at p: "3: win in 11 → lose in 2; better: 2 (win in 11)".
+func (j Judgment) Text(g game.Game, p game.Position) string {
+	text := fmt.Sprintf("%s: %s → %s", j.Move, j.Before.Text(g, p), j.After.Text(g, p))
+	var better []string
+	for _, m := range j.Better {
+		better = append(better, fmt.Sprintf("%s (%s)", m.Name, m.Worth.Text(g, p)))
+	}
+	if len(better) > 0 {
+		text += "; better: " + strings.Join(better, ", ")
+	}
+	return text
+}
+
+// Text returns a value for the player to move at p: "win in 9", or "?" if it is not known.
+func (w Worth) Text(g game.Game, p game.Position) string {
+	if !w.Known {
+		return "?"
+	}
+	value := notation.ValueOf(g, p, w.Value)
+	if w.Open || value.Result == game.Draws {
+		return value.Word()
+	}
+	return fmt.Sprintf("%s in %d", value.Word(), value.Remoteness)
+}
 
 // Review judges the moves of a play of g. reports are those of its positions, the last one
 // included.
@@ -71,7 +99,7 @@ func Review(g game.Game, moves []string, reports []Report) []Judgment {
 					j.Better = append(j.Better, m)
 				}
 			}
-			if len(j.Better) == 0 {
+			if len(j.Better) == 0 && r.Best >= 0 {
 				best := r.Moves[r.Best]
 				best.Worth = j.Before
 				j.Better = []Move{best}

@@ -18,9 +18,9 @@ export const glyph = { win: '▲', lose: '▼', tie: '=', draw: '∞' };
 // evaluation returns the score of a value that is not known, with its sign. The server leaves 0 out.
 export function evaluation({ score = 0 }) { return (score > 0 ? '+' : '') + score; }
 
-// mark returns the short form of a value: "▲ 7".
-export function mark(worth) {
-  if (!worth) return '?';
+// mark returns the short form of a value: "▲7".
+function mark(worth) {
+  if (!worth) return '·';
   if (!worth.value) return evaluation(worth);
   return glyph[worth.value] + (worth.value === 'draw' || worth.open ? '' : worth.remoteness);
 }

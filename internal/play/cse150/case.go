@@ -156,7 +156,7 @@ func list(numbers []int) string { return strings.ReplaceAll(fmt.Sprint(numbers),
 
 // ActionText returns str(action) of a move: "Player 0 played at 2", or None for a pass.
 func ActionText(row game.Player, move string) string {
-	if move == mancala.Pass {
+	if move == game.Pass {
 		return "None"
 	}
 	return fmt.Sprintf("Player %d played at %s", row, move)
@@ -164,7 +164,7 @@ func ActionText(row game.Player, move string) string {
 
 // ActionRepr returns repr(action) of a move: "Action(0, 2)", or None for a pass.
 func ActionRepr(row game.Player, move string) string {
-	if move == mancala.Pass {
+	if move == game.Pass {
 		return "None"
 	}
 	return fmt.Sprintf("Action(%d, %s)", row, move)

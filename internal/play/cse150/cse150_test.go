@@ -93,7 +93,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
-	for move, want := range map[string][2]string{"10": {"Action(1, 10)", "Player 1 played at 10"}, mancala.Pass: {"None", "None"}} {
+	for move, want := range map[string][2]string{"10": {"Action(1, 10)", "Player 1 played at 10"}, game.Pass: {"None", "None"}} {
 		if repr, text := ActionRepr(game.Second, move), ActionText(game.Second, move); repr != want[0] || text != want[1] {
 			t.Errorf("%s, %s, want %v", repr, text, want)
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -75,13 +74,8 @@ type seat struct {
 	player  player.Player // nil: it has failed, and must be started again
 }
 
-// Move returns the player's move, or a random move if it is late. A player that can only
-// pass is not asked.
+// Move returns the player's move, or a random move if it is late.
 func (s *seat) Move(ctx context.Context, h *player.History, _ time.Duration) (string, error) {
-	moves := h.Moves()
-	if moves[0].Name == mancala.Pass {
-		return mancala.Pass, nil
-	}
 	limited := ctx
 	if s.game.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -91,6 +85,7 @@ func (s *seat) Move(ctx context.Context, h *player.History, _ time.Duration) (st
 	name, err := s.ask(limited, h)
 	if limited.Err() != nil && ctx.Err() == nil {
 		fmt.Fprintln(s.game.Out, "Time is up and no valid move was returned, playing a random move.")
+		moves := h.Moves()
 		return moves[s.game.Rand.IntN(len(moves))].Name, nil
 	}
 	return name, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,10 +17,13 @@ const maxLine = 256
 // A Console is the terminal of one or two Humans. It reads a line when Line is called. If
 // the call ends before the line is complete, the next call of Line returns that line.
 type Console struct {
-	in    *bufio.Reader
-	out   io.Writer
-	lines chan typed
-	asked bool // a line is being read and has not been returned yet
+	Undo bool // humans may take back moves
+
+	in     *bufio.Reader
+	out    io.Writer
+	lines  chan typed
+	asked  bool // a line is being read and has not been returned yet
+	humans int
 }
 
 type typed struct {
@@ -64,13 +68,32 @@ func (c *Console) read() typed {
 	return typed{line, err}
 }
 
-// Human is a player who types the names of moves, or resign, or quit. All output to the
-// human is complete lines, so that a log of it is readable without the input. For input
-// that is not a move, Human prints one line with what was expected, and asks again.
+// The words that a human may type instead of a move.
+const (
+	help   = "help"
+	undo   = "undo"
+	resign = "resign"
+	Quit   = "quit"
+)
+
+// words are these words, and what they do.
+var words = []struct{ word, means string }{
+	{help, "list the moves and these words"},
+	{undo, "take back your last move"},
+	{resign, "give up the game"},
+	{Quit, "exit the program"},
+}
+
+// Human is a player who types the names of moves, or help, undo, resign or quit. All output
+// to the human is complete lines, so that a log of it is readable without the input. For
+// input that is not a move, Human prints one line with what was expected, and asks again.
 type Human struct{ console *Console }
 
 // NewHuman makes a Human at a console.
-func NewHuman(c *Console) *Human { return &Human{c} }
+func NewHuman(c *Console) *Human {
+	c.humans++
+	return &Human{c}
+}
 
 // Move returns the move that the human types. At the end of the input it returns ErrLeft;
 // if the console fails, an error that wraps ErrLeft and the cause.
@@ -99,13 +122,54 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		switch {
 		case bad == nil:
 			return name, nil
-		case line == "quit":
+		case line == Quit:
 			return "", ErrLeft
-		case line == "resign":
+		case line == resign:
 			return "", ErrResigned
+		case line == help:
+			p.help(h)
+			continue
+		case line == undo && p.console.Undo:
+			if n := p.movesBack(h); n > 0 {
+				fmt.Fprintf(p.console.out, "taken back: %s\n", strings.Join(h.Names()[len(h.Names())-n:], " "))
+				return "", TakenBack{n}
+			}
+			fmt.Fprintln(p.console.out, "undo: you have not made a move yet")
+			continue
 		}
-		fmt.Fprintf(p.console.out, "%v\n", bad)
+		fmt.Fprintf(p.console.out, "%v; or %s\n", bad, strings.Join(p.words(), ", "))
 	}
+}
+
+// words returns the words that the human may type instead of a move.
+func (p *Human) words() (known []string) {
+	for _, w := range words {
+		if w.word != undo || p.console.Undo {
+			known = append(known, w.word)
+		}
+	}
+	return known
+}
+
+// help prints the legal moves and the words.
+func (p *Human) help(h *History) {
+	fmt.Fprintf(p.console.out, "moves: %s\n", listed(h.Moves()))
+	for _, w := range words {
+		if slices.Contains(p.words(), w.word) {
+			fmt.Fprintf(p.console.out, "%-6s  %s\n", w.word, w.means)
+		}
+	}
+}
+
+// movesBack returns how many moves an undo takes back: to the last position at which a human
+// at this console was to move; 0 if there is none.
+func (p *Human) movesBack(h *History) int {
+	for to := len(h.Names()) - 1; to >= 0; to-- {
+		if p.console.humans > 1 || h.Mover(to) == h.Turn() {
+			return len(h.Names()) - to
+		}
+	}
+	return 0
 }
 
 // Close does nothing: the console does not belong to the human.

@@ -22,8 +22,8 @@ type Player interface {
 	// Move returns the name of the player's move at the last position of h, where it is the
 	// player's turn. The time limit is limit; 0: no limit. Move returns soon after ctx has
 	// ended. The player may play moves on h, which is a copy. ErrResigned means that the
-	// player resigns, ErrLeft that it does not play any more; any other error that it
-	// cannot play.
+	// player resigns, ErrLeft that it does not play any more, a TakenBack that it takes
+	// back moves; any other error that it cannot play.
 	Move(ctx context.Context, h *History, limit time.Duration) (string, error)
 	// Close ends the player and releases its resources.
 	Close() error
@@ -38,6 +38,11 @@ var (
 	// ErrLeft is returned by a human who ends the whole match.
 	ErrLeft = errors.New("left the table")
 )
+
+// TakenBack is the error of a human who takes back moves. The play goes on before them.
+type TakenBack struct{ Moves int }
+
+func (t TakenBack) Error() string { return fmt.Sprintf("takes back %d moves", t.Moves) }
 
 var (
 	_ Player = (*Human)(nil)

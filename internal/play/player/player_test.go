@@ -285,7 +285,7 @@ func TestLevels(t *testing.T) {
 // TestHuman checks that a human is asked until a legal move is typed, and that the end of
 // the input ends the play.
 func TestHuman(t *testing.T) {
-	const nine = "X to move\n" + `expected one of 0 1 2, found "9"` + "\n"
+	const nine = "X to move\n" + `expected one of 0 1 2, found "9"; or help, resign, quit` + "\n"
 	for _, tt := range []struct {
 		typed, move string
 		err         error
@@ -295,8 +295,8 @@ func TestHuman(t *testing.T) {
 		{"  1 \r\n", "1", nil, "X to move\n"},
 		{"1", "1", nil, "X to move\n"},
 		{"9\n1\n", "1", nil, nine + "X to move\n"},
-		{"\n1\n", "1", nil, "X to move\n" + `expected one of 0 1 2, found ""` + "\nX to move\n"},
-		{strings.Repeat("1", 1000) + "\n2\n", "2", nil, "X to move\n" + `expected one of 0 1 2, found "` + strings.Repeat("1", 60) + "\"…\nX to move\n"},
+		{"\n1\n", "1", nil, "X to move\n" + `expected one of 0 1 2, found ""; or help, resign, quit` + "\nX to move\n"},
+		{strings.Repeat("1", 1000) + "\n2\n", "2", nil, "X to move\n" + `expected one of 0 1 2, found "` + strings.Repeat("1", 60) + "\"…; or help, resign, quit\nX to move\n"},
 		{"resign\n", "", player.ErrResigned, "X to move\n"},
 		{"quit\n1\n", "", player.ErrLeft, "X to move\n"},
 		{"", "", player.ErrLeft, "X to move\n"},

@@ -105,6 +105,15 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 		p.made = append(p.made, name)
 	}
 	side := Side(h.Turn())
+	if slices.Contains(p.known, "legal_moves") {
+		words := []string{side}
+		for _, m := range h.Moves() {
+			words = append(words, m.Name)
+		}
+		if _, err := p.ask(ctx, "legal_moves", words...); err != nil {
+			return "", err
+		}
+	}
 	if slices.Contains(p.known, "time_left") && limit > 0 {
 		if _, err := p.ask(ctx, "time_left", side, strconv.FormatFloat(limit.Seconds(), 'f', -1, 64), "1"); err != nil {
 			return "", err

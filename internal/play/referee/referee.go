@@ -149,9 +149,9 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 	return game.Undecided, 0, false
 }
 
-// Play lets two players, First and Second, play a game after the moves of an opening. Its
-// error is the cause of ctx's end, player.ErrLeft, ErrDelayed, or an error in the opening; then
-// nothing is decided.
+// Play lets two players, First and Second, play a game after the moves of an opening. A player
+// that can only pass is not asked. Its error is the cause of ctx's end, player.ErrLeft,
+// ErrDelayed, or an error in the opening; then nothing is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
 	p := Played{Game: g.Spec(), Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	h := player.NewHistory(g)
@@ -170,6 +170,14 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		if p.Outcome, p.Reason, over = Ended(h, rule); over {
 			break
 		}
+		if moves := h.Moves(); len(moves) == 1 && moves[0].Name == game.Pass {
+			if err := h.Play(game.Pass); err != nil {
+				return p, err
+			}
+			p.Times = append(p.Times, 0)
+			watch()
+			continue
+		}
 		seat := seats[h.Turn()]
 		name, took, err := r.ask(ctx, seat, h.Clone())
 		p.abandoned[h.Turn()] = errors.Is(err, errAbandoned)
@@ -178,6 +186,14 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			return p, context.Cause(ctx)
 		case errors.Is(err, player.ErrLeft), errors.Is(err, ErrDelayed):
 			return p, err
+		}
+		if back := (player.TakenBack{}); errors.As(err, &back) {
+			for range min(back.Moves, len(h.Names())-len(opening)) {
+				h.Undo()
+			}
+			p.Times = p.Times[:len(h.Names())-len(opening)]
+			watch()
+			continue
 		}
 		switch {
 		case errors.As(err, new(lateError)):

@@ -130,6 +130,24 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// TestTakenBack checks that the play goes on before moves that were taken back, but not before
+// those of the opening, and that their times are dropped.
+func TestTakenBack(t *testing.T) {
+	undone := 0
+	undoes := does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {
+		if len(h.Names()) == 4 && undone < 2 {
+			undone++
+			return "", player.TakenBack{Moves: 2 + undone}
+		}
+		return "0", nil
+	})
+	seats := [2]referee.Seat{{Name: "A", Player: undoes}, {Name: "B", Player: plays("1")}}
+	p, err := referee.Rules{}.Play(t.Context(), gameOf(t, three), seats, []string{"0", "1"})
+	if err != nil || undone != 2 || p.Text() != "A wins after 5 moves" || len(p.Times) != 3 {
+		t.Error(p, undone, err)
+	}
+}
+
 // TestGrace checks that a move within the grace time is in time, but that the limit passed
 // to the player does not include it.
 func TestGrace(t *testing.T) {

@@ -30,7 +30,7 @@ type command struct {
 // commands are listed in the order of the last lines of the screen.
 var commands = []command{
 	{"?", "help", "this list", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
-	{"Q", "quit", "quit; so does Ctrl-C", func(*model) tea.Cmd { return tea.Quit }},
+	{"Q", "quit", "quit; so does Ctrl-C", (*model).quit},
 	{"U", "undo", "undo the last move", (*model).undo},
 	{"R", "redo", "redo", (*model).redo},
 	{"H", "hint", "select the best move", (*model).hint},
@@ -39,12 +39,7 @@ var commands = []command{
 	{"C", "sides", "swap sides with the machine", (*model).sides},
 	{"N", "new", "start a new game", func(m *model) tea.Cmd {
 		m.mode = choosing
-		m.choice = 0
-		for i, c := range choices {
-			if c.seats == m.seats {
-				m.choice = i
-			}
-		}
+		m.choice = choiceOf(m.seats)
 		return m.arrive()
 	}},
 	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
@@ -102,7 +97,7 @@ func (m *model) choosingKey(name string) tea.Cmd {
 		m.mode = playing
 		return m.arrive()
 	case "q", "Q":
-		return tea.Quit
+		return m.quit()
 	case "o", "O":
 		m.ask(loading)
 	default:

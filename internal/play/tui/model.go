@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -55,6 +56,10 @@ type model struct {
 	cancel   context.CancelFunc
 	thinking bool // the machine is thinking
 
+	settings settings // as they were read, and changed since
+	saved    []string // the moves of the play when it was begun, read or saved; nil: none was begun
+	asked    bool     // whether to quit without saving; the play has not changed since
+
 	message     string
 	bad         bool // the message is an error
 	mode        mode
@@ -75,11 +80,13 @@ const (
 	helping
 )
 
-// The choices of a new game.
-var choices = []struct {
+// A choice is what the user can choose for a new game.
+type choice struct {
 	words string
 	seats [2]bool
-}{
+}
+
+var choices = []choice{
 	{"you move first", [2]bool{true, false}},
 	{"the machine moves first", [2]bool{false, true}},
 	{"two humans", [2]bool{true, true}},
@@ -98,8 +105,9 @@ type (
 		err  error
 	}
 	saved struct {
-		name string
-		err  error
+		name  string
+		moves []string
+		err   error
 	}
 	loaded struct {
 		name string
@@ -128,6 +136,8 @@ func newModel(o Options) *model {
 		m.seats, m.mode = *o.Seats, playing
 	}
 	m.h = player.NewHistory(m.g)
+	m.settings = settings{Values: true}
+	m.recall()
 	return m
 }
 
@@ -174,7 +184,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.moved(msg)
 		}
 	case saved:
-		m.show("saved in "+msg.name, msg.err)
+		if m.show("saved in "+msg.name, msg.err); !m.bad {
+			m.saved = msg.moves
+		}
 	case loaded:
 		return m, m.loaded(msg)
 	}
@@ -194,7 +206,7 @@ func (m *model) arrive() tea.Cmd {
 	m.cancel()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.turn++
-	m.thinking = false
+	m.thinking, m.asked = false, false
 	m.typed, m.clicked, m.selected = "", nil, -1
 	var outcome game.Outcome
 	var reason referee.Reason
@@ -340,6 +352,7 @@ func (m *model) pause() tea.Cmd {
 // grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
+	m.settings.Level = m.levels[m.level].Name
 	m.show("the machine plays "+m.levels[m.level].words, nil)
 	if m.thinking {
 		return m.arrive()
@@ -360,8 +373,11 @@ func (m *model) hint() tea.Cmd {
 		if !m.advice.Done && !m.advice.Known {
 			text += " so far"
 		}
-		if o := m.advice.Moves[m.advice.Best]; o.Known {
+		switch o := m.advice.Moves[m.advice.Best]; {
+		case o.Known:
 			text += ": " + m.worth(o.Worth)
+		case o.Depth > 0:
+			text += fmt.Sprintf(": %s, %s ahead", scoreText(o.Score), numfmt.Count(o.Depth, "move"))
 		}
 		m.show(text, nil)
 	}
@@ -371,7 +387,8 @@ func (m *model) hint() tea.Cmd {
 // begin begins a new game.
 func (m *model) begin(seats [2]bool) tea.Cmd {
 	m.seats, m.mode, m.paused = seats, playing, false
-	m.h, m.names = player.NewHistory(m.g), nil
+	m.settings.People = &seats
+	m.h, m.names, m.saved = player.NewHistory(m.g), nil, []string{}
 	m.show("", nil)
 	return m.arrive()
 }
@@ -389,7 +406,7 @@ func (m *model) players() (names [2]string) {
 // save saves the play in the background.
 func (m *model) save(name string) tea.Cmd {
 	p, parse := played(m.h.Clone(), m.players()), m.o.Parse
-	return func() tea.Msg { return saved{name, save(name, p, parse)} }
+	return func() tea.Msg { return saved{name, p.Moves, save(name, p, parse)} }
 }
 
 // load reads a play in the background.
@@ -404,23 +421,40 @@ func (m *model) load(name string) tea.Cmd {
 // loaded continues a play that has been read, at its last position. The machine waits if it
 // is its turn.
 func (m *model) loaded(msg loaded) tea.Cmd {
-	if msg.err == nil && msg.last.Game != m.g.Spec() {
-		msg.err = fmt.Errorf("%s: expected %s, found %s", msg.name, m.g.Spec(), msg.last.Game)
+	if msg.err == nil {
+		msg.err = m.adopt(msg.name, msg.last)
 	}
 	if msg.err != nil {
 		m.show("", msg.err)
 		return nil
 	}
+	return m.stop(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name))
+}
+
+// adopt replaces the play by one from a file.
+func (m *model) adopt(name string, p referee.Played) error {
+	if p.Game != m.g.Spec() {
+		return fmt.Errorf("%s: expected %s, found %s", name, m.g.Spec(), p.Game)
+	}
 	h := player.NewHistory(m.g)
-	for _, name := range msg.last.Moves {
-		if err := h.Play(name); err != nil { // cannot fail: the reader has replayed the moves
-			m.show("", err)
-			return nil
+	for _, move := range p.Moves {
+		if err := h.Play(move); err != nil { // cannot fail: the reader has replayed the moves
+			return err
 		}
 	}
-	m.h, m.names, m.mode = h, msg.last.Moves, playing
-	for i, name := range msg.last.Players {
+	m.h, m.names, m.saved, m.mode = h, p.Moves, p.Moves, playing
+	for i, name := range p.Players {
 		m.seats[i] = name == humanName
 	}
-	return m.stop(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name))
+	return nil
+}
+
+// quit quits, unless there is a play that is not saved: then it asks once.
+func (m *model) quit() tea.Cmd {
+	if moves := m.h.Names(); len(moves) == 0 || slices.Equal(moves, m.saved) || m.asked {
+		return tea.Quit
+	}
+	m.asked = true
+	m.show("this game is not saved: Q quits, S saves it", nil)
+	return nil
 }

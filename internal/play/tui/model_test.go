@@ -261,6 +261,53 @@ func TestDrawUnproven(t *testing.T) {
 	}
 }
 
+// TestDrawSearch checks that a search at work is shown: depth, speed, the evaluation of each move
+// with a bar, and exact values instead as soon as they are proven; and that the bars become
+// narrower, and are left out, if there is less space.
+func TestDrawSearch(t *testing.T) {
+	m := newModel(Options{Game: solved.Game(t, "connectn width=5 height=4 connect=4"), Seats: twoPeople})
+	defer m.close()
+	m.arrive()
+	m.advice.Worth = analysis.Worth{Score: 21, Depth: 12}
+	m.advice.Best, m.advice.Nodes, m.advice.Time = 1, 3e6, 2*time.Second
+	for i, w := range []analysis.Worth{
+		{Score: -120, Depth: 11}, {Score: 21, Depth: 11}, {Value: game.NewValue(game.Tie, 20), Known: true}, {}, {Value: game.NewValue(game.SecondWins, 4), Known: true},
+	} {
+		m.advice.Moves[i].Worth = w
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
+	want(t, m, `
+ connectn width=5 height=4 connect=4
+    .   .   .   .   .    X to move
+    .   .   .   .   .    not proven, 12 moves ahead: +21 …
+    .   .   .   .   .    best: 1
+    .   .   .   .   .    by search, 1.5M positions/s
+    0   1   2   3   4
+   -- +21 T20   ?  L4     0 -120 █▍··················
+                         *1  +21 ███████████████▏····
+                          2  T20 ██████████··········
+                          3    ?
+                          4   L4 ····················
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
+`)
+	for lines, row := range map[int]string{
+		15: "\n  0 -120 ▋·······  *1  +21 ██████··\n",
+		13: "\n  0 -120  *1 +21   2 T20   3 ?   4 L4\n",
+	} {
+		m.Update(tea.WindowSizeMsg{Width: 44, Height: lines})
+		expect(t, m, row)
+	}
+	keys(t, m, "h")
+	expect(t, m, "1 is best so far: +21, 11 moves ahead")
+	for i := range m.advice.Moves {
+		m.advice.Moves[i].Known = true
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
+	if text := m.draw().plain(); strings.ContainsAny(text, "█·") {
+		t.Errorf("everything is proven:\n%s", text)
+	}
+}
+
 // TestDrawSizes checks that at any size nothing is drawn outside the screen, and nothing
 // fails.
 func TestDrawSizes(t *testing.T) {
@@ -674,8 +721,8 @@ func TestHelp(t *testing.T) {
 	keys(t, m, "?")
 	expect(t, m, "longer one with Enter\n")
 	keys(t, m, strings.Repeat("<down>", 60))
-	expect(t, m, "* ?      the best move; not proven\n Esc closes")
-	keys(t, m, "<up>")
+	expect(t, m, "* ?      the best move; nothing known\n          yet\n Esc closes")
+	keys(t, m, "<up><up>")
 	if strings.Contains(m.draw().plain(), "* ?") {
 		t.Error("up does nothing")
 	}

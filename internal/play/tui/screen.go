@@ -98,6 +98,26 @@ func (s *screen) at(x, y int) any {
 	return nil
 }
 
+// inASCII are replacements for characters that are not ASCII; others become question marks.
+var inASCII = map[rune]rune{
+	'…': '.', '·': '.', '×': 'x', '–': '-', '█': '#', '▉': '#', '▊': '#', '▋': '#', '▌': '#', '▍': '.', '▎': '.', '▏': '.',
+}
+
+// ascii replaces all characters that are not ASCII.
+func (s *screen) ascii() {
+	for _, row := range s.cells {
+		for x, c := range row {
+			if c.char <= unicode.MaxASCII {
+				continue
+			}
+			row[x].char = '?'
+			if like, ok := inASCII[c.char]; ok {
+				row[x].char = like
+			}
+		}
+	}
+}
+
 // plain returns the screen as text, without trailing blanks.
 func (s *screen) plain() string {
 	var b strings.Builder

@@ -50,8 +50,14 @@ type Options struct {
 	Parse func(spec string) (game.Game, error)
 	// Load is the name of such a file, whose last game is continued; "": none.
 	Load string
+	// Settings and Unfinished are the names of files that keep the settings and an unfinished game
+	// until the next start; "": they are not kept. With Fresh, they are written but not read.
+	Settings, Unfinished string
+	Fresh                bool
 	// Notice is a message shown at the start.
 	Notice string
+	// ASCII replaces all other characters on the screen.
+	ASCII bool
 	// Colourless switches colours off.
 	Colourless bool
 	// Seed is the seed of random moves.
@@ -59,17 +65,17 @@ type Options struct {
 }
 
 // Run plays in a terminal, with input in and output out, until the user quits. It also ends
-// when ctx ends or Ctrl-C is pressed; then the error is context.Canceled. Run restores the
-// terminal.
+// when ctx ends or Ctrl-C is pressed; then the error is or wraps context.Canceled. Run restores
+// the terminal.
 func Run(ctx context.Context, o Options, in, out *os.File) error {
 	m := newModel(o)
 	defer m.close()
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
 	switch {
 	case ctx.Err() != nil, m.interrupted:
-		return context.Canceled
+		err = context.Canceled
 	case errors.Is(err, tea.ErrProgramPanic):
 		return errors.New("the program crashed: see the stack trace above")
 	}
-	return err
+	return errors.Join(err, m.keep())
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -24,7 +26,11 @@ func (m *model) View() tea.View {
 	case !m.dark:
 		colours = onLight
 	}
-	v := tea.NewView(m.draw().render(colours))
+	screen := m.draw()
+	if m.o.ASCII {
+		screen.ascii()
+	}
+	v := tea.NewView(screen.render(colours))
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	return v
@@ -48,16 +54,49 @@ func (m *model) draw() *screen {
 		m.drawHelp(s)
 		return s
 	}
-	s.put(margin, 0, m.g.Spec(), style{bold: true})
-	blank := 0 // blank lines between the parts
+	b := m.board()
+	blank, keys := 0, 1 // blank lines between the parts, and lines of keys
 	if m.height >= roomy {
-		blank = 1
+		blank, keys = 1, min(3, m.keysFrom(newScreen(m.width, 0), 0, 0))
 	}
-	width, bottom := m.drawBoard(s, margin, 1+blank)
-	keys := m.drawKeys(s)
-	p := &panel{screen: s, left: margin, x: margin, y: bottom + blank, right: m.width - margin, bottom: keys - blank}
-	if beside := margin + width + gap; m.width-beside >= panelMin {
-		p.left, p.x, p.y = beside, beside, 1+blank
+	top, bottom := 1+blank, m.height-keys
+	left, beside := margin+b.width()+gap, 0 // beside is 1 if the panel is beside the board
+	if m.width-left >= panelMin {
+		beside = 1
+	} else {
+		left = margin
+	}
+	// Below the board there is at least one line of text, or the choices of a new game. If there
+	// are not enough lines, the marks below columns are left out, then the title, then the keys,
+	// then a part of the board.
+	below := blank + 1
+	if m.mode == choosing {
+		below = blank + 1 + len(choices)
+	}
+	lacks := func() bool { return len(b.rows)+(1-beside)*below > bottom-top }
+	if lacks() {
+		b.rows = slices.DeleteFunc(b.rows, func(r row) bool { return r.marks })
+	}
+	if lacks() {
+		top = 0
+	}
+	if lacks() && beside == 0 {
+		bottom = m.height
+	}
+	if lacks() && m.mode == choosing && beside == 0 {
+		b.rows = nil
+	}
+	b = b.window(m.focus(), bottom-top-(1-beside)*below, m.width-2*margin)
+	if top > 0 {
+		s.put(margin, 0, m.g.Spec(), style{bold: true})
+	}
+	if bottom < m.height {
+		m.keysFrom(s, bottom, m.height)
+	}
+	b.draw(s, margin, top)
+	p := &panel{screen: s, left: left, x: left, y: top, right: m.width - margin, bottom: bottom - blank}
+	if beside == 0 {
+		p.y += len(b.rows) + blank
 	}
 	if m.mode == choosing {
 		m.drawChoices(p)
@@ -81,6 +120,9 @@ func (p *panel) word(text string, how style, press any) {
 		p.end()
 	}
 	if p.y < p.bottom {
+		if how.reverse && p.x > p.left {
+			p.put(p.x-1, p.y, " ", how)
+		}
 		p.put(p.x, p.y, text, how)
 		if press != nil {
 			p.zone(p.y, p.x, p.x+n, press)
@@ -107,16 +149,6 @@ func (p *panel) line(text string, how style) {
 // end ends the line.
 func (p *panel) end() { p.x, p.y = p.left, p.y+1 }
 
-// drawKeys writes the keys into the last lines, and returns the first of these lines.
-func (m *model) drawKeys(s *screen) int {
-	lines := 1
-	if m.height >= roomy {
-		lines = min(3, m.keysFrom(newScreen(m.width, 0), 0, 0))
-	}
-	m.keysFrom(s, m.height-lines, m.height)
-	return m.height - lines
-}
-
 // keysFrom writes the keys into the lines from y to bottom-1, and returns the number of
 // lines needed.
 func (m *model) keysFrom(s *screen, y, bottom int) int {
@@ -140,10 +172,22 @@ func toneOf(r game.Result) tone {
 	return [...]tone{game.Draws: drawing, game.Loses: losing, game.Wins: winning, game.Ties: tying}[r]
 }
 
-// mark returns the short form of a move's value: W, L, T or D, and the number of moves.
+// scoreText returns a score with its sign.
+func scoreText(score int) string {
+	if score > 0 {
+		return "+" + strconv.Itoa(score)
+	}
+	return strconv.Itoa(score)
+}
+
+// mark returns the short form of a move's value: W, L, T or D, and the number of moves; or its
+// score.
 func (m *model) mark(w analysis.Worth) (string, tone) {
-	if !w.Known {
+	switch {
+	case !w.Known && w.Depth == 0:
 		return "?", quiet
+	case !w.Known:
+		return scoreText(w.Score), normal
 	}
 	r := analysis.ResultOf(m.g, m.h.Position(), w.Value)
 	text := r.String()[:1]
@@ -212,8 +256,15 @@ func (m *model) end() (text string, how tone) {
 	}
 }
 
+// fewLines is the number of lines of the panel up to which messages come first.
+const fewLines = 4
+
 // drawState writes all information on the play.
 func (m *model) drawState(p *panel) {
+	few := p.bottom-p.y <= fewLines
+	if few {
+		m.drawInput(p)
+	}
 	text, how := m.state()
 	p.line(text, style{tone: how, bold: true})
 	if m.marks && !m.over {
@@ -225,6 +276,17 @@ func (m *model) drawState(p *panel) {
 	if m.people() < 2 {
 		p.line("machine: "+m.levels[m.level].words, style{tone: quiet})
 	}
+	if !few {
+		m.drawInput(p)
+	}
+	if p.left != margin {
+		p.end()
+	}
+	m.drawMoves(p)
+}
+
+// drawInput writes what is being typed, and the message.
+func (m *model) drawInput(p *panel) {
 	switch {
 	case m.mode == saving:
 		p.line("save in: "+m.prompt+"_", style{bold: true})
@@ -239,10 +301,6 @@ func (m *model) drawState(p *panel) {
 		}
 		p.line(m.message, how)
 	}
-	if p.left != margin {
-		p.end()
-	}
-	m.drawMoves(p)
 }
 
 // drawAdvice writes what is known of the position.
@@ -252,13 +310,22 @@ func (m *model) drawAdvice(p *panel) {
 	case a.Known:
 		p.line(m.worth(a.Worth), style{tone: toneOf(analysis.ResultOf(m.g, a.Position, a.Value))})
 	case m.thinking:
-	case a.Done:
-		p.line(fmt.Sprintf("not proven, %d moves ahead", a.Depth), style{tone: quiet})
 	default:
-		p.line(fmt.Sprintf("not proven, %d moves ahead …", a.Depth), style{tone: quiet})
+		text := fmt.Sprintf("not proven, %d moves ahead", a.Depth)
+		if a.Depth > 0 {
+			text += ": " + scoreText(a.Score)
+		}
+		if !a.Done {
+			text += " …"
+		}
+		p.line(text, style{tone: quiet})
 	}
 	if a.Best >= 0 {
-		p.words("best:", style{})
+		of := ""
+		if !m.mayMove() {
+			of = " for " + m.who(m.h.Turn())
+		}
+		p.words("best"+of+":", style{})
 		p.words(a.Moves[a.Best].Name, style{bold: true})
 		if m.line && len(a.Line) > 1 {
 			p.words(strings.Join(a.Line[1:], " "), style{tone: quiet})
@@ -273,51 +340,85 @@ func (m *model) drawAdvice(p *panel) {
 	case a.Trouble != "":
 		p.line("by search, for "+a.Trouble, style{tone: warning})
 	default:
-		p.line("by search", style{tone: quiet})
+		text := "by search"
+		if !a.Done && a.Time > 0 {
+			text += ", " + numfmt.Short(float64(a.Nodes)/a.Time.Seconds()) + " positions/s"
+		}
+		p.line(text, style{tone: quiet})
+	}
+	if !m.mayMove() && slices.ContainsFunc(a.Moves, func(o analysis.Move) bool { return o.Known || o.Depth > 0 }) {
+		p.line("values of moves: for "+m.who(m.h.Turn()), style{tone: quiet})
 	}
 }
 
-// drawMoves writes the moves. If there is not enough space for all, it writes those around
-// the selected one.
+// barWidths are the widths of the bars in the list of moves. The first with which the list fits
+// is used.
+var barWidths = []int{20, 12, 8, 4, 0}
+
+// drawMoves writes the moves, with bars while a search is at work. If there is not enough space
+// for all, it writes those around the selected one.
 func (m *model) drawMoves(p *panel) {
 	if len(m.moves) == 0 || p.y >= p.bottom {
 		return
 	}
-	lines := m.moveLines(p.right - p.left)
-	space := p.bottom - p.y
-	from := 0
-	if len(lines) > space {
-		at := slices.IndexFunc(lines, func(l []int) bool { return slices.Contains(l, m.selected) })
-		from = max(0, min(at-space/2, len(lines)-space))
+	space, widths := p.bottom-p.y, barWidths
+	if !m.marks || !slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return !o.Known && o.Depth > 0 }) {
+		widths = []int{0}
 	}
-	for _, l := range lines[from:min(from+space, len(lines))] {
+	var chips []chip
+	var lines [][]int
+	for _, bar := range widths {
+		chips = m.chips(bar)
+		if lines = linesOf(chips, p.right-p.left); len(lines) <= space {
+			break
+		}
+	}
+	at := slices.IndexFunc(lines, func(l []int) bool { return slices.Contains(l, m.selected) })
+	from, to := window(len(lines), space, at)
+	for _, l := range lines[from:to] {
 		for _, i := range l {
-			m.drawMove(p, i)
+			chips[i].draw(p, i, i == m.selected)
 		}
 		p.end()
 	}
 }
 
-// chip returns the parts of a move in the list: a star for the best move and the name; the
-// mark.
-func (m *model) chip(i int) (name, mark string, how tone) {
-	name = " " + m.moves[i].Name
-	if m.marks {
-		mark, how = m.mark(m.advice.Moves[i].Worth)
-		mark = " " + mark
-		if i == m.advice.Best {
-			name = "*" + name[1:]
-		}
-	}
-	return name, mark, how
+// A chip is a move in the list: a star for the best move and the name; its value or score; a bar.
+type chip struct {
+	name, mark, bar string
+	how             tone
 }
 
-// moveLines breaks the list of moves into lines.
-func (m *model) moveLines(width int) (lines [][]int) {
+// chips returns the list of moves. If bar is not 0, it has bars of that width, and columns.
+func (m *model) chips(bar int) []chip {
+	chips := make([]chip, len(m.moves))
+	name, mark := 0, 0
+	for i := range chips {
+		c := &chips[i]
+		c.name = " " + m.moves[i].Name
+		if m.marks {
+			c.mark, c.how = m.mark(m.advice.Moves[i].Worth)
+			c.mark = " " + c.mark
+			if i == m.advice.Best {
+				c.name = "*" + c.name[1:]
+			}
+		}
+		name, mark = max(name, utf8.RuneCountInString(c.name)), max(mark, utf8.RuneCountInString(c.mark))
+	}
+	for i := range chips {
+		if c := &chips[i]; bar > 0 {
+			c.name, c.mark = fmt.Sprintf("%-*s", name, c.name), fmt.Sprintf("%*s", mark, c.mark)
+			c.bar = " " + m.bar(m.advice.Moves[i].Worth, bar)
+		}
+	}
+	return chips
+}
+
+// linesOf breaks a list of moves into lines.
+func linesOf(chips []chip, width int) (lines [][]int) {
 	x := 0
-	for i := range m.moves {
-		name, mark, _ := m.chip(i)
-		n := utf8.RuneCountInString(name+mark) + 2
+	for i, c := range chips {
+		n := utf8.RuneCountInString(c.name+c.mark+c.bar) + chipGap
 		if len(lines) == 0 || x+n > width {
 			lines, x = append(lines, nil), 0
 		}
@@ -327,25 +428,45 @@ func (m *model) moveLines(width int) (lines [][]int) {
 	return lines
 }
 
-// drawMove writes a move of the list.
-func (m *model) drawMove(p *panel, i int) {
-	name, mark, how := m.chip(i)
-	reverse := i == m.selected
-	x := p.put(p.x, p.y, name, style{bold: true, reverse: reverse})
-	x = p.put(x, p.y, mark, style{tone: how, reverse: reverse})
+// chipGap is the number of blanks after a move in the list.
+const chipGap = 2
+
+// draw writes move i of the list.
+func (c chip) draw(p *panel, i int, selected bool) {
+	x := p.put(p.x, p.y, c.name, style{bold: true, reverse: selected})
+	x = p.put(x, p.y, c.mark, style{tone: c.how, reverse: selected})
+	x = p.put(x, p.y, c.bar, style{tone: c.how})
 	p.zone(p.y, p.x, x, pick(i))
-	p.x = x + 2
+	p.x = x + chipGap
 }
+
+// clearScore is the score of a bar that is three quarters full.
+const clearScore = 20
+
+// bar draws what is known of a move as a bar: full for a win, half full for a tie, a draw or an
+// even position.
+func (m *model) bar(w analysis.Worth, width int) string {
+	if !w.Known && w.Depth == 0 {
+		return strings.Repeat(" ", width)
+	}
+	share := 0.5 + 0.5*float64(w.Score)/(math.Abs(float64(w.Score))+clearScore)
+	if w.Known {
+		share = [...]float64{game.Wins: 1, game.Ties: 0.5, game.Draws: 0.5, game.Loses: 0}[analysis.ResultOf(m.g, m.h.Position(), w.Value)]
+	}
+	full := int(math.Round(share * float64(width*len(eighths))))
+	text := strings.Repeat("█", full/len(eighths)) + eighths[full%len(eighths)]
+	return text + strings.Repeat("·", width-utf8.RuneCountInString(text))
+}
+
+// eighths are the beginnings of a character of a bar.
+var eighths = [8]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 // drawChoices writes the choices of a new game.
 func (m *model) drawChoices(p *panel) {
 	p.line("New game", style{bold: true})
 	for i, c := range choices {
-		text := fmt.Sprintf("%d  %s", i+1, c.words)
-		how := style{reverse: i == m.choice}
-		if p.y < p.bottom {
-			x := p.put(p.left, p.y, text, how)
-			p.zone(p.y, p.left, x, pick(i))
+		for _, w := range append([]string{fmt.Sprintf("%d ", i+1)}, strings.Fields(c.words)...) {
+			p.word(w, style{reverse: i == m.choice}, pick(i))
 		}
 		p.end()
 	}
@@ -379,16 +500,26 @@ func help() (entries [][2]string) {
 		[2]string{},
 		[2]string{"W7", "the player to move wins in 7 moves under best play"},
 		[2]string{"L T D", "loss, tie, draw (play never ends)"},
-		[2]string{"* ?", "the best move; not proven"})
+		[2]string{"+12 -8", "not proven: evaluation for the player to move; ++ and -- are large ones"},
+		[2]string{"* ?", "the best move; nothing known yet"})
 }
+
+// helpNarrow is the width below which the help has a line for each key.
+const helpNarrow = 30
 
 // helpFrom writes the help, scrolled up by scroll lines, and returns the line after it.
 func (m *model) helpFrom(s *screen, scroll int) int {
-	const column = margin + 9
+	column := margin + 9
+	if m.width < helpNarrow {
+		column = margin + 2
+	}
 	p := &panel{screen: s, left: column, x: column, y: -scroll, right: m.width - margin, bottom: m.height - 1}
 	for _, e := range help() {
 		if p.y < p.bottom {
 			s.put(margin, p.y, e[0], style{bold: true})
+		}
+		if m.width < helpNarrow && e[0] != "" {
+			p.end()
 		}
 		p.words(e[1], style{})
 		p.end()
@@ -423,53 +554,103 @@ type square struct {
 type row struct {
 	left    string
 	squares []square
+	marks   bool // only the marks of moves at labels
 }
 
 // markWidth is the usual width of a mark.
 const markWidth = 3
 
-// drawBoard draws the board, and returns its width and the line after it.
-func (m *model) drawBoard(s *screen, x, y int) (width, bottom int) {
+// A grid is the board as it is drawn.
+type grid struct {
+	rows       []row
+	cell, left int // the width of a square, and that of the labels on the left
+}
+
+// board returns the board. It has no marks if they are too wide.
+func (m *model) board() grid {
 	pic := m.g.Picture(m.h.Position())
-	rows := m.rows(pic, m.marks)
-	cell, left := sizes(rows)
-	fits := func(cell int) bool { return left+len(rows[0].squares)*(cell+1)+1 <= m.width-2*margin }
+	b := gridOf(m.rows(pic, m.marks))
+	fits := func(cell int) bool { return b.left+len(b.rows[0].squares)*(cell+1)+1 <= m.width-2*margin }
 	switch {
-	case fits(max(cell, markWidth)): // so that the size is the same with and without marks
-		cell = max(cell, markWidth)
-	case !fits(cell):
-		rows = m.rows(pic, false)
-		cell, left = sizes(rows)
+	case fits(max(b.cell, markWidth)): // so that the size is the same with and without marks
+		b.cell = max(b.cell, markWidth)
+	case !fits(b.cell):
+		b = gridOf(slices.DeleteFunc(m.rows(pic, false), func(r row) bool { return r.marks }))
 	}
-	for i, r := range rows {
+	return b
+}
+
+// gridOf returns a grid of rows, with squares as wide as the widest.
+func gridOf(rows []row) grid {
+	b := grid{rows: rows}
+	for _, r := range rows {
+		b.left = max(b.left, utf8.RuneCountInString(r.left))
+		for _, sq := range r.squares {
+			b.cell = max(b.cell, utf8.RuneCountInString(sq.text))
+		}
+	}
+	return b
+}
+
+// width returns the number of columns that a grid takes.
+func (b grid) width() int {
+	if len(b.rows) == 0 {
+		return 0
+	}
+	return b.left + len(b.rows[0].squares)*(b.cell+1) + 1
+}
+
+// window returns the part of a grid around a place that fits into lines and columns.
+func (b grid) window(at board.Place, lines, columns int) grid {
+	y := slices.IndexFunc(b.rows, func(r row) bool {
+		return slices.ContainsFunc(r.squares, func(sq square) bool { return sq.place.Y == at.Y })
+	})
+	from, to := window(len(b.rows), lines, y)
+	b.rows = slices.Clone(b.rows[from:to])
+	for i, r := range b.rows {
+		from, to := window(len(r.squares), (columns-b.left-1)/(b.cell+1), at.X)
+		b.rows[i].squares = r.squares[from:to]
+	}
+	return b
+}
+
+// window returns the part of n lines, around the one of index at, that fits into space lines.
+func window(n, space, at int) (from, to int) {
+	space = min(max(space, 0), n)
+	from = max(0, min(at-space/2, n-space))
+	return from, from + space
+}
+
+// draw draws the grid.
+func (b grid) draw(s *screen, x, y int) {
+	for i, r := range b.rows {
 		at := y + i
-		s.put(x, at, fmt.Sprintf("%*s", left, r.left), style{tone: quiet})
+		s.put(x, at, fmt.Sprintf("%*s", b.left, r.left), style{tone: quiet})
 		for j, sq := range r.squares {
-			from := x + left + j*(cell+1)
-			text := fmt.Sprintf("%*s", cell, sq.text)
+			from := x + b.left + j*(b.cell+1)
+			text := fmt.Sprintf("%*s", b.cell, sq.text)
 			lead := len(text) - len(strings.TrimLeft(text, " "))
 			s.put(from+1+lead, at, text[lead:], sq.style)
 			if sq.selected {
 				s.put(from+lead, at, "[", style{bold: true})
-				s.put(from+1+cell, at, "]", style{bold: true})
+				s.put(from+1+b.cell, at, "]", style{bold: true})
 			}
 			if sq.press {
-				s.zone(at, from, from+1+cell, sq.place)
+				s.zone(at, from, from+1+b.cell, sq.place)
 			}
 		}
 	}
-	return left + len(rows[0].squares)*(cell+1) + 1, y + len(rows)
 }
 
-// sizes returns the width of a square, and that of the labels on the left.
-func sizes(rows []row) (cell, left int) {
-	for _, r := range rows {
-		left = max(left, utf8.RuneCountInString(r.left))
-		for _, sq := range r.squares {
-			cell = max(cell, utf8.RuneCountInString(sq.text))
-		}
+// focus returns the place that must be visible: that of the selected move or of the first one.
+func (m *model) focus() board.Place {
+	if m.selected >= 0 {
+		return m.spots[m.selected].At
 	}
-	return cell, left
+	if len(m.spots) > 0 {
+		return m.spots[0].At
+	}
+	return board.Place{}
 }
 
 // rows returns the lines of the board: labels, squares, and marks of moves.
@@ -508,8 +689,12 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		text, how := "", style{}
 		if marks {
 			text, how.tone = m.mark(m.advice.Moves[i].Worth)
-			if how.bold = i == m.advice.Best; how.bold && !m.advice.Moves[i].Known {
+			w := m.advice.Moves[i].Worth
+			switch how.bold = i == m.advice.Best; {
+			case how.bold && !w.Known && w.Depth == 0:
 				text = "*"
+			case !w.Known && len(text) > markWidth: // so that the board keeps its size
+				text = map[bool]string{true: "++", false: "--"}[w.Score > 0]
 			}
 		}
 		selected := i == m.selected
@@ -551,6 +736,7 @@ func hasLabelMark(all []board.Spot, y int) bool {
 
 // labels returns the row of column labels, and a row for the marks of moves at them.
 func labels(texts []string, y int) (named, marks row) {
+	marks.marks = true
 	for x, text := range texts {
 		named.squares = append(named.squares, square{text: text, style: style{tone: quiet}, place: board.Place{X: x, Y: y}, press: text != ""})
 		marks.squares = append(marks.squares, square{place: board.Place{X: x, Y: y}, press: text != ""})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -84,58 +83,51 @@ func (d *Difference) add(at Pair) {
 	case at.There == [2]bool{true, true}:
 		d.Unequal++
 	}
-	if !d.Any || d.before(at.Position, d.First.Position) {
+	if !d.Any || d.Order(at.Position, d.First.Position) < 0 {
 		d.First, d.Any = at, true
 	}
 }
 
-// before orders positions by tier and key.
-func (d *Difference) before(p, q game.Position) bool {
-	if a, ok := d.Game.(game.Acyclic); ok && a.Tier(p) != a.Tier(q) {
-		return a.Tier(p) < a.Tier(q)
+// Order compares positions by tier and key, the order of tables.
+func (d *Difference) Order(p, q game.Position) int {
+	if a, ok := d.Game.(game.Acyclic); ok {
+		return cmp.Or(cmp.Compare(a.Tier(p), a.Tier(q)), cmp.Compare(p, q))
 	}
-	return p < q
+	return cmp.Compare(p, q)
 }
 
 // A Side is one of the two results: a table, or the lines of a text.
 type Side struct {
 	Table *table.Table
-	Lines []Valued // sorted by position; of a text
+	Lines []Valued // in the order of Order
 }
 
-// Find compares the results. Two tables are merged in order. If one result is text, the positions
-// of the other are looked up in it.
+// Find compares the results. If one of them is text, it skips the positions of the other that have
+// no line in final.
 func (d *Difference) Find(sides [2]Side) error {
-	if sides[0].Table != nil && sides[1].Table != nil {
-		return d.merge(positions(sides[0].Table, false), positions(sides[1].Table, false))
-	}
-	text := 0
-	if sides[0].Table != nil {
-		text = 1
-	}
-	other := seqOf(sides[1-text].Lines)
-	if t := sides[1-text].Table; t != nil {
-		other = positions(t, true)
-	}
-	return d.against(text, sides[text].Lines, other)
+	listed := sides[0].Table == nil || sides[1].Table == nil
+	return d.merge(sides[0].positions(listed), sides[1].positions(listed))
 }
 
-// positions yields the positions of a table, or, if listed is true, only those that final has
-// lines for.
-func positions(t *table.Table, listed bool) iter.Seq2[Valued, error] {
+// positions yields the positions of a result; of a table, if listed is true, only those that final
+// has lines for.
+func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
 	return func(yield func(Valued, error) bool) {
-		scan, err := t.Scan(func(int) bool { return true })
-		if err != nil {
-			yield(Valued{}, err)
+		for _, v := range s.Lines {
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if s.Table == nil {
 			return
 		}
-		for b, err := range scan.Batches() {
+		for b, err := range s.Table.All() {
 			if err != nil {
 				yield(Valued{}, err)
 				return
 			}
 			for i, p := range b.Positions {
-				if (!listed || game.Listed(t.Game(), p)) && !yield(Valued{p, b.Values[i]}, nil) {
+				if (!listed || game.Listed(s.Table.Game(), p)) && !yield(Valued{p, b.Values[i]}, nil) {
 					return
 				}
 			}
@@ -143,43 +135,7 @@ func positions(t *table.Table, listed bool) iter.Seq2[Valued, error] {
 	}
 }
 
-func seqOf(all []Valued) iter.Seq2[Valued, error] {
-	return func(yield func(Valued, error) bool) {
-		for _, v := range all {
-			if !yield(v, nil) {
-				return
-			}
-		}
-	}
-}
-
-// against looks up the positions of one result in the lines of the other, whose number is held.
-func (d *Difference) against(held int, lines []Valued, other iter.Seq2[Valued, error]) error {
-	seen := make([]bool, len(lines))
-	for v, err := range other {
-		if err != nil {
-			return err
-		}
-		at := Pair{Position: v.Position}
-		at.Values[1-held], at.There[1-held] = v.Value, true
-		i, ok := slices.BinarySearchFunc(lines, v.Position, func(l Valued, p game.Position) int { return cmp.Compare(l.Position, p) })
-		if ok {
-			seen[i] = true
-			at.Values[held], at.There[held] = lines[i].Value, true
-		}
-		d.add(at)
-	}
-	for i, v := range lines {
-		if !seen[i] {
-			at := Pair{Position: v.Position}
-			at.Values[held], at.There[held] = v.Value, true
-			d.add(at)
-		}
-	}
-	return nil
-}
-
-// merge compares two results that are sorted by tier and key.
+// merge compares two results that are in the order of Order.
 func (d *Difference) merge(a, b iter.Seq2[Valued, error]) error {
 	next, stop := iter.Pull2(b)
 	defer stop()
@@ -188,7 +144,7 @@ func (d *Difference) merge(a, b iter.Seq2[Valued, error]) error {
 		if failed != nil {
 			return failed
 		}
-		for ; more && err == nil && d.before(w.Position, v.Position); w, err, more = next() {
+		for ; more && err == nil && d.Order(w.Position, v.Position) < 0; w, err, more = next() {
 			d.add(Pair{w.Position, [2]game.Value{0, w.Value}, [2]bool{false, true}})
 		}
 		if err != nil {

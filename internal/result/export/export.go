@@ -2,6 +2,7 @@
 package export
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"container/heap"
@@ -142,107 +143,74 @@ func (l *liner) endOf(of valueOf, p game.Position) string {
 	return end
 }
 
-const (
-	// shareBatches is the number of batches in a share, the unit of work of a worker.
-	shareBatches = 8
-	// pieceBytes is the number of bytes that are passed on and written at a time.
-	pieceBytes = 256 << 10
-	// piecesAhead is how many of those pieces of a share may wait for their turn to be written.
-	piecesAhead = 16
-)
+// pieceBytes is the number of bytes that are written at a time.
+const pieceBytes = 256 << 10
 
-// All writes every wanted position, in the order of the table. The scan is divided into shares;
-// each has a channel for its lines, and the channels are emptied one after the other.
+// All writes every wanted position, in the order of the table. Each batch has a channel, on which a
+// worker sends its lines; the channels are emptied one after the other.
 func (x *Exporter) All(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
+	type job struct {
+		batch int
+		lines chan<- *[]byte
+	}
+	workers := runtime.GOMAXPROCS(0)
+	jobs := make(chan job)
+	ordered := make(chan (<-chan *[]byte), 2*workers) // bounds the number of batches that wait to be written
 	free := sync.Pool{New: func() any { return new([]byte) }}
-	shares := make(chan chan *[]byte, 2*runtime.GOMAXPROCS(0)) // in the order of the table
-	var claim sync.Mutex
-	next := 0
-	// take returns the next share: the number of its first batch, and the channel for its
-	// lines.
-	take := func() (first int, lines chan *[]byte, ok bool) {
-		claim.Lock()
-		defer claim.Unlock()
-		if next >= x.Scan.Len() {
-			return 0, nil, false
-		}
-		first, lines = next, make(chan *[]byte, piecesAhead)
-		select {
-		case shares <- lines:
-			next += shareBatches
-			return first, lines, true
-		case <-ctx.Done():
-			return 0, nil, false
-		}
-	}
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
-			for {
-				first, lines, ok := take()
-				if !ok {
-					return
-				}
-				err := x.share(ctx, r, l, b, first, lines, &free)
-				close(lines)
-				if err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
 	go func() {
-		workers.Wait()
-		close(shares)
-	}()
-	for lines := range shares {
-		for piece := range lines {
-			if context.Cause(ctx) == nil {
-				if _, err := x.Out.Write(*piece); err != nil {
-					cancel(err)
-				}
+		defer close(ordered)
+		defer close(jobs)
+		for i := range x.Scan.Len() {
+			lines := make(chan *[]byte, 1)
+			select {
+			case ordered <- lines:
+				jobs <- job{i, lines}
+			case <-ctx.Done():
+				return
 			}
-			free.Put(piece)
 		}
+	}()
+	for range workers {
+		go func() {
+			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
+			for j := range jobs {
+				lines := free.Get().(*[]byte)
+				*lines = (*lines)[:0]
+				if err := r.Read(j.batch, b); err != nil {
+					cancel(err)
+				} else {
+					*lines = l.appendBatch(*lines, b)
+				}
+				j.lines <- lines
+			}
+		}()
 	}
-	return context.Cause(ctx)
+	out := bufio.NewWriterSize(x.Out, pieceBytes)
+	for batch := range ordered {
+		lines := <-batch
+		if ctx.Err() == nil {
+			if _, err := out.Write(*lines); err != nil {
+				cancel(err)
+			}
+		}
+		free.Put(lines)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
-// share writes the batches of a share to its channel.
-func (x *Exporter) share(ctx context.Context, r *table.ScanReader, l *liner, b *table.Batch, first int, lines chan<- *[]byte, free *sync.Pool) error {
-	piece := free.Get().(*[]byte)
-	*piece = (*piece)[:0]
-	send := func() error {
-		select {
-		case lines <- piece:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+// appendBatch appends the lines of the wanted positions of a batch.
+func (l *liner) appendBatch(dst []byte, b *table.Batch) []byte {
+	for i, p := range b.Positions {
+		if l.Wanted(b.Values[i]) {
+			dst = l.append(dst, p, b.Values[i])
 		}
 	}
-	for i := first; i < min(first+shareBatches, x.Scan.Len()); i++ {
-		if err := r.Read(i, b); err != nil {
-			return err
-		}
-		for j, p := range b.Positions {
-			if !x.Wanted(b.Values[j]) {
-				continue
-			}
-			*piece = l.append(*piece, p, b.Values[j])
-			if len(*piece) >= pieceBytes {
-				if err := send(); err != nil {
-					return err
-				}
-				piece = free.Get().(*[]byte)
-				*piece = (*piece)[:0]
-			}
-		}
-	}
-	return send()
+	return dst
 }
 
 // A picked position is a position of a sample.
@@ -295,18 +263,16 @@ func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
 	if !ok {
 		return x.sampleAll(ctx, n, seed)
 	}
-	var lines []byte
-	l := x.liner()
+	return x.write(batches)
+}
+
+// write writes the positions of batches.
+func (x *Exporter) write(batches []table.Batch) error {
+	out, l := bufio.NewWriterSize(x.Out, pieceBytes), x.liner()
 	for _, b := range batches {
-		for i, p := range b.Positions {
-			lines = l.append(lines, p, b.Values[i])
-		}
-		if _, err := x.Out.Write(lines); err != nil {
-			return err
-		}
-		lines = lines[:0]
+		out.Write(l.appendBatch(out.AvailableBuffer(), &b)) // Flush returns an error of it
 	}
-	return nil
+	return out.Flush()
 }
 
 // sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
@@ -340,16 +306,9 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 		}
 	}
 	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
-	var lines []byte
-	l := x.liner()
-	for _, p := range all {
-		if lines = l.append(lines, p.position, p.value); len(lines) >= pieceBytes {
-			if _, err := x.Out.Write(lines); err != nil {
-				return err
-			}
-			lines = lines[:0]
-		}
+	batches := make([]table.Batch, len(all))
+	for i, p := range all {
+		batches[i] = table.Batch{Tier: p.tier, Positions: []game.Position{p.position}, Values: []game.Value{p.value}}
 	}
-	_, err := x.Out.Write(lines)
-	return err
+	return x.write(batches)
 }

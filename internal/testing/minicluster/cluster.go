@@ -294,7 +294,7 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 		return err
 	}
 	if _, err := os.Stat(c.formatted()); err == nil && c.state.HA != config.HA {
-		return fmt.Errorf("cluster: the file system in %s was made for %d name node(s), and stays so", c.dir, len(c.nameNodes()))
+		return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
 	}
 	// Running daemons keep the configuration with which they were started.
 	if !c.running() {

@@ -222,7 +222,7 @@ func TestStop(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	polite := background(t, nil, "sleep", "600")
 	stubborn := background(t, nil, "sh", "-c", `trap "" TERM; touch "$1"; while :; do sleep 0.1; done`, "sh", ready)
-	stranger := background(t, nil, "sleep", "600")
+	unrelated := background(t, nil, "sleep", "600")
 	task := background(t, []string{"LOCAL_DIRS=" + c.path("local") + "/usercache"}, "sleep", "600")
 	foreign := background(t, []string{"LOCAL_DIRS=/elsewhere" + c.path("local") + "/"}, "sleep", "600")
 	for {
@@ -234,7 +234,7 @@ func TestStop(t *testing.T) {
 	for d, cmd := range map[Daemon]*exec.Cmd{DataNode: polite, NameNode: stubborn} {
 		c.setPID(t, d, fmt.Sprint(cmd.Process.Pid, " ", startTime(cmd.Process.Pid)))
 	}
-	c.setPID(t, NodeManager, fmt.Sprint(stranger.Process.Pid, " 1"))
+	c.setPID(t, NodeManager, fmt.Sprint(unrelated.Process.Pid, " 1"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := c.stop(ctx, c.daemons()); err != nil {
@@ -245,7 +245,7 @@ func TestStop(t *testing.T) {
 			t.Errorf("%s still runs", name)
 		}
 	}
-	for name, cmd := range map[string]*exec.Cmd{"stranger": stranger, "other cluster's task": foreign} {
+	for name, cmd := range map[string]*exec.Cmd{"unrelated": unrelated, "other cluster's task": foreign} {
 		if startTime(cmd.Process.Pid) == "" {
 			t.Errorf("%s does not run any more", name)
 		}

@@ -14,7 +14,7 @@ import (
 const lockPoll = 200 * time.Millisecond
 
 // lock locks a file, and waits for the lock until the context ends. The kernel releases the
-// lock when its holder ends.
+// lock when its owner ends.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

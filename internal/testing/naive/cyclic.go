@@ -18,18 +18,18 @@ type Worth struct {
 
 // SolveCyclic returns the values of all positions that can be reached from start in a game
 // that may have cycles. The turns alternate. finished returns the result of a terminal
-// position, which has no moves, and "" for the others; children returns the positions after
+// position, which has no moves, and "" for the others; successors returns the positions after
 // each move of a position that is not terminal.
 //
-// A position with a lost child is won, in one move more than the nearest of the lost
-// children. A position all of whose children are won is lost, in one move more than the
-// farthest. Of the positions that are then undecided, one with a tied child is a tie, in
+// A position with a lost successor is won, in one move more than the nearest of the lost
+// successors. A position all of whose successors are won is lost, in one move more than the
+// farthest. Of the positions that are then undecided, one with a tied successor is a tie, in
 // one move more than the nearest of these. The rest are draws.
-func SolveCyclic(start uint64, finished func(uint64) string, children func(uint64) []uint64) map[uint64]Worth {
+func SolveCyclic(start uint64, finished func(uint64) string, successors func(uint64) []uint64) map[uint64]Worth {
 	// Positions are numbered in the order in which they are found.
 	number := map[uint64]int{start: 0}
 	positions := []uint64{start}
-	parents := [][]int{nil}
+	predecessors := [][]int{nil}
 	var moves []int
 	var worth []Worth
 	var queue, ties []int // decided positions in order of their remoteness
@@ -39,16 +39,16 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 		worth = append(worth, Worth{result, 0})
 		switch result {
 		case "":
-			for _, p := range children(positions[n]) {
-				child, ok := number[p]
+			for _, p := range successors(positions[n]) {
+				successor, ok := number[p]
 				if !ok {
-					child = len(positions)
-					number[p] = child
+					successor = len(positions)
+					number[p] = successor
 					positions = append(positions, p)
-					parents = append(parents, nil)
+					predecessors = append(predecessors, nil)
 				}
 				moves[n]++
-				parents[child] = append(parents[child], n)
+				predecessors[successor] = append(predecessors[successor], n)
 			}
 		case Tie:
 			ties = append(ties, n)
@@ -57,17 +57,17 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		child := worth[queue[0]]
-		for _, p := range parents[queue[0]] {
-			moves[p]-- // a lost child decides at once, so this counts only won ones
+		successor := worth[queue[0]]
+		for _, p := range predecessors[queue[0]] {
+			moves[p]-- // a lost successor decides at once, so this counts only won ones
 			if worth[p].Result != "" {
 				continue
 			}
 			switch {
-			case child.Result == Lose:
-				worth[p] = Worth{Win, child.Remoteness + 1}
+			case successor.Result == Lose:
+				worth[p] = Worth{Win, successor.Remoteness + 1}
 			case moves[p] == 0:
-				worth[p] = Worth{Lose, child.Remoteness + 1}
+				worth[p] = Worth{Lose, successor.Remoteness + 1}
 			default:
 				continue
 			}
@@ -75,7 +75,7 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 		}
 	}
 	for ; len(ties) > 0; ties = ties[1:] {
-		for _, p := range parents[ties[0]] {
+		for _, p := range predecessors[ties[0]] {
 			if worth[p].Result == "" {
 				worth[p] = Worth{Tie, worth[ties[0]].Remoteness + 1}
 				ties = append(ties, p)
@@ -106,7 +106,7 @@ func (q QuickCross) Solve() map[uint64]Worth {
 		}
 		return ""
 	}
-	return SolveCyclic(0, finished, q.children)
+	return SolveCyclic(0, finished, q.successors)
 }
 
 // board returns the squares of a position row by row.
@@ -128,9 +128,9 @@ func (q QuickCross) hash(board string) uint64 {
 	return p
 }
 
-// children returns the positions after placing a piece on an empty square or turning a
+// successors returns the positions after placing a piece on an empty square or turning a
 // piece.
-func (q QuickCross) children(p uint64) []uint64 {
+func (q QuickCross) successors(p uint64) []uint64 {
 	var all []uint64
 	board := q.board(p)
 	for i := range board {

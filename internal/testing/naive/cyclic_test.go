@@ -17,12 +17,12 @@ func (g graph) solve(start uint64) map[uint64]Worth {
 }
 
 // atOnce solves like the program of 2011. In each pass, a position that is decided or is a
-// tie is sent to its parents. A tie turns a parent that is a draw so far into a tie, which
-// is sent on at once; a loss turns any parent into a win.
+// tie is sent to its predecessors. A tie turns a predecessor that is a draw so far into a tie, which
+// is sent on at once; a loss turns any predecessor into a win.
 func (g graph) atOnce(start uint64) map[uint64]Worth {
 	worth := map[uint64]Worth{}
 	left := map[uint64]int{}
-	parents := map[uint64][]uint64{}
+	predecessors := map[uint64][]uint64{}
 	var frontier []uint64
 	seen := map[uint64]bool{start: true}
 	for next := []uint64{start}; len(next) > 0; next = next[1:] {
@@ -32,21 +32,21 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 			worth[p] = Worth{result, 0}
 			frontier = append(frontier, p)
 		}
-		for _, child := range g.moves[p] {
+		for _, successor := range g.moves[p] {
 			left[p]++
-			parents[child] = append(parents[child], p)
-			if !seen[child] {
-				seen[child] = true
-				next = append(next, child)
+			predecessors[successor] = append(predecessors[successor], p)
+			if !seen[successor] {
+				seen[successor] = true
+				next = append(next, successor)
 			}
 		}
 	}
 	for len(frontier) > 0 {
 		var changed []uint64
-		for _, child := range frontier {
-			for _, p := range parents[child] {
+		for _, successor := range frontier {
+			for _, p := range predecessors[successor] {
 				now, was := Worth{}, worth[p].Result
-				switch worth[child].Result {
+				switch worth[successor].Result {
 				case Lose:
 					if was == Win {
 						continue
@@ -63,7 +63,7 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 					}
 					now.Result = Lose
 				}
-				now.Remoteness = worth[child].Remoteness + 1
+				now.Remoteness = worth[successor].Remoteness + 1
 				worth[p] = now
 				changed = append(changed, p)
 			}
@@ -114,7 +114,7 @@ func TestSolveCyclic(t *testing.T) {
 			map[uint64]Worth{0: {Win, 1}, 1: {Lose, 2}, 2: {Lose, 0}, 3: {Win, 1}, 4: {Lose, 0}}},
 		{"farthest win", graph{map[uint64][]uint64{0: {1, 2}, 1: {3}, 2: {4}, 4: {5}, 5: {6}}, map[uint64]string{3: Lose, 6: Lose}},
 			map[uint64]Worth{0: {Lose, 4}, 1: {Win, 1}, 2: {Win, 3}, 3: {Lose, 0}, 4: {Lose, 2}, 5: {Win, 1}, 6: {Lose, 0}}},
-		{"two moves to one child", graph{map[uint64][]uint64{0: {1, 1}, 1: {2}}, map[uint64]string{2: Lose}},
+		{"two moves to one successor", graph{map[uint64][]uint64{0: {1, 1}, 1: {2}}, map[uint64]string{2: Lose}},
 			map[uint64]Worth{0: {Lose, 2}, 1: {Win, 1}, 2: {Lose, 0}}},
 		{"nearest tie", graph{map[uint64][]uint64{0: {1, 2, 0}, 1: {2}}, map[uint64]string{2: Tie}},
 			map[uint64]Worth{0: {Tie, 1}, 1: {Tie, 1}, 2: {Tie, 0}}},

@@ -16,6 +16,7 @@
 package naive
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"strings"
 )
@@ -51,40 +52,10 @@ func start(w, h, connect int) *position {
 // mover returns the player whose turn it is: X when both have the same number
 // of pieces, O when X has one more.
 func (p *position) mover() byte {
-	x, o := 0, 0
-	for _, s := range p.squares {
-		switch s {
-		case 'X':
-			x++
-		case 'O':
-			o++
-		}
-	}
-	if x == o {
+	if bytes.Count(p.squares, []byte("X")) == bytes.Count(p.squares, []byte("O")) {
 		return 'X'
 	}
 	return 'O'
-}
-
-// landing returns the index of the lowest empty square of a column, or -1 if
-// the column is full.
-func (p *position) landing(column int) int {
-	for row := 0; row < p.h; row++ {
-		if i := column*p.h + row; p.squares[i] == ' ' {
-			return i
-		}
-	}
-	return -1
-}
-
-// full reports whether no square is empty.
-func (p *position) full() bool {
-	for _, s := range p.squares {
-		if s == ' ' {
-			return false
-		}
-	}
-	return true
 }
 
 // line returns the player who has connect pieces in a line, or ' ' if there is no line. It
@@ -127,114 +98,57 @@ func (p *position) finished() int {
 	case 'O':
 		return oWins
 	}
-	if p.full() {
+	if bytes.IndexByte(p.squares, ' ') < 0 {
 		return tie
 	}
 	return 0
 }
 
-// Values are the value bytes of all positions that can be reached from the empty board.
-type Values struct {
-	memo []byte // by index of the board in base 3; 0: cannot be reached
+// Solve returns the value bytes of all positions that can be reached from the empty board, by
+// their text.
+func Solve(w, h, connect int) map[string]byte {
+	return solveAll(start(w, h, connect), (*position).drops)
 }
 
-// Solve solves a board of at most 16 squares.
-func Solve(w, h, connect int) *Values {
-	size := 1
-	for range w * h {
-		size *= 3
-	}
-	v := &Values{make([]byte, size)}
-	start(w, h, connect).solve(v.memo, 0, 0)
-	return v
-}
-
-// digit returns the digit of a piece in the index of a board.
-func digit(piece byte) int {
-	switch piece {
-	case 'X':
-		return 1
-	case 'O':
-		return 2
-	}
-	return 0
-}
-
-// Of returns the value byte of a board, or 0 if the board cannot be reached.
-func (v *Values) Of(board string) byte {
-	index := 0
-	for i := len(board) - 1; i >= 0; i-- {
-		index = index*3 + digit(board[i])
-	}
-	return v.memo[index]
-}
-
-// Count returns the number of positions that can be reached, including the empty board.
-func (v *Values) Count() int {
-	n := 0
-	for _, b := range v.memo {
-		if b != 0 {
-			n++
+// drops returns the lowest empty square of each column that is not full.
+func (p *position) drops() (squares []int) {
+	for column := range p.w {
+		if row := bytes.IndexByte(p.squares[column*p.h:][:p.h], ' '); row >= 0 {
+			squares = append(squares, column*p.h+row)
 		}
 	}
-	return n
+	return squares
 }
 
-// solve returns the value byte of p by minimax, and stores it and those of all positions
-// after p in memo. index is p's index in memo, pieces its number of pieces.
-func (p *position) solve(memo []byte, index, pieces int) byte {
-	if v := memo[index]; v != 0 {
-		return v
-	}
-	mover := byte('X')
-	if pieces%2 == 1 {
-		mover = 'O'
-	}
-	var best byte // 0 is not a value byte: no move has been tried yet
-	power := 1    // power of 3 of the lowest square of the column
-	for column := 0; column < p.w; column++ {
-		square := power
-		for row := 0; row < p.h; row++ {
-			power *= 3
+// solveAll returns the value bytes of the position p and of all positions after it, by minimax.
+// moves returns the squares on which a piece can be placed.
+func solveAll(p *position, moves func(*position) []int) map[string]byte {
+	values := make(map[string]byte)
+	var solve func() byte
+	solve = func() byte {
+		board := string(p.squares)
+		if v, ok := values[board]; ok {
+			return v
 		}
-		i := p.landing(column)
-		if i < 0 {
-			continue
-		}
-		for j := column * p.h; j < i; j++ {
-			square *= 3
-		}
-		p.squares[i] = mover
-		child := index + square*digit(mover)
-		if memo[child] == 0 {
-			switch {
-			case p.wonAt(i) && mover == 'X':
-				memo[child] = value(xWins, 0)
-			case p.wonAt(i):
-				memo[child] = value(oWins, 0)
-			case pieces+1 == p.w*p.h:
-				memo[child] = value(tie, 0)
+		best := byte(0) // not a value byte: no move has been tried yet
+		if result := p.finished(); result != 0 {
+			best = value(result, 0)
+		} else {
+			mover := p.mover()
+			for _, i := range moves(p) {
+				p.squares[i] = mover
+				result, remoteness := split(solve())
+				p.squares[i] = ' '
+				if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
+					best = v
+				}
 			}
 		}
-		result, remoteness := split(p.solve(memo, child, pieces+1))
-		p.squares[i] = ' '
-		if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
-			best = v
-		}
+		values[board] = best
+		return best
 	}
-	memo[index] = best
-	return best
-}
-
-// wonAt reports whether the piece on square i is part of a line.
-func (p *position) wonAt(i int) bool {
-	player, column, row := p.squares[i], i/p.h, i%p.h
-	for _, d := range [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
-		if p.run(player, column, row, d[0], d[1])+p.run(player, column, row, -d[0], -d[1])-1 >= p.connect {
-			return true
-		}
-	}
-	return false
+	solve()
+	return values
 }
 
 // better reports whether the player to move prefers value byte a to b.
@@ -295,11 +209,7 @@ func (p *position) search(alpha, beta, depth int) int {
 	}
 	mover := p.mover()
 	best := -winScore
-	for column := 0; column < p.w; column++ {
-		i := p.landing(column)
-		if i < 0 {
-			continue
-		}
+	for _, i := range p.drops() {
 		p.squares[i] = mover
 		score := -p.search(-beta, -alpha, depth+1)
 		p.squares[i] = ' '
@@ -317,12 +227,7 @@ func (p *position) search(alpha, beta, depth int) int {
 func Random(rng *rand.Rand, w, h, connect, plies int) string {
 	p := start(w, h, connect)
 	for n := 0; n < plies && p.finished() == 0; n++ {
-		var moves []int
-		for column := 0; column < w; column++ {
-			if i := p.landing(column); i >= 0 {
-				moves = append(moves, i)
-			}
-		}
+		moves := p.drops()
 		p.squares[moves[rng.IntN(len(moves))]] = p.mover()
 	}
 	return string(p.squares)

@@ -22,10 +22,10 @@ func TestSolveKnownBoards(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
 			values := Solve(test.w, test.h, test.connect)
-			if n := values.Count(); n != test.positions {
+			if n := len(values); n != test.positions {
 				t.Errorf("%d positions, want %d", n, test.positions)
 			}
-			got := values.Of(strings.Repeat(" ", test.w*test.h))
+			got := values[strings.Repeat(" ", test.w*test.h)]
 			if want := value(test.result, test.remoteness); got != want {
 				t.Errorf("value byte of the empty board is %d, want %d", got, want)
 			}
@@ -42,10 +42,10 @@ func TestSolveColumn(t *testing.T) {
 				positions, want = 2, value(xWins, 1)
 			}
 			values := Solve(1, h, connect)
-			if n := values.Count(); n != positions {
+			if n := len(values); n != positions {
 				t.Errorf("1x%dc%d: %d positions, want %d", h, connect, n, positions)
 			}
-			if got := values.Of(strings.Repeat(" ", h)); got != want {
+			if got := values[strings.Repeat(" ", h)]; got != want {
 				t.Errorf("1x%dc%d: value byte %d, want %d", h, connect, got, want)
 			}
 		}
@@ -78,23 +78,6 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// boards returns all positions that can be reached on a board with that number of squares.
-func (v *Values) boards(squares int) []string {
-	var all []string
-	for index, b := range v.memo {
-		if b == 0 {
-			continue
-		}
-		board := make([]byte, squares)
-		for i := range board {
-			board[i] = " XO"[index%3]
-			index /= 3
-		}
-		all = append(all, string(board))
-	}
-	return all
-}
-
 // TestSearchAllPositions compares Search and Solve on every position of the smallest
 // boards.
 func TestSearchAllPositions(t *testing.T) {
@@ -102,8 +85,7 @@ func TestSearchAllPositions(t *testing.T) {
 		for h := 1; w*h <= 6; h++ {
 			for connect := 1; connect <= max(w, h)+1; connect++ {
 				values := Solve(w, h, connect)
-				for _, board := range values.boards(w * h) {
-					want := values.Of(board)
+				for board, want := range values {
 					if got := Search(board, w, h, connect); got != want {
 						t.Fatalf("%dx%dc%d %q: Search %d, Solve %d", w, h, connect, board, got, want)
 					}
@@ -120,7 +102,7 @@ func TestSearchRandomPositions(t *testing.T) {
 		values := Solve(w, h, connect)
 		for range 100 {
 			board := Random(rng, w, h, connect, w*h-rng.IntN(10))
-			want := values.Of(board)
+			want := values[board]
 			if want == 0 {
 				t.Fatalf("%dx%dc%d: Solve lacks %q", w, h, connect, board)
 			}

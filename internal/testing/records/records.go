@@ -5,37 +5,19 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-// NewGame returns a board of Connect N.
-func NewGame(t *testing.T, width, height, connect int) game.Tiered {
-	t.Helper()
-	g, err := connectn.New(width, height, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
 
 // Random returns records of positions of one tier that occur in random games, sorted,
 // each position once. About half of them have a value.
 func Random(r *rand.Rand, g game.Tiered, tier, games int) []streamfmt.Record {
 	seen := map[game.Position]bool{}
 	for range games {
-		p := g.Start()
-		for range tier {
-			moves := g.Moves(nil, p)
-			if len(moves) == 0 {
-				break
-			}
-			p = moves[r.IntN(len(moves))].To
-		}
-		if g.Tier(p) == tier {
+		walk := gametest.Walk(r, g, tier)
+		if p := walk[len(walk)-1]; g.Tier(p) == tier {
 			seen[p] = true
 		}
 	}

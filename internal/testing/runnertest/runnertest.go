@@ -93,11 +93,11 @@ func checkValues(t *testing.T, dir string, g game.Game) {
 			}
 			return ""
 		},
-		func(p uint64) (children []uint64) {
+		func(p uint64) (successors []uint64) {
 			for _, m := range g.Moves(nil, p) {
-				children = append(children, m.To)
+				successors = append(successors, m.To)
 			}
-			return children
+			return successors
 		})
 	for p, w := range want {
 		v, ok, err := solved.Lookup(p)

@@ -1,5 +1,6 @@
 // The page on which people play, and look at the values of positions.
-import { draw as drawBoard, evaluation, glyph, mark } from './board.js';
+import { draw as drawBoard, el, evaluation, glyph } from './board.js';
+import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
 
@@ -10,9 +11,14 @@ const base = document.body.dataset.view;
 // them are made; the others were taken back.
 let from = '', moves = [], made = 0;
 let view = null, report = null, source = null, turn = 0, timer = 0;
-let hints = true, paused = false;
+let paused = false, played = false; // a move was made on this page
+let hints = stored('hints') !== 'off';
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
+
+// stored returns a setting that stays when the page is loaded again. A browser may refuse to keep any.
+function stored(name) { try { return localStorage[name]; } catch { return undefined; } }
+function store(name, value) { try { localStorage[name] = value; } catch { /* it is lost */ } }
 
 function query(extra = {}) {
   const q = new URLSearchParams();
@@ -38,7 +44,7 @@ async function show(remember = true) {
   source?.close();
   let next;
   try {
-    next = await get('', query());
+    next = await get('', query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
   } catch (e) {
     say(e.message);
     return false;
@@ -50,9 +56,11 @@ async function show(remember = true) {
   const address = `?${query()}`;
   if (remember && location.search !== address) history.pushState(null, '', address);
   render();
+  const taken = made < moves.length, level = $(`seat${view.turn}`).value;
+  clock.run(view.over || taken || paused || !played && level === 'person' ? -1 : view.turn);
   if (!view.over) {
     analyze(mine);
-    machine(mine);
+    if (!taken && !paused && level !== 'person') machine(mine, level);
   }
   return true;
 }
@@ -63,22 +71,29 @@ function analyze(mine) {
   source.addEventListener('report', e => {
     if (mine !== turn) return;
     report = JSON.parse(e.data);
-    if (report.worth) view.plies.at(-1).worth = report.worth;
+    if (report.worth) view.plies[view.ply].worth = report.worth;
     if (!pressed) render();
   });
   source.addEventListener('end', () => source.close());
   source.addEventListener('error', () => source.close());
 }
 
-// machine lets a machine move, if it is its turn.
-function machine(mine) {
-  const level = $(`seat${view.turn}`).value;
-  if (level === 'person' || paused) return;
-  const begun = performance.now();
-  get('/move', query({ level })).then(({ move }) => {
+// machine lets a machine move.
+function machine(mine, level) {
+  const begun = performance.now(), limit = Math.round(machineTime(view.turn));
+  get('/move', query(limit ? { level, limit } : { level })).then(({ move }) => {
     if (mine !== turn) return;
+    clock.run(-1);
     timer = setTimeout(() => play(move), Math.max(0, $('speed').value - (performance.now() - begun)));
   }, e => { if (mine === turn) say(e.message); });
+}
+
+// machineTime returns the most time for the next move of a machine; 0: as its level says. It may use
+// a twentieth of what is left of the time for a game.
+function machineTime(side) {
+  const [of, seconds] = $('limit').value.split(' ');
+  if (of === 'game') return Math.max(10, (1000 * seconds - clock.spent(side)) / 20);
+  return of === 'move' ? 1000 * seconds : 0;
 }
 
 async function play(name) {
@@ -86,6 +101,7 @@ async function play(name) {
   const before = [moves, made];
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
+  played = true;
   if (!await show() && view) [moves, made] = before;
 }
 
@@ -103,9 +119,17 @@ function choose(names) {
 async function jump(q) {
   try {
     const v = await get('', new URLSearchParams(q).toString());
-    [from, moves] = [v.from, []];
-    go(0);
+    begin(v.from);
   } catch (e) { say(e.message); }
+}
+
+// begin begins a play at a position.
+function begin(position) {
+  [from, moves, played] = [position, [], false];
+  clock.reset();
+  reviewing?.close();
+  reviewing = null;
+  go(0);
 }
 
 function go(ply) {
@@ -132,17 +156,32 @@ function render() {
   $('edit').setAttribute('aria-expanded', editing !== null);
   $('name0').textContent = view.players[0];
   $('name1').textContent = view.players[1];
-  $('state').textContent = view.over ? `The game is over: ${view.over.text}.` : `${view.players[view.turn]} to move.`;
+  const last = view.plies[view.ply - 1];
+  $('state').textContent = view.over ? `The game is over: ${view.over.text}.`
+    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])} to move.`;
   $('undo').disabled = made === 0;
   $('redo').disabled = made === moves.length;
   $('best').disabled = !report?.best;
-  const machines = [0, 1].map(i => $(`seat${i}`).value !== 'person');
-  $('pause').hidden = !machines.some(Boolean);
+  $('machines').hidden = [0, 1].every(i => $(`seat${i}`).value === 'person');
   $('hints').setAttribute('aria-pressed', hints);
   renderWorth();
   renderMoves(worths);
-  $('history').replaceChildren(drawHistory(view, view.plies.length - 1, go));
-  renderMistakes();
+  $('choices').hidden = view.over !== undefined;
+  $('past').hidden = !hints && !view.over;
+  $('history').replaceChildren(drawHistory(view, go));
+  renderReview();
+  renderClocks();
+}
+
+function capital(text) { return text[0].toUpperCase() + text.slice(1); }
+
+function renderClocks() {
+  view?.players.forEach((name, i) => {
+    const [of, seconds] = $('limit').value.split(' ');
+    const all = of === 'game' && $(`seat${i}`).value !== 'person' ? ` of ${clock.text(1000 * seconds)}` : '';
+    $(`clock${i}`).textContent = clock.text(clock.spent(i)) + all;
+    $(`clock${i}`).ariaLabel = `Thinking time of ${name}`;
+  });
 }
 
 function renderWorth() {
@@ -157,13 +196,14 @@ function renderWorth() {
     const rate = report.millis ? Math.round(report.nodes / report.millis) : 0;
     text = `Search: ${report.depth} plies, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;
   }
-  $('search').textContent = text;
+  $('search').textContent = report?.note ? `${text} ${capital(report.note)}.` : text;
 }
 
 // renderMoves fills the table of moves, the best first.
 function renderMoves(worths) {
   const order = hints && report ? report.order : view.moves.map(m => m.name);
   const focused = document.activeElement?.closest?.('#moves') ? document.activeElement.textContent : '';
+  const most = Math.max(10, ...Object.values(worths).map(w => Math.abs(w?.score ?? 0)));
   const rows = order.map(name => {
     const w = hints ? worths[name] : null;
     const tr = document.createElement('tr');
@@ -171,7 +211,9 @@ function renderMoves(worths) {
     button.type = 'button';
     button.textContent = name;
     button.addEventListener('click', () => play(name));
-    const cells = [button, hints ? `${glyph[w?.value] ?? ''} ${w?.value || (w ? 'evaluation ' + mark(w) : '?')}` : '', w?.value && w.value !== 'draw' && !w.open ? w.remoteness : ''].map(content => {
+    const result = document.createElement('span');
+    if (hints) result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
+    const cells = [button, result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : ''].map(content => {
       const td = document.createElement('td');
       td.append(content);
       return td;
@@ -184,6 +226,14 @@ function renderMoves(worths) {
   $('moves').tBodies[0].replaceChildren(...rows);
   if (focused) [...$('moves').querySelectorAll('button')].find(b => b.textContent === focused)?.focus();
   $('summary').textContent = hints ? summary(worths) : '';
+}
+
+// bar draws an evaluation: to the right if it is good for the player to move.
+function bar(score, most) {
+  const width = 50 * Math.abs(score) / most;
+  return el('svg', { class: 'bar', viewBox: '-51 0 102 12', 'aria-hidden': true },
+    el('rect', { x: score < 0 ? -width : 0, y: 2, width, height: 8, class: score < 0 ? 'lose' : 'win' }),
+    el('line', { x1: 0, x2: 0, y1: 0, y2: 12 }));
 }
 
 // summary tells how many moves keep the result.
@@ -199,20 +249,59 @@ function summary(worths) {
   return `${keep} of ${all.length} moves keep the ${best}.`;
 }
 
-function renderMistakes() {
+// renderReview lists the mistakes of the play.
+let listed = '';
+function renderReview() {
+  const made = view.plies.filter(p => p.move), unknown = made.filter(p => !p.judged).length;
+  const count = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
+  const sides = view.players.map((name, i) => {
+    const own = made.filter(p => p.turn === i);
+    return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
+  });
+  $('review').hidden = !unknown;
+  if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
+  if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
+  listed = JSON.stringify(made);
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
-    if (!p.lost) return [];
+    if (!p.mistake) return [];
     const li = document.createElement('li');
     const button = document.createElement('button');
     button.type = 'button';
-    button.textContent = `Move ${i + 1}, ${p.move}`;
+    button.textContent = `Ply ${i + 1}`;
     button.addEventListener('click', () => go(i));
-    li.append(button, ` by ${view.players[p.turn]}: from ${p.lost[0]} to ${p.lost[1]}`);
+    li.append(button, ` ${view.players[p.turn]}: ${p.mistake}`);
     return [li];
   }));
 }
 
-for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', () => show(false));
+// review lets the server find the values of all positions of the play.
+let reviewing = null;
+$('review').addEventListener('click', () => {
+  reviewing?.close();
+  source?.close(); // its search would slow the review down
+  const q = new URLSearchParams({ moves: moves.join(',') });
+  if (from) q.set('from', from);
+  const events = reviewing = new EventSource(`${base}/review?${q}`);
+  events.addEventListener('progress', e => {
+    const { done, of } = JSON.parse(e.data);
+    $('judged').textContent = `${done} of ${of} positions searched …`;
+  });
+  for (const end of ['end', 'error']) {
+    events.addEventListener(end, () => {
+      events.close();
+      reviewing = null;
+      show(false);
+    });
+  }
+});
+
+// resume continues the play at the shown position: the moves that were taken back are dropped.
+function resume() {
+  moves = moves.slice(0, made);
+  show(false);
+}
+
+for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', resume);
 
 // load takes the play from the address.
 function load() {
@@ -227,13 +316,18 @@ function load() {
 
 $('undo').addEventListener('click', () => { if (made) go(made - 1); });
 $('redo').addEventListener('click', () => { if (made < moves.length) go(made + 1); });
-$('restart').addEventListener('click', () => { from = ''; moves = []; go(0); });
+$('restart').addEventListener('click', () => begin(''));
 $('best').addEventListener('click', () => { if (report?.best) play(report.best); });
-$('hints').addEventListener('click', () => { hints = !hints; render(); });
+$('hints').addEventListener('click', () => {
+  hints = !hints;
+  store('hints', hints ? 'on' : 'off');
+  render();
+});
 $('pause').addEventListener('click', () => {
   paused = !paused;
   $('pause').setAttribute('aria-pressed', paused);
-  show(false);
+  if (paused) show(false);
+  else resume();
 });
 $('random').addEventListener('click', () => jump({ random: 1 }));
 $('drawn')?.addEventListener('submit', e => {
@@ -247,6 +341,7 @@ $('edit').addEventListener('click', () => {
   }
   turn++; // drops answers for the position
   clearTimeout(timer);
+  clock.run(-1);
   source?.close();
   editing = edit(view, $('board'), $('tools'));
   $('mover').hidden = !view.chosen;
@@ -275,8 +370,11 @@ $('goto').addEventListener('submit', async e => {
   e.preventDefault();
   const before = [from, moves, made];
   [from, moves, made] = [$('position').value, [], 0];
-  if (await show()) say('');
-  else [from, moves, made] = before;
+  played = false;
+  if (await show()) {
+    say('');
+    clock.reset();
+  } else [from, moves, made] = before;
 });
 addEventListener('pointerdown', () => { pressed = true; });
 for (const end of ['pointerup', 'pointercancel']) {
@@ -286,6 +384,7 @@ for (const end of ['pointerup', 'pointercancel']) {
   }));
 }
 addEventListener('popstate', load);
+setInterval(renderClocks, 500);
 addEventListener('keydown', e => {
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
   if (e.key === 'ArrowLeft' && made) go(made - 1);

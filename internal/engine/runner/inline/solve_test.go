@@ -41,8 +41,8 @@ func TestStates(t *testing.T) {
 	for range 4 {
 		graph := gametest.RandomGraph(r, 2+r.IntN(100))
 		for _, inbox := range []int{0, 1} {
-			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.PlainRanges(graph, 8))
-			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.PlainRanges(gametest.RulesOnly(graph), 8))
+			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.WithRanges(graph, 8))
+			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.WithRanges(gametest.RulesOnly(graph), 8))
 		}
 	}
 }

@@ -294,7 +294,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 		fmt.Sprintf("mapreduce_task_partition=%d", task),
 		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
 		fmt.Sprintf("treereduce_combine=%v", p.Combine),
-		fmt.Sprintf("treereduce_memory=%d", p.budget.Hold),
+		fmt.Sprintf("treereduce_memory=%d", p.budget.Merge),
 	)
 	for _, property := range p.properties {
 		env = append(env, "treereduce_"+property.Name+"="+property.Value)

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"github.com/treereduce/treereduce/cli/stream"
+
+	"external/games"
+)
+
+func main() { stream.Mapper(games.Kinds()...) }

@@ -1,9 +1,0 @@
-package main
-
-import (
-	"github.com/treereduce/treereduce/cli/stream"
-
-	"stranger/games"
-)
-
-func main() { stream.Reducer(games.Kinds()...) }

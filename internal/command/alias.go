@@ -1,0 +1,57 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// An alias is a name that people know for a game with certain parameters.
+type alias struct {
+	name, kind string
+	args       []int
+}
+
+var aliases = []alias{
+	{"connect4", "connectn", []int{7, 6, 4}},
+	{"fourinarow", "connectn", []int{7, 6, 4}},
+	{"tictactoe", "mnk", []int{3, 3, 3}},
+	{"noughts", "mnk", []int{3, 3, 3}},
+}
+
+// aliasCategory is the heading of the aliases in the help.
+const aliasCategory = "other names"
+
+// of returns the kind that the alias stands for; ok is false if games does not contain it, or
+// has a game with the name of the alias.
+func (a alias) of(games game.Kinds) (kind game.Kind, ok bool) {
+	if _, taken := games.Named(a.name); taken {
+		return kind, false
+	}
+	kind, ok = games.Named(a.kind)
+	return kind, ok && len(kind.Params) == len(a.args)
+}
+
+// as returns kind with the name and the parameters of the alias. Its usage is what the alias
+// stands for.
+func (a alias) as(kind game.Kind) game.Kind {
+	kind.Usage = kind.Name
+	kind.Params = slices.Clone(kind.Params)
+	for i, value := range a.args {
+		p := &kind.Params[i]
+		p.Default = value
+		kind.Usage += " --" + p.Name + " " + p.Text(value)
+	}
+	kind.Name = a.name
+	return kind
+}
+
+// AliasesOf returns the names of the aliases of games.
+func AliasesOf(games game.Kinds) (names []string) {
+	for _, a := range aliases {
+		if _, ok := a.of(games); ok {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}

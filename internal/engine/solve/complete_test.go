@@ -1,0 +1,270 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A forger writes something else in place of a job's parts.
+type forger struct {
+	inline.Runner
+	at    string
+	forge func(job *runner.Job) (runner.Stats, error)
+}
+
+func (f *forger) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Name == f.at {
+		return f.forge(job)
+	}
+	return f.Runner.Run(ctx, job)
+}
+
+// TestOpenPositions makes the last solve job leave its position without a value, which must
+// not get into the table.
+func TestOpenPositions(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	o.Runner = &forger{at: "data_second0", forge: func(job *runner.Job) (runner.Stats, error) {
+		file, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0, job.Codec)))
+		if err != nil {
+			return runner.Stats{}, err
+		}
+		g := job.Method.Blocks
+		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
+		chunk := jobdir.NewChunk(g, job.Codec)
+		chunk.Add(step.Start(g))
+		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
+	}}
+	_, err := solveInto(t, dir, g, o, store.Fresh)
+	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A fullDisk is a file system on which nothing can be created while it is full.
+type fullDisk struct {
+	store.Local
+	full atomic.Bool
+}
+
+var errFull = errors.New("no space left")
+
+func (d *fullDisk) Create(name string) (io.WriteCloser, error) {
+	if d.full.Load() {
+		return nil, fmt.Errorf("%s: %w", name, errFull)
+	}
+	return d.Local.Create(name)
+}
+
+// TestFullOnce fills the disk during a job, so that the seal of the table's tiers cannot be
+// written either. The error must be one line: that of the job.
+func TestFullOnce(t *testing.T) {
+	disk, o := new(fullDisk), options()
+	o.Runner = &forger{at: "data_second2", forge: func(job *runner.Job) (runner.Stats, error) {
+		disk.full.Store(true)
+		_, err := job.FS.Create(filepath.Join(job.Output, "part-00000"))
+		return runner.Stats{}, err
+	}}
+	g := rules(t, 3, 3, 3)
+	data, err := store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	_, err = solve.Run(context.Background(), data, g, o)
+	if !errors.Is(err, errFull) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLostRecords checks that a part with fewer records than the job reports is not committed.
+func TestLostRecords(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	o.Runner = &forger{at: "data_first4", forge: func(job *runner.Job) (runner.Stats, error) {
+		var r inline.Runner
+		stats, err := r.Run(context.Background(), job)
+		stats.Records++
+		return stats, err
+	}}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), "data_first4: 58 records were made, but 57 are in") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestJournalFromTheStart checks that the journal exists when the first job begins, and that
+// it contains the finished jobs while the run is in progress.
+func TestJournalFromTheStart(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	done, seen, pause := 0, 0, time.Millisecond
+	o.Report = func(e solve.Event) {
+		j, err := solve.ReadJournal(store.Local{}, dir)
+		if err != nil || j.State != solve.Running {
+			t.Fatalf("at %s: %+v, %v", e.Job, j, err)
+		}
+		seen = max(seen, len(j.Jobs))
+		// The journal is not written after every quick job, and all jobs of this run together
+		// take less time than the interval of writes during a job.
+		if len(j.Jobs) < done {
+			pause = min(2*pause, 64*time.Millisecond)
+		}
+		if e.Done {
+			done++
+			time.Sleep(pause)
+		}
+	}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	if seen < 5 {
+		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
+	}
+	// A journal that cannot be read does not prevent a run.
+	if err := os.WriteFile(filepath.Join(dir, store.JournalFile), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := solveInto(t, dir, g, options(), store.Resume); err != nil || !r.Before {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestPartInTable puts a part of a tier into an incomplete table, where it must not be
+// mistaken for the tier.
+func TestPartInTable(t *testing.T) {
+	g, dir := rules(t, 4, 5, 3), t.TempDir()
+	o := options()
+	o.Reducers, o.KeepAll = 2, true
+	o.Runner = &forger{at: "data_second9", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
+	}
+	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Runner = &inline.Runner{}
+	var output []string
+	o.Warn = func(text string) { output = append(output, text) }
+	r, err := solveInto(t, dir, g, o, store.Resume)
+	if err != nil || r.Positions != 195472 {
+		t.Errorf("%d positions, %v", r.Positions, err)
+	}
+	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
+		t.Errorf("output %q", output)
+	}
+	if n, err := verify(dir, g); err != nil || n != 195472 {
+		t.Errorf("verify: %d positions, %v", n, err)
+	}
+}
+
+// TestTableUnsealedFirst damages a table and stops the run that rebuilds it. Meanwhile the
+// table must not count as complete. Undamaged tiers stay.
+func TestTableUnsealedFirst(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	for _, test := range []struct {
+		name   string
+		damage func(dir string) error
+		stays  bool // whether the last tier stays
+	}{
+		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(g, 5))) }, true},
+		{"the seal is empty", func(dir string) error { return os.Truncate(filepath.Join(dir, table.Dir, store.Success), 0) }, false},
+	} {
+		dir, _ := solved(t, g, nil)
+		last := func() os.FileInfo {
+			info, err := os.Stat(filepath.Join(dir, table.TierFile(g, 9)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info
+		}
+		before := last()
+		if err := test.damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		o := options()
+		o.Runner = &forger{at: "data_first3", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
+		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "incomplete: it has no _SUCCESS") {
+			t.Errorf("%s: while it is made again: %v", test.name, err)
+		}
+		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if os.SameFile(before, last()) != test.stays {
+			t.Errorf("%s: the last tier stays: %v, want %v", test.name, !test.stays, test.stays)
+		}
+	}
+}
+
+// TestNoStart checks that a table without the initial position is an error, not a result.
+func TestNoStart(t *testing.T) {
+	g := game.Tiered(rules(t, 3, 3, 3))
+	dir, _ := solved(t, g, nil)
+	name := filepath.Join(dir, table.TierFile(g, 0))
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := jobdir.NewWriter(file, g, 0, jobdir.Packed)
+	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// leased is a file system whose lock can be taken from its owner.
+type leased struct{ store.Local }
+
+func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+
+// TestTakenOver lets a second driver take over the directory while a job runs. The job fails
+// because the second driver has deleted its input; the error must state the real cause.
+func TestTakenOver(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	o := options()
+	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
+		second, err := store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close()
+		_, err = solve.Run(t.Context(), second, g, options())
+		return runner.Stats{}, errors.Join(errors.New("data_second5 is not there"), err)
+	}}
+	if _, err = solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the first: %v", err)
+	}
+	if n, err := verify(dir, g); err != nil || n != 694 {
+		t.Errorf("the second: %d positions, %v", n, err)
+	}
+}

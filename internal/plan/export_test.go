@@ -1,0 +1,4 @@
+package plan
+
+// Instances are the types of machine that a plan knows.
+var Instances = instances

@@ -1,0 +1,69 @@
+// Package template contains programs that play, complete but for the choice of a move: their
+// base classes speak the protocol of package gtp.
+package template
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/python"
+)
+
+//go:embed engine.py assignment2.py Main.java goengine/main.go
+var files embed.FS
+
+// sources are the files of the templates by their names.
+var sources = map[string]string{"python": "engine.py", "java": "Main.java", "go": "goengine/main.go", "cse150": "assignment2.py"}
+
+// base is the line in a Python program that is replaced by the base class.
+var base = regexp.MustCompile(`(?m)^from treereduce\.engine import .*\n`)
+
+// Names returns the names of the templates for a game: languages and, for Mancala, cse150, the
+// module that turns a player class of that course into a program.
+func Names(g game.Game) []string {
+	names := []string{"python", "java", "go"}
+	if mancala.Is(g) {
+		names = append(names, "cse150")
+	}
+	return names
+}
+
+// Program returns the program of that name for a game.
+func Program(name string, g game.Game) (string, error) {
+	var file string
+	for _, known := range Names(g) {
+		if known == name {
+			file = sources[name]
+		}
+	}
+	if file == "" {
+		return "", fmt.Errorf("template %q: expected %s", name, strings.Join(Names(g), ", "))
+	}
+	text, err := files.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(g.Spec())
+	flags := ""
+	for _, word := range words[1:] {
+		flags += " --" + strings.Replace(word, "=", " ", 1)
+	}
+	parameters, moves := strings.Join(words[1:], ", "), ""
+	if parameters == "" {
+		parameters = "none"
+	}
+	for i, m := range g.Moves(nil, g.Start()) {
+		switch i {
+		case 0:
+			moves = m.Name
+		case 1:
+			moves += " or " + m.Name
+		}
+	}
+	return strings.NewReplacer("GAME", words[0], "MATCH", "play match "+words[0]+flags+" --games 10", "EXAMPLE", moves, "PARAMETERS", parameters).
+		Replace(base.ReplaceAllLiteralString(string(text), python.Engine)), nil
+}

@@ -1,0 +1,135 @@
+package browser
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// choose selects an option of the select with this identifier.
+func (t *tab) choose(id, option string) {
+	t.Helper()
+	t.text(`(e => { e.value = '` + option + `'; e.dispatchEvent(new Event('change')); return e.value; })(document.querySelector('#` + id + `'))`)
+	t.want(`document.querySelector('#`+id+`').value`, option)
+}
+
+// plies returns the number of moves in the address.
+func (t *tab) plies() int {
+	t.Helper()
+	n, err := strconv.Atoi(t.text(`new URLSearchParams(location.search).get('moves')?.split(',').length ?? 0`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// testMachines lets two machines play: slowly, with a pause, back to an earlier position, and fast
+// to the end, with a time for the game.
+func testMachines(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved)
+	tab.want(`document.querySelector('#machines').hidden`, "true")
+	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.choose("speed", "1500")
+	tab.choose("limit", "game 60")
+	begun := time.Now()
+	tab.choose("seat0", "perfect")
+	tab.choose("seat1", "perfect")
+	tab.wait(`/moves=/.test(location.search)`)
+	if took := time.Since(begun); took < time.Second {
+		t.Errorf("slow machines: the first move after %v", took)
+	}
+	tab.run(chromedp.Click("#pause"))
+	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
+	paused := tab.plies()
+	time.Sleep(1700 * time.Millisecond) // longer than the pause between moves
+	if n := tab.plies(); n != paused {
+		t.Errorf("%d moves during the pause after %d moves", n, paused)
+	}
+	tab.choose("speed", "0")
+	tab.run(chromedp.Click("#undo"))
+	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(paused-1))
+	tab.run(chromedp.Click("#pause"))
+	tab.wait(`document.querySelector('#state').textContent === 'The game is over: X wins.'`)
+	if n := tab.plies(); n != best {
+		t.Errorf("%d moves, want %d", n, best)
+	}
+	tab.want(`document.querySelector('#clock0').textContent`, "0:00 of 1:00")
+	tab.want(`document.querySelector('#judged').textContent`, "X: 5 moves, 0 mistakes. O: 4 moves, 0 mistakes.")
+	tab.run(chromedp.Click("#undo")) // a machine does not make a move again that was taken back
+	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(best-1))
+	time.Sleep(200 * time.Millisecond)
+	if n := tab.plies(); n != best-1 {
+		t.Errorf("%d moves after undo, want %d", n, best-1)
+	}
+}
+
+// testReview plays a game with mistakes, and goes to one of them; then it asks for the review of a
+// play without a table.
+func testReview(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved)
+	for i, column := range []string{"0", "0", "3", "1", "2", "2", "2", "1", "0", "0"} {
+		tab.run(chromedp.KeyEvent(column))
+		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(i+1))
+		if tab.text(`document.querySelector('#state').textContent.includes('over')`) == "true" {
+			break
+		}
+	}
+	made := tab.plies()
+	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent).join('\n')`
+	list := tab.text(mistakes)
+	if want := "Ply 3 X: 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nPly 4 O: 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
+		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
+	}
+	tab.want(`document.querySelectorAll('#history .mark').length`, tab.text(`document.querySelectorAll('#mistakes li').length`))
+	tab.run(chromedp.Focus(`#mistakes button`), chromedp.KeyEvent(kb.Enter))
+	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.piece').length === 2`)
+	tab.want(mistakes, list) // it stays
+	tab.want(`document.activeElement.textContent`, "Ply 3")
+	tab.want(`document.querySelectorAll('#history .target').length`, strconv.Itoa(made+1))
+	clock := `document.querySelector('#clock0').textContent + document.querySelector('#clock1').textContent`
+	before := tab.text(clock)
+	time.Sleep(1200 * time.Millisecond)
+	tab.want(clock, before) // it stands while the play is taken back
+	tab.run(chromedp.KeyEvent("2"))
+	tab.wait(`document.querySelectorAll('#history .target').length === 4`)
+	tab.wait(clock + ` !== '` + before + `'`)
+
+	tab.visit(address + "/play/connectn/4-3-3?moves=0,0,0,3,2,1")
+	tab.want(`document.querySelector('#review').hidden`, "false")
+	tab.run(chromedp.Click("#review"))
+	tab.wait(`document.querySelector('#review').hidden`)
+	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
+	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
+}
+
+// testHints switches hints off and loads the page again.
+func testHints(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=1,1")
+	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('#moves').textContent) && !document.querySelector('#past').hidden`
+	tab.want(shown, "true")
+	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win.")
+	tab.run(chromedp.Click("#hints"))
+	tab.visit(address + solved + "?moves=1,1,0,2")
+	tab.wait(`document.querySelectorAll('.piece').length === 4`)
+	tab.want(`/win|lose|tie|keep/.test(document.querySelector('.side').innerText)`, "false")
+	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
+	tab.run(chromedp.Click("#hints"), chromedp.Reload())
+	tab.settle()
+	tab.want(shown, "true")
+}
+
+// testBars checks the bars of the evaluations of a search, and that the best move comes first.
+func testBars(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/mancala/6-4")
+	tab.wait(`document.querySelectorAll('#moves .bar').length === 6`)
+	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
+	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / evaluation [+-]?\d+/.test(r.textContent))`, "true")
+	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#line').textContent.split(' ')[2]`, "true")
+}

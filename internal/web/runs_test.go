@@ -1,0 +1,237 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	inprocess "github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+)
+
+// watch starts a server of data directories without a table, and returns it with a client that
+// checks its answers against openapi.json.
+func watch(t *testing.T, sources ...Source) (*httptest.Server, client) {
+	t.Helper()
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20, AllowOrigin: "*", Sources: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	c := newClient(t)
+	c.handler = s.Handler()
+	return server, c
+}
+
+// contents returns the names, lengths and times of all files of a directory, except the journal,
+// which the driver writes from time to time.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	if err := filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
+		if err == nil && info.Name() != store.JournalFile {
+			all[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestRun watches a run in a directory that does not exist at first, from its start to its end:
+// every state is that of driver status, watching changes nothing there, and at the end the server
+// has the values of the table.
+func TestRun(t *testing.T) {
+	const spec = "connectn width=4 height=4 connect=3"
+	dir := filepath.Join(t.TempDir(), "data")
+	server, c := watch(t, Source{Name: "data dir", FS: store.Local{}, Path: dir})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	// next returns the page of the first event that contains a text.
+	next := func(text string) string {
+		t.Helper()
+		for lines.Scan() {
+			var page string
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(data), &page) == nil && strings.Contains(page, text) {
+				return page
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
+		return ""
+	}
+	position := func() (p apiPosition) {
+		c.get("connectn/4-4-3/positions/", "p=1,1", &p)
+		return p
+	}
+	next("no run has begun")
+	if got := position().Value; got != unsolved {
+		t.Errorf("before the run: %s", got)
+	}
+
+	reached, goOn := make(chan solve.Event), make(chan bool)
+	g := solved.Game(t, spec)
+	data, err := store.Create(store.Local{}, dir, spec, store.Fresh, solve.IsRunArtifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		defer close(reached)
+		_, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inprocess.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed,
+			Final: solve.FinalYes, UntilTier: -1, Report: func(e solve.Event) {
+				if e.Done && (e.Job == "data_first9" || e.Job == "data_second5") {
+					reached <- e
+					<-goOn
+				}
+			}})
+		data.Close()
+		ended <- err
+	}()
+	for e := range reached {
+		before := contents(t, dir)
+		r, err := status.Read(store.Local{}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forward, back, of := r.Tiers()
+		page := next(fmt.Sprintf(`<span>%d of 17 tiers</span></p><p class="bar"><label for="Retrograde">Retrograde</label> <progress id="Retrograde" max="17" value="%d"`, forward, back))
+		var runs []apiRun
+		if c.get("runs/", "", &runs); len(runs) != 1 {
+			t.Fatalf("%d runs", len(runs))
+		}
+		if a := runs[0]; a.Status != solve.Running || a.Forward != forward || a.Retrograde != back || a.Tiers != of || a.Positions != r.Positions() || a.Title != "Connect 3 on 4×4" || a.Play != "" ||
+			len(a.Journal.Jobs()) != len(r.Jobs()) {
+			t.Errorf("%+v, want %d forward, %d back of %d, %d positions", a, forward, back, of, r.Positions())
+		}
+		for _, want := range []string{`<p class="state running" role="status">running</p>`, "Positions found by tier", "<dt>Now</dt>", `<th scope="row">possible</th>`, `<th scope="row">data_first2</th>`} {
+			if !strings.Contains(page, want) {
+				t.Errorf("no %q in %s", want, page)
+			}
+		}
+		// While the retrograde pass waits, the driver still writes a part of the table.
+		if after := contents(t, dir); e.Step == "possible" && !reflect.DeepEqual(before, after) {
+			t.Errorf("watching changed the directory from %v to %v", before, after)
+		}
+		goOn <- true
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if page := next(`<p class="state solved" role="status">solved</p>`); !strings.Contains(page, `<a href="/play/connectn/4-4-3">`) || !strings.Contains(page, "100.0%") {
+		t.Error(page)
+	}
+	for lines.Scan() {
+	}
+	if err := lines.Err(); err != nil { // the stream ends
+		t.Error(err)
+	}
+	if p := position(); p.Value == unsolved || len(p.Moves) != 4 {
+		t.Errorf("after the run: %+v", p)
+	}
+	if _, index := get(t, server.URL+"/"); !strings.Contains(index, `href="/run?data=data&#43;dir"`) || !strings.Contains(index, `href="/tables/connectn/4-4-3"`) {
+		t.Error(index)
+	}
+}
+
+// inHDFS is a file system whose locks cannot be queried.
+type inHDFS struct{ store.Local }
+
+// TestRunStates checks the page and the JSON of runs that have ended, of one on a cluster, and of
+// journals that cannot be read.
+func TestRunStates(t *testing.T) {
+	const spec = "connectn width=4 height=4 connect=3"
+	now := &solve.Event{Job: "data_first3", Step: "possible", Tier: 3, Tiers: 16, Share: .25, Left: 90}
+	onCluster := *now
+	onCluster.Map, onCluster.Reduce, onCluster.Tracking = .5, .25, "http://cluster:8088/proxy/application_1_0002/"
+	job := solve.JobRecord{Job: "data_first2", Step: "possible", Tier: 2, Seconds: 20, Tracking: "http://cluster:8088/proxy/application_1_0001/"}
+	job.Records = 1600
+	job.Stats.Application, job.Stats.Bytes, job.Stats.Waiting, job.Stats.Working = "application_1_0001", 2_500_000, 7.5, 12.5
+	script := job
+	script.Job, script.Tracking = "data_first1", "javascript:alert(1)"
+	for _, test := range []struct {
+		name    string
+		fsys    store.FS
+		journal any // or the text of the file; nil: none
+		status  string
+		expect  []string
+	}{
+		{"absent", store.Local{}, nil, notBegun, []string{"no run has begun"}},
+		{"failed", store.Local{}, solve.Journal{Game: spec, State: solve.Failed, Error: "data_first3: no space left on <device>", Now: now}, solve.Failed,
+			[]string{"error: data_first3: no space left on &lt;device&gt;", "<dt>Last job</dt><dd>possible, tier 3 of 16", "25.0%"}},
+		{"stopped", store.Local{}, solve.Journal{Game: spec, State: solve.Stopped, Now: now}, solve.Stopped, []string{"stopped in data_first3; --resume continues"}},
+		{"killed", store.Local{}, solve.Journal{Game: spec, State: solve.Running, Now: now}, solve.Died, []string{"died in data_first3; --resume continues"}},
+		{"silent in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now().Add(-time.Hour), Now: now}, solve.Died,
+			[]string{"no update for 60 min: it was killed, or its machine failed"}},
+		{"in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now(), Now: &onCluster, Jobs: []solve.JobRecord{script, job}}, solve.Running, []string{
+			"<dt>Time left</dt><dd>90 s</dd>", "<dt>Positions a second</dt><dd>80</dd>", "<dt>Bytes shuffled</dt><dd>5 MB</dd>",
+			"<dt>Waiting for the cluster</dt><dd>15 s</dd>", "<dt>Working on the cluster</dt><dd>25 s</dd>",
+			`<a href="http://cluster:8088/proxy/application_1_0002/">possible, tier 3 of 16: map 50%, reduce 25%</a>`,
+			`<a href="http://cluster:8088/proxy/application_1_0001/">data_first2</a>`, `<th scope="row">data_first1</th>`, "<td>application_1_0001</td>"}},
+		{"with cycles", store.Local{}, solve.Journal{Game: "quickcross width=3 height=2 connect=3", State: solve.Stopped, Jobs: []solve.JobRecord{
+			{Job: "states1", Step: "create", Tier: 1, Stats: job.Stats}, {Job: "states2", Step: "mark", Tier: 2, Stats: job.Stats}}}, solve.Stopped,
+			[]string{"<dt>Forward passes</dt><dd>2</dd>", "Positions found by pass"}},
+		{"of another program's game", store.Local{}, solve.Journal{Game: "chess", State: solve.Stopped}, solve.Stopped, []string{`<h2 class="game">chess</h2>`}},
+		{"without its table", store.Local{}, solve.Journal{Game: spec, State: solve.Solved}, solve.Solved, []string{"the game has not been solved yet"}},
+		{"damaged", store.Local{}, "{}\n", unreadable, []string{"jobs.json"}},
+		{"with an unknown state", store.Local{}, solve.Journal{Game: spec, State: "asleep"}, unreadable, []string{"expected a state of running"}},
+		{"with odd numbers", store.Local{}, solve.Journal{Game: "", State: solve.Failed, Now: &solve.Event{Tiers: 1 << 40, Share: 1e300},
+			Jobs: []solve.JobRecord{{Step: "possible", Tier: -1, Seconds: 1e300, Stats: runner.Stats{Bytes: -1}}}}, solve.Failed, []string{"100.0%"}},
+	} {
+		dir := t.TempDir()
+		text, ok := test.journal.(string)
+		if test.journal != nil {
+			file := []byte(text)
+			if !ok {
+				var err error
+				if file, err = store.MarshalSummed(test.journal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server, c := watch(t, Source{Name: "d", FS: test.fsys, Path: dir})
+		var runs []apiRun
+		if code := c.get("runs/", "", &runs); code != http.StatusOK || len(runs) != 1 || runs[0].Status != test.status {
+			t.Errorf("%s: status %d, %+v, want %s", test.name, code, runs, test.status)
+		}
+		code, page := get(t, server.URL+"/run?data=d")
+		for _, want := range append(test.expect, `<p class="state `+test.status+`" role="status">`) {
+			if code != http.StatusOK || !strings.Contains(page, want) {
+				t.Errorf("%s: status %d, no %q in %s", test.name, code, want, page)
+			}
+		}
+		if strings.Contains(page, "javascript:") {
+			t.Errorf("%s: %s", test.name, page)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+)
+
+// A Predecessor is a predecessor of a position, with its own value.
+type Predecessor struct {
+	game.Position
+	Move  string // the first move that leads to the position
+	Value game.Value
+}
+
+// Predecessors returns the predecessors of p in the table, in the order of tiers and keys; p must
+// be valid. If there are none, and p is not the initial position, then play cannot reach p.
+// For a game whose rules do not give the predecessors, Predecessors reads all tiers before that of
+// p, or the complete table if the game has cycles.
+func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
+	if err := t.g.Check(p); err != nil {
+		return nil, err
+	}
+	var predecessors []Predecessor
+	var moves []game.Move
+	err := t.contents.before(p, func(q game.Position, v game.Value) {
+		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
+			return // terminal, or not a position
+		}
+		moves = t.g.Moves(moves[:0], q)
+		if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
+			predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
+		}
+	})
+	return predecessors, err
+}
+
+// before calls do for the positions of those ranges of the previous tier from which moves
+// lead into p's range.
+func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	if tier == 0 {
+		return nil
+	}
+	ranges := t.g.Sources([]uint64{rng}, tier, rng)
+	slices.Sort(ranges)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, rng := range slices.Compact(ranges) {
+		b, err := t.view(tier-1, rng)
+		if err != nil {
+			return err
+		}
+		if b.low == nil {
+			continue
+		}
+		for slot, v := range b.All() {
+			do(rng<<t.g.LowBits()|uint64(b.low[slot]), game.Value(v))
+		}
+	}
+	return nil
+}
+
+// before calls do for the predecessors of p that the set methods compute. If the game has no
+// set methods for predecessors, it calls do for all positions.
+func (t *states) before(p game.Position, do func(game.Position, game.Value)) error {
+	back, ok := t.g.NewMover().(game.Backward)
+	if !ok {
+		return t.every(do)
+	}
+	size := uint64(t.g.RangeSize())
+	rng := p / size
+	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
+	set.Add(int(p % size))
+	var from []game.Position
+	back.Predecessors(rng, set, func(rng uint64, set block.Set) {
+		for slot := range set.All() {
+			from = append(from, rng*size+uint64(slot))
+		}
+	})
+	slices.Sort(from)
+	for _, q := range slices.Compact(from) {
+		v, ok, err := t.lookup(q)
+		if err != nil {
+			return err
+		}
+		if ok {
+			do(q, v)
+		}
+	}
+	return nil
+}
+
+// every calls do for all positions of the table.
+func (t *states) every(do func(game.Position, game.Value)) error {
+	for b, err := range (&Table{g: t.g, contents: t}).All() {
+		if err != nil {
+			return err
+		}
+		for i, p := range b.Positions {
+			do(p, b.Values[i])
+		}
+	}
+	return nil
+}
+
+// before calls do for all positions of the tiers before that of p.
+func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) error {
+	var loader lists.Loader
+	var rows []lists.Row
+	for i := range t.g.Tier(p) {
+		f, err := t.tier(i)
+		if err != nil {
+			return err
+		}
+		for _, interval := range lists.Cut(t.interval, f) {
+			if rows, err = loader.Load(rows, f, interval); err != nil {
+				return err
+			}
+			for _, row := range rows {
+				do(row.Key, lists.ValueOf(row.Word))
+			}
+		}
+	}
+	return nil
+}
+
+// Unreached explains why a position has no value in the table. If play can reach the position,
+// the table is wrong, and the error is a *Fault. Otherwise it is cannot, wrapped with the
+// position as text.
+func (t *Table) Unreached(p game.Position, cannot error) error {
+	predecessors, err := t.Predecessors(p)
+	switch {
+	case err != nil:
+		return err
+	case len(predecessors) > 0:
+		q := predecessors[0]
+		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%#x) leads to it", q.Move, t.g.AppendText(nil, q.Position), q.Position)))
+	case p == t.g.Start():
+		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the initial position"))
+	}
+	return fmt.Errorf("%q %w", t.g.AppendText(nil, p), cannot)
+}

@@ -47,7 +47,7 @@ func TestCompletion(t *testing.T) {
 			}
 			for typed, want := range map[string]string{
 				"driver loo\t":                   `driver lookup`,
-				"driver solve conn\t":            `driver solve connectn`,
+				"driver solve quick\t":           `driver solve quickcross`,
 				"driver solve connectn --widt\t": `driver solve connectn --width`,
 				"driver lookup --paren\t":        `driver lookup --parents`,
 				"play find\t":                    `play find-winner`,

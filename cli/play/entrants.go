@@ -30,7 +30,8 @@ import (
 const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6|level=club,memory=64M,threads=1] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
-const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp
+const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp +
+	"with a name before it, if you like: alice='program:python3 alice.py'.\n"
 
 // aPlayerIs and programHelp are the parts of entrantHelp before and after the human.
 const (
@@ -45,9 +46,6 @@ const (
 		"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
 		"                            is for the shell: 'program:python3 engine.py'\n\n"
 )
-
-// namedHelp explains the names of players.
-const namedHelp = "A PLAYER may have a name: alice='program:python3 alice.py'. "
 
 // countError returns the error for a wrong number of players.
 func countError(want string, found int) error {

@@ -20,7 +20,7 @@ func matchCommand(games game.Kinds) *cli.Command {
 		Name:      "match",
 		Usage:     "play a match of two players",
 		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + namedHelp + "The first player moves first in game 1, the\n" +
+		Description: entrantHelp + "The first player moves first in game 1, the\n" +
 			"other in game 2, and so on. An illegal move, a crash or a timeout loses the game, and the match continues.\n" +
 			"In a game with cycles, the third repetition of a position is a draw, and so are 1,000 moves, unless the\n" +
 			"game sets another limit. 95% is the interval of the score over all openings, and LOS the likelihood that\n" +

@@ -20,7 +20,7 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 		Name:      "tournament",
 		Usage:     "play a round-robin tournament; print a table and ratings",
 		ArgsUsage: "PLAYER PLAYER…",
-		Description: entrantHelp + namedHelp + "As in a match, the colours\n" +
+		Description: entrantHelp + "As in a match, the colours\n" +
 			"alternate, and faults lose. Ratings are Elo points by the Bradley-Terry model, with mean 0:\n" +
 			"a player 400 points above another scores ten times as much. Each pair counts one extra tie, so that\n" +
 			"a player that won every game has a rating too, and each opening counts once. ± is the standard error, LOS\n" +

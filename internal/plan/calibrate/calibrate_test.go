@@ -82,7 +82,7 @@ func TestBusy(t *testing.T) {
 		n := 0
 		probe := func() float64 { n++; return shares[min(n, len(shares))-1] }
 		_, err := Machine(t.Context(), Options{Time: time.Second, Dir: t.TempDir(), Self: []string{"true"}, Probe: probe})
-		if err == nil || !strings.Contains(err.Error(), "this machine is busy: ") || !strings.Contains(err.Error(), "60 %") || n != len(shares) {
+		if err == nil || !strings.Contains(err.Error(), "this machine is busy: ") || !strings.Contains(err.Error(), "60%") || n != len(shares) {
 			t.Errorf("%v, after %d probes", err, n)
 		}
 	}

@@ -103,10 +103,7 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 
 // spend adds the times of a move.
 func (p *Played) spend(m reading) {
-	for len(p.CPU) < len(p.Times) {
-		p.CPU = append(p.CPU, NoCPU)
-	}
-	p.CPU, p.Times = append(p.CPU[:len(p.Times)], m.cpu), append(p.Times, m.wall)
+	p.Times, p.CPU = append(p.Times, m.wall), append(p.CPU, m.cpu)
 }
 
 // Text describes in words how the play ended.
@@ -174,7 +171,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			if err := h.Play(game.Pass); err != nil {
 				return p, err
 			}
-			p.Times = append(p.Times, 0)
+			p.spend(reading{cpu: NoCPU})
 			watch()
 			continue
 		}
@@ -191,7 +188,8 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			for range min(back.Moves, len(h.Names())-len(opening)) {
 				h.Undo()
 			}
-			p.Times = p.Times[:len(h.Names())-len(opening)]
+			n := len(h.Names()) - len(opening)
+			p.Times, p.CPU = p.Times[:n], p.CPU[:n]
 			watch()
 			continue
 		}

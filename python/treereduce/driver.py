@@ -28,8 +28,8 @@ class PositionError(DriverError, ValueError):
 def find_driver(driver: Optional[PathLike] = None) -> str:
     """Return the path of driver.
 
-    It is the argument, the environment variable TREEREDUCE_DRIVER, driver in PATH, or bin/driver
-    of the checkout that contains this file, whichever is the first to be given.
+    It is the argument, or the environment variable TREEREDUCE_DRIVER. If neither is given, it is
+    driver in PATH, or bin/driver of the checkout that contains this file.
     """
     given = driver or os.environ.get("TREEREDUCE_DRIVER")
     built = Path(__file__).absolute().parents[2] / "bin" / "driver"

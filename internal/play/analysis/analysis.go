@@ -45,7 +45,7 @@ type Report struct {
 	Time    time.Duration // of the searches
 	Table   bool          // the report comes from the table
 	Book    bool          // the value of the position comes from the opening book
-	Trouble string        // why the table was not used
+	Trouble string        // why the table was not used, or why the search failed
 	Done    bool          // the report is final
 
 	round, next int // where the search continues: the round, which determines the limit, and the move; -1: the position itself
@@ -137,7 +137,7 @@ func (z *Analyzer) Step(ctx context.Context, r Report) Report {
 	return r
 }
 
-// lookUp fills in the report from the table.
+// lookUp fills in the report from the table. After an error the report is as before.
 func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 	v, ok, err := z.table.Lookup(r.Position)
 	if err == nil && !ok {
@@ -150,21 +150,22 @@ func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
+	var line []string
+	for next := choices; len(next) > 0 && len(line) < maxLine && ctx.Err() == nil; {
+		line = append(line, next[0].Name)
+		if !next[0].Value.Valid() { // a draw: play never ends
+			break
+		}
+		if next, err = z.table.Choices(next[0].To); err != nil {
+			return err
+		}
+	}
 	for i := range r.Moves {
 		at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == r.Moves[i].Name })
 		r.Moves[i].know(z.g.Values(), choices[at].Value)
 	}
-	r.Value, r.Known, r.Done = v, true, true
+	r.Value, r.Known, r.Done, r.Line = v, true, true, line
 	r.Best = r.index(choices[0].Name)
-	for len(choices) > 0 && len(r.Line) < maxLine && ctx.Err() == nil {
-		r.Line = append(r.Line, choices[0].Name)
-		if !choices[0].Value.Valid() { // a draw: play never ends
-			return nil
-		}
-		if choices, err = z.table.Choices(choices[0].To); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -316,7 +317,7 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 	return v.Outcome().For(g.ToMove(p))
 }
 
-// Close waits until the current step has ended, and prevents further ones.
+// Close waits until the current step has ended. The analyzer must not be used after it.
 func (z *Analyzer) Close() { z.working.Lock() }
 
 // LookUp returns the report of a position from the table; if that fails, Table is false, and

@@ -102,7 +102,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	Undecided Verdict = ""
+	Undecided Verdict = "undecided"
 	Stronger  Verdict = "stronger"
 	Weaker    Verdict = "weaker"
 	Equal     Verdict = "equal" // to its opponent, but for an advantage of less than 70 Elo

@@ -841,7 +841,7 @@ func TestTableFails(t *testing.T) {
 	tab.Close()
 	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Level, o.Seats = tab, "there", player.Level{}, youSecond })
 	expect(t, m, "the machine cannot move: table:")
-	expect(t, m, "by search, for")
+	expect(t, m, "by search:")
 	keys(t, m, "-<space>")
 	if len(m.names) != 1 {
 		t.Error(m.names)

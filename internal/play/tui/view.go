@@ -338,7 +338,7 @@ func (m *model) drawAdvice(p *panel) {
 	case a.Book:
 		p.line("from the opening book", style{tone: quiet})
 	case a.Trouble != "":
-		p.line("by search, for "+a.Trouble, style{tone: warning})
+		p.line("by search: "+a.Trouble, style{tone: warning})
 	default:
 		text := "by search"
 		if !a.Done && a.Time > 0 {
@@ -750,9 +750,6 @@ func labels(texts []string, y int) (named, marks row) {
 func (m *model) shows(i int, at board.Place) bool {
 	best := -1
 	values, mover := m.g.Values(), m.h.Turn()
-	if !values.OfMover {
-		mover = m.g.ToMove(m.h.Position())
-	}
 	for j, s := range m.spots {
 		o := m.advice.Moves[j]
 		switch {

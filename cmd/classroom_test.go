@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // answering is the text of a program for the shell that answers every command, but does something
@@ -66,7 +67,7 @@ func TestLongClassroom(t *testing.T) {
 		begun := time.Now()
 		cmd := command(dir, "play tournament connectn --width 6 --height 5 --connect 4 --parallel 4 --seed 1 --time 300ms -q --roster roster.csv --csv table.csv --html table.html")
 		cmd.Env = append(cmd.Environ(), mark)
-		status, stdout, stderr := ran(cmd)
+		status, stdout, stderr := process.Run(cmd)
 		if status != 0 || !strings.Contains(stdout, "\n870 games, ") {
 			t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
 		}

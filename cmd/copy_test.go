@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -21,7 +22,7 @@ func TestInterruptedCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const board = "driver-aws solve connectn --width 4 --height 3 --connect 3"
-	if status, _, stderr := ran(command(dir, board+" --data whole")); status != 0 {
+	if status, _, stderr := process.Run(command(dir, board+" --data whole")); status != 0 {
 		t.Fatal(stderr)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "whole/final/part-r-00000"))
@@ -54,7 +55,7 @@ func TestInterruptedCopy(t *testing.T) {
 		run.Wait()
 		fake.Set(nil)
 		// If interrupted late, the driver may have nothing left to do except copy.
-		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver-aws: stopped; (the copy is incomplete: )?--resume continues\n$`).MatchString(stderr.String()) {
+		if status := process.ExitStatus(run); status != 130 || !regexp.MustCompile(`driver-aws: stopped; (the copy is incomplete: )?--resume continues\n$`).MatchString(stderr.String()) {
 			t.Errorf("%s: status %d, %s", name, status, stderr.String())
 		}
 		if fake.Get("bucket", name+"/_owner") != nil || fake.Uploads() > 0 {
@@ -62,12 +63,12 @@ func TestInterruptedCopy(t *testing.T) {
 		}
 		state := command(dir, "driver-aws status s3://bucket/"+name)
 		state.Env = fake.Env()
-		if status, stdout, stderr := ran(state); status != 0 || !regexp.MustCompile(`: stopped( in | after |; )`).MatchString(stdout) { // in or after a job, or before the first one
+		if status, stdout, stderr := process.Run(state); status != 0 || !regexp.MustCompile(`: stopped( in | after |; )`).MatchString(stdout) { // in or after a job, or before the first one
 			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)
 		}
 		again := command(dir, board+copied+" --resume --data again-"+name)
 		again.Env = fake.Env()
-		if status, _, stderr := ran(again); status != 0 || !regexp.MustCompile(`: fetched \d+ director(y|ies), .* from s3://bucket/`+name+"\n").MatchString(stderr) {
+		if status, _, stderr := process.Run(again); status != 0 || !regexp.MustCompile(`: fetched \d+ director(y|ies), .* from s3://bucket/`+name+"\n").MatchString(stderr) {
 			t.Errorf("%s: status %d, %s", name, status, stderr)
 		}
 		if got := fake.Get("bucket", name+"/final/part-r-00000"); string(got) != string(want) {

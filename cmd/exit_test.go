@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // command returns a command with its arguments; quotes have no special meaning.
@@ -21,29 +22,6 @@ func command(dir, line string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(bin, words[0]), words[1:]...)
 	cmd.Dir = dir
 	return cmd
-}
-
-// exitStatus returns the exit status of a process as a shell reports it.
-func exitStatus(cmd *exec.Cmd) int {
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return cmd.ProcessState.ExitCode()
-}
-
-// ran runs a command to its end.
-func ran(cmd *exec.Cmd) (status int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	if cmd.Stdout == nil {
-		cmd.Stdout = &out
-	}
-	if cmd.Stderr == nil {
-		cmd.Stderr = &errs
-	}
-	if cmd.Run(); cmd.ProcessState == nil {
-		return -1, "", cmd.Err.Error()
-	}
-	return exitStatus(cmd), out.String(), errs.String()
 }
 
 // runs creates a folder with runs in different states: three and cross are solved, part is
@@ -57,7 +35,7 @@ func runs(t *testing.T) string {
 		"driver solve connectn --data part --until-tier 3",
 		"driver solve connectn --data bad --until-tier 3 --keep all",
 	} {
-		if status, _, stderr := ran(command(dir, line)); status != 0 || stderr != "" {
+		if status, _, stderr := process.Run(command(dir, line)); status != 0 || stderr != "" {
 			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
 		}
 	}
@@ -292,7 +270,7 @@ func TestExitStatus(t *testing.T) {
 	for _, test := range tests {
 		cmd := command(dir, test.line)
 		cmd.Stdin = strings.NewReader(test.stdin)
-		status, stdout, stderr := ran(cmd)
+		status, stdout, stderr := process.Run(cmd)
 		lines := strings.Count(stderr, "\n")
 		name, _, _ := strings.Cut(test.line, " ")
 		usage := 2 // lines of an error of usage
@@ -336,7 +314,7 @@ func TestMisnamed(t *testing.T) {
 		for _, conf := range []string{"", dir} {
 			cmd := command(dir, line)
 			cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+conf)
-			status, stdout, stderr := ran(cmd)
+			status, stdout, stderr := process.Run(cmd)
 			if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\ndriver: see driver "+strings.Fields(line)[1]+" ") {
 				t.Errorf("%s: exit status %d, %q, %q, want %q", line, status, stdout, stderr, want)
 			}
@@ -419,12 +397,12 @@ func TestLostOutput(t *testing.T) {
 	for _, line := range printing {
 		cmd := printed(dir, line)
 		cmd.Stdout = full(t)
-		status, _, stderr := ran(cmd)
+		status, _, stderr := process.Run(cmd)
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") {
 			t.Errorf("%s: exit status %d, %q", line, status, stderr)
 		}
 	}
-	if status, _, stderr := ran(command(dir, "driver verify --data again")); status != 0 {
+	if status, _, stderr := process.Run(command(dir, "driver verify --data again")); status != 0 {
 		t.Errorf("what was solved: %s", stderr)
 	}
 }
@@ -452,7 +430,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal("goes on")
 	}
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 1 {
+	if status := process.ExitStatus(cmd); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
 }
@@ -469,7 +447,7 @@ func TestClosedPipe(t *testing.T) {
 		r.Close()
 		cmd := printed(dir, line)
 		cmd.Stdout = w
-		status, _, stderr := ran(cmd)
+		status, _, stderr := process.Run(cmd)
 		w.Close()
 		if stderr != "" || status != 128+int(syscall.SIGPIPE) {
 			t.Errorf("%s: exit status %d, %q", line, status, stderr)
@@ -483,7 +461,7 @@ func TestLostMessages(t *testing.T) {
 	for _, line := range []string{"driver solve connectn --data d", "driver solve connectn --data p --runner pipe", "possible_map" + three} {
 		cmd := printed(dir, line)
 		cmd.Stderr = full(t)
-		if status, stdout, _ := ran(cmd); status != 0 || stdout == "" {
+		if status, stdout, _ := process.Run(cmd); status != 0 || stdout == "" {
 			t.Errorf("%s: exit status %d, %q", line, status, stdout)
 		}
 	}
@@ -499,7 +477,7 @@ func TestStatus(t *testing.T) {
 	dir := runs(t)
 	status := func(data, word, output string) {
 		t.Helper()
-		code, out, stderr := ran(command(dir, "driver status --data "+data))
+		code, out, stderr := process.Run(command(dir, "driver status --data "+data))
 		first := regexp.MustCompile(`^\w+ width=\d+ height=\d+ connect=\d+: ` + output + `\n`)
 		if code != 0 || stderr != "" || !first.MatchString(out) {
 			t.Errorf("%s: exit status %d, %q, %s", data, code, stderr, out)
@@ -508,7 +486,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s is %s: %s", data, word, out)
 		}
 		var r struct{ State, Status, Error string }
-		_, out, _ = ran(command(dir, "driver status --json --data "+data))
+		_, out, _ = process.Run(command(dir, "driver status --json --data "+data))
 		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Status != word || (r.Error != "") != (word == "failed") {
 			t.Errorf("%s: %+v, %v, want %s", data, r, err, word)
 		}
@@ -522,7 +500,7 @@ func TestStatus(t *testing.T) {
 		cmd := command(dir, large+data)
 		start(t, cmd)
 		for range 500 {
-			if _, out, _ := ran(command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
+			if _, out, _ := process.Run(command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
 				return cmd
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -533,7 +511,7 @@ func TestStatus(t *testing.T) {
 	status("three", "solved", "solved")
 	status("cross", "solved", "solved")
 	status("part", "stopped", "stopped after data_first3; --resume continues")
-	ran(command(dir, "driver solve connectn --data bad --resume --keep all"))
+	process.Run(command(dir, "driver solve connectn --data bad --resume --keep all"))
 	status("bad", "failed", "failed")
 
 	killed := begin("killed")
@@ -549,7 +527,7 @@ func TestStatus(t *testing.T) {
 		cmd := begin(data)
 		cmd.Process.Signal(end.signal)
 		cmd.Wait()
-		if code := exitStatus(cmd); code != end.status {
+		if code := process.ExitStatus(cmd); code != end.status {
 			t.Errorf("%s: exit status %d, want %d", data, code, end.status)
 		}
 		status(data, "stopped", `stopped (in|after) data_\w+; --resume continues`)
@@ -604,7 +582,7 @@ func TestSecondInterrupt(t *testing.T) {
 	case <-time.After(2 * time.Second):
 		t.Fatal("the second one does not end it at once")
 	}
-	if status := exitStatus(cmd); status != 130 {
+	if status := process.ExitStatus(cmd); status != 130 {
 		t.Errorf("exit status %d, want 130", status)
 	}
 }

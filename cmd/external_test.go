@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // external copies testdata/external, a module outside this one, and returns its directory and a
@@ -35,7 +36,7 @@ func external(t *testing.T) (dir string, run func(words ...string) (status int, 
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // no downloads
-		status, stdout, stderr := ran(cmd)
+		status, stdout, stderr := process.Run(cmd)
 		return status, stdout + stderr
 	}
 }
@@ -150,7 +151,7 @@ func TestLongExternal(t *testing.T) {
 		"bin/mapper possible --game connectn --stones 20": "mapper: unknown flag --stones: did you mean --states?",
 	} {
 		cmd := exec.Command(filepath.Join(dir, strings.Fields(words)[0]), strings.Fields(words)[1:]...)
-		status, _, stderr := ran(cmd)
+		status, _, stderr := process.Run(cmd)
 		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || got != want {
 			t.Errorf("%s: status %d, %s, want %s", words, status, got, want)
 		}

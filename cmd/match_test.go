@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // stopped starts a command, and sends it a Ctrl-C when it has printed a line with the prefix
@@ -43,7 +45,7 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 		}
 	}
 	cmd.Wait()
-	return exitStatus(cmd), output.String(), errs.String()
+	return process.ExitStatus(cmd), output.String(), errs.String()
 }
 
 // TestMatchStops checks that Ctrl-C ends a match, a tournament and an engine immediately, with
@@ -82,7 +84,7 @@ done
 			t.Errorf("%s: exit status %d, %q, %s", tt.line, status, stderr, stdout)
 		}
 	}
-	if status, stdout, stderr := ran(command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
+	if status, stdout, stderr := process.Run(command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
 		t.Errorf("what was kept: exit status %d, %s%s", status, stdout, stderr)
 	}
 	// No process is left thinking.
@@ -121,7 +123,7 @@ done
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 143 {
+	if status := process.ExitStatus(cmd); status != 143 {
 		t.Errorf("engine: exit status %d", status)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout and
@@ -81,5 +83,5 @@ func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, st
 		cmd.Process.Kill()
 	})
 	defer timer.Stop()
-	return ran(cmd)
+	return process.Run(cmd)
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestResultAtOnce does not read the result of a run for a while, and then reads only its first
@@ -49,7 +51,7 @@ func TestResultAtOnce(t *testing.T) {
 		status, output := -1, ""
 		for begun := time.Now(); status != 0 && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has taken the lock
-				status, _, output = ran(command(dir, line+" --resume"))
+				status, _, output = process.Run(command(dir, line+" --resume"))
 			}
 		}
 		if status != 0 {
@@ -65,7 +67,7 @@ func TestResultAtOnce(t *testing.T) {
 		}
 		r.Close()
 		cmd.Wait()
-		if status := exitStatus(cmd); status != 0 || stderr.Len() > 0 {
+		if status := process.ExitStatus(cmd); status != 0 || stderr.Len() > 0 {
 			t.Errorf("%s: exit status %d, %s", line, status, &stderr)
 		}
 		want := "final: d/final\n"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestStepHelp runs the example in the help of each step, under every name of the step, and
@@ -14,7 +15,7 @@ func TestStepHelp(t *testing.T) {
 	examples := 0
 	for _, name := range step.AllNames() {
 		for _, line := range []string{"mapper " + name, "reducer " + name, name + "_map", name + "_reduce"} {
-			status, help, stderr := ran(command(t.TempDir(), line+" --help"))
+			status, help, stderr := process.Run(command(t.TempDir(), line+" --help"))
 			if status != 0 || !strings.Contains(help, "DESCRIPTION:") {
 				t.Errorf("%s --help: exit status %d, %s%s", line, status, help, stderr)
 			}

@@ -16,6 +16,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	line "golang.org/x/term"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // A terminal is a terminal in which a program runs, with its screen.
@@ -178,7 +180,7 @@ func (term *terminal) ends(status int) {
 	case <-time.After(10 * time.Second):
 		term.t.Fatalf("it does not end:\n%s", term.text())
 	}
-	if got := exitStatus(term.cmd); got != status {
+	if got := process.ExitStatus(term.cmd); got != status {
 		term.t.Errorf("exit status %d, want %d:\n%s", got, status, term.text())
 	}
 	if now := term.settings(); !reflect.DeepEqual(now, term.was) {

@@ -14,13 +14,15 @@ import (
 	"unicode"
 
 	"github.com/creack/pty"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // solvedHere returns a folder with a solved board in all_data.
 func solvedHere(t *testing.T, words string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if status, _, stderr := ran(command(dir, "driver solve "+words)); status != 0 {
+	if status, _, stderr := process.Run(command(dir, "driver solve "+words)); status != 0 {
 		t.Fatal(stderr)
 	}
 	return dir
@@ -240,7 +242,7 @@ func TestTUIFiles(t *testing.T) {
 	term.shows("saved in games.txt")
 	term.types("Q")
 	term.ends(0)
-	if status, stdout, _ := ran(command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
+	if status, stdout, _ := process.Run(command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
 		t.Errorf("%d, %s", status, stdout)
 	}
 	term = inTerminal(t, dir, "play tui connectn --load games.txt", 80, 24)

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -477,7 +478,7 @@ func TestVerifyNames(t *testing.T) {
 			t.Errorf("%q, want …%q", got, want)
 		}
 		// Looking it up does not report that there is no such position.
-		_, _, stderr := ran(command(dir, fmt.Sprintf("driver lookup --data . #%d", p)))
+		_, _, stderr := process.Run(command(dir, fmt.Sprintf("driver lookup --data . #%d", p)))
 		if want := fmt.Sprintf("driver: table: '%s' (%d): is missing: the move ", q.AppendText(nil, p), p); !strings.HasPrefix(stderr, want) {
 			t.Errorf("%q, want %q", stderr, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -191,11 +192,11 @@ func (c *cloud) written(t *testing.T) []string {
 // and reads the table in S3.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := ran(c.driver(onCloud))
+	status, out, errs := process.Run(c.driver(onCloud))
 	if status != 1 || !strings.Contains(errs, "--yes starts") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
 		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
 	}
-	status, out, errs = ran(c.driver(onCloud + " --yes"))
+	status, out, errs = process.Run(c.driver(onCloud + " --yes"))
 	want := "Connect 3 on 3×3: tie in 9 moves\n694 positions\ntable: s3://bucket/games/all_data/table\nfinal: s3://bucket/games/all_data/final\n"
 	if status != 0 || out != want {
 		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
@@ -206,29 +207,29 @@ func TestEMRSolve(t *testing.T) {
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
 	}
-	if status, out, errs := ran(c.driver("lookup --data s3://bucket/games/all_data --start --line")); status != 0 || !strings.Contains(out, "tie in 9") {
+	if status, out, errs := process.Run(c.driver("lookup --data s3://bucket/games/all_data --start --line")); status != 0 || !strings.Contains(out, "tie in 9") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	status, _, errs = ran(c.driver(onCloud + " --yes"))
+	status, _, errs = process.Run(c.driver(onCloud + " --yes"))
 	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
-	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
+	status, _, errs = process.Run(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
 	if status != 1 || !strings.Contains(errs, "contains connectn width=3 height=3 connect=3, not connectn width=4") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("another game: exit %d, %s", status, errs)
 	}
-	status, _, errs = ran(c.driver(onCloud + " --yes --resume --data other"))
+	status, _, errs = process.Run(c.driver(onCloud + " --yes --resume --data other"))
 	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: no run to resume") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("nothing to resume: exit %d, %s", status, errs)
 	}
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
+	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
+	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: no such bucket") {
+	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: no such bucket") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
@@ -237,7 +238,7 @@ func TestEMRSolve(t *testing.T) {
 // resumed run keeps its options.
 func TestEMRUntilTier(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := ran(c.driver(onCloud + " --yes --until-tier 3 --final no"))
+	status, out, errs := process.Run(c.driver(onCloud + " --yes --until-tier 3 --final no"))
 	if status != 0 || !strings.Contains(out, "reached tier 3") {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
@@ -250,7 +251,7 @@ func TestEMRUntilTier(t *testing.T) {
 	if len(keys) > 0 || c.s3.Get("bucket", "games/all_data/data_first3/_SUCCESS") == nil {
 		t.Errorf("the run went on to %v", keys)
 	}
-	status, out, errs = ran(c.driver(onCloud + " --yes --resume"))
+	status, out, errs = process.Run(c.driver(onCloud + " --yes --resume"))
 	if status != 0 || !strings.Contains(out, "694 positions\n") || strings.Contains(out, "final: ") || !strings.Contains(c.runs[1], "--final=no") {
 		t.Errorf("exit %d, %s%s, %s", status, out, errs, c.runs[1])
 	}
@@ -260,7 +261,7 @@ func TestEMRUntilTier(t *testing.T) {
 // the place, and nothing else, and that it refuses while a driver holds a directory.
 func TestEMRRemove(t *testing.T) {
 	c := newCloud(t)
-	if status, out, errs := ran(c.driver(onCloud + " --yes")); status != 0 {
+	if status, out, errs := process.Run(c.driver(onCloud + " --yes")); status != 0 {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
 	c.ended(t)
@@ -293,7 +294,7 @@ func TestEMRRemove(t *testing.T) {
 			t.Errorf("%s: left %v\nof %v", what, left, before)
 		}
 	}
-	status, out, errs := ran(c.driver(rm))
+	status, out, errs := process.Run(c.driver(rm))
 	if status != 1 || !strings.Contains(errs, "--yes deletes them") {
 		t.Errorf("without a terminal: exit %d, %s%s", status, out, errs)
 	}
@@ -311,7 +312,7 @@ func TestEMRRemove(t *testing.T) {
 	// A driver works in the directory, such as a run with --copy.
 	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
 	before = c.s3.Keys("bucket")
-	status, out, errs = ran(c.driver(rm + " --yes"))
+	status, out, errs = process.Run(c.driver(rm + " --yes"))
 	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: in use by driver on host h") {
 		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
 	}
@@ -324,7 +325,7 @@ func TestEMRRemove(t *testing.T) {
 		}
 		return nil
 	})
-	status, out, errs = ran(c.driver(rm + " --yes"))
+	status, out, errs = process.Run(c.driver(rm + " --yes"))
 	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "have changed since they were listed; list them again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
 		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
 	}
@@ -337,12 +338,12 @@ func TestEMRRemove(t *testing.T) {
 		}
 		begun.Body.Close()
 	}
-	status, out, errs = ran(c.driver(rm + " --yes"))
+	status, out, errs = process.Run(c.driver(rm + " --yes"))
 	if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || c.s3.Uploads() != 1 {
 		t.Errorf("exit %d, %s%s, left %v, %d uploads", status, out, errs, left, c.s3.Uploads())
 	}
 	for _, place := range []string{"s3://bucket/games", "s3://bucket"} {
-		status, out, errs = ran(c.driver("emr rm --yes --bucket " + place))
+		status, out, errs = process.Run(c.driver("emr rm --yes --bucket " + place))
 		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "treereduce has created nothing below "+place) {
 			t.Errorf("again: exit %d, %s%s, left %v", status, out, errs, left)
 		}
@@ -355,7 +356,7 @@ func TestEMRPlace(t *testing.T) {
 	c := newCloud(t)
 	refused := func(what, flags, want string) {
 		t.Helper()
-		status, _, errs := ran(c.driver(onCloud + " --yes" + flags))
+		status, _, errs := process.Run(c.driver(onCloud + " --yes" + flags))
 		if status != 1 || !strings.Contains(errs, want) || len(c.emr.Clusters()) != 0 {
 			t.Errorf("%s: exit %d, %s, %d clusters, want %s", what, status, errs, len(c.emr.Clusters()), want)
 		}
@@ -377,7 +378,7 @@ func TestEMRPlace(t *testing.T) {
 	// The driver waits for the claim of a dead driver to expire.
 	c.s3.Set(nil)
 	c.s3.Put("bucket", "games/dead/_owner", []byte(`{"who": "a dead driver", "since": "now", "seconds": 3}`))
-	if status, _, errs := ran(c.driver(onCloud + " --yes --data dead")); status != 0 || !strings.Contains(errs, "waiting until then") {
+	if status, _, errs := process.Run(c.driver(onCloud + " --yes --data dead")); status != 0 || !strings.Contains(errs, "waiting until then") {
 		t.Errorf("a dead driver's claim: exit %d, %s", status, errs)
 	}
 }
@@ -387,17 +388,17 @@ func TestEMRPlace(t *testing.T) {
 func TestEMRBucket(t *testing.T) {
 	c := newCloud(t)
 	const up = "emr up --bucket s3://new-bucket/games --bucket-only"
-	status, out, errs := ran(c.driver(up + " --dry-run"))
+	status, out, errs := process.Run(c.driver(up + " --dry-run"))
 	if status != 0 || !strings.Contains(out, "s3 PutBucketLifecycleConfiguration\n") || !strings.Contains(out, `"DaysAfterInitiation": 7`) {
 		t.Errorf("dry run: exit %d, %s%s", status, out, errs)
 	}
-	status, out, errs = ran(c.driver(up))
+	status, out, errs = process.Run(c.driver(up))
 	if rules := c.s3.Rules("new-bucket"); status != 0 || !regexp.MustCompile(`<DaysAfterInitiation>7</DaysAfterInitiation>`).MatchString(rules) ||
 		!regexp.MustCompile(`<Rule>(<ID>treereduce-logs</ID>|<Expiration><Days>30</Days></Expiration>|<Filter><Prefix>games/logs/</Prefix></Filter>|<Status>Enabled</Status>){4}</Rule>`).MatchString(rules) {
 		t.Errorf("exit %d, %s%s, rules %s", status, out, errs, rules)
 	}
 	// An existing bucket keeps its own rules.
-	if status, _, errs := ran(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
+	if status, _, errs := process.Run(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
 		t.Errorf("exit %d, %s, rules %s", status, errs, c.s3.Rules("bucket"))
 	}
 	c.s3.Set(func(r *http.Request) *faults.Fault {
@@ -407,7 +408,7 @@ func TestEMRBucket(t *testing.T) {
 		return nil
 	})
 	for _, line := range []string{onCloud, "emr up --bucket s3://bucket/games"} {
-		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 per GB between them, and slower (--region eu-north-1 starts the cluster there)") {
+		if _, _, errs := process.Run(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 per GB between them, and slower (--region eu-north-1 starts the cluster there)") {
 			t.Errorf("%s: %s", line, errs)
 		}
 	}
@@ -418,7 +419,7 @@ func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
 	const cause = "\ndriver-aws: the step: driver: no streaming jar; step s-"
-	status, _, errs := ran(c.driver(onCloud + " --yes"))
+	status, _, errs := process.Run(c.driver(onCloud + " --yes"))
 	if status != 1 || !strings.Contains(errs, cause) || !strings.HasSuffix(errs, "; nothing was copied to s3://bucket/games/all_data yet\n") {
 		t.Errorf("exit %d, %s", status, errs)
 	}
@@ -426,11 +427,11 @@ func TestEMRFails(t *testing.T) {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
 	}
 	// The logs of a cluster that terminates arrive then; otherwise they arrive later.
-	status, _, errs = ran(c.driver(onCloud + " --yes --keep-cluster"))
+	status, _, errs = process.Run(c.driver(onCloud + " --yes --keep-cluster"))
 	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, cause) || len(c.written(t)) != 1 {
 		t.Errorf("exit %d, %s", status, errs)
 	}
-	if status, out, errs := ran(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
+	if status, out, errs := process.Run(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	c.ended(t)
@@ -450,26 +451,26 @@ func TestEMRLeave(t *testing.T) {
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
+	if status := process.ExitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
 		t.Fatalf("exit %d, %s", status, errs.String())
 	}
 	if len(c.written(t)) != 1 {
 		t.Errorf("written down: %v", c.written(t))
 	}
 	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
-	status, out, text := ran(c.driver("emr status"))
+	status, out, text := process.Run(c.driver("emr status"))
 	if status != 0 || !strings.Contains(out, id+"  RUNNING") {
 		t.Errorf("exit %d, %s%s", status, out, text)
 	}
-	status, out, text = ran(c.driver("emr status --cluster-id " + id))
+	status, out, text = process.Run(c.driver("emr status --cluster-id " + id))
 	if status != 0 || !strings.Contains(out, "for s3://bucket/games/all_data\n") || !strings.Contains(out, "RUNNING") {
 		t.Errorf("exit %d, %s%s", status, out, text)
 	}
-	status, _, text = ran(c.driver(onCloud + " --yes"))
+	status, _, text = process.Run(c.driver(onCloud + " --yes"))
 	if status != 1 || !strings.Contains(text, "cluster "+id+" is already solving s3://bucket/games/all_data: --resume follows it") {
 		t.Errorf("a second driver: exit %d, %s", status, text)
 	}
-	status, _, text = ran(c.driver("emr rm --bucket s3://bucket/games --yes"))
+	status, _, text = process.Run(c.driver("emr rm --bucket s3://bucket/games --yes"))
 	if status != 1 || !strings.Contains(text, "cluster "+id+" may still write there") {
 		t.Errorf("exit %d, %s", status, text)
 	}
@@ -484,7 +485,7 @@ func TestEMRLeave(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
+	if status := process.ExitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
 		t.Errorf("exit %d, %s%s", status, found.String(), more.String())
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
@@ -499,7 +500,7 @@ func TestEMRLeave(t *testing.T) {
 	c.begun(t, 2)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if status, out, errs := ran(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
+	if status, out, errs := process.Run(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	c.ended(t)
@@ -522,12 +523,12 @@ func TestEMRExpired(t *testing.T) {
 	c.begun(t, 1)
 	c.emr.Set(func(*http.Request) *faults.Fault { return faults.Expired })
 	cmd.Wait()
-	if status, output := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(output, "the credentials have expired") ||
+	if status, output := process.ExitStatus(cmd), errs.String(); status != 1 || !strings.Contains(output, "the credentials have expired") ||
 		!strings.Contains(output, "driver-aws solve … --resume follows it") || !strings.Contains(output, "the answer of Amazon EMR was lost") {
 		t.Errorf("exit %d, %s", status, output)
 	}
 	// If the service does not answer, the cluster is not assumed to have terminated.
-	if status, _, _ := ran(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
+	if status, _, _ := process.Run(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
 		t.Errorf("exit %d, written down %v", status, c.written(t))
 	}
 	c.emr.Set(nil)
@@ -536,7 +537,7 @@ func TestEMRExpired(t *testing.T) {
 	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
+	if status, _, errs := process.Run(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
 		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
 	}
 	if err := os.Remove(other); err != nil {
@@ -550,7 +551,7 @@ func TestEMRExpired(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 {
+	if status := process.ExitStatus(follow); status != 0 {
 		t.Errorf("exit %d", status)
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
@@ -574,11 +575,11 @@ func TestEMRLimit(t *testing.T) {
 		t.Errorf("%d clusters", n)
 	}
 	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
-	status, out, errs := ran(c.driver("emr status --cluster-id " + id))
+	status, out, errs := process.Run(c.driver("emr status --cluster-id " + id))
 	if status != 0 || !strings.Contains(out, "TERMINATED_WITH_ERRORS (The master node was terminated)") || !strings.Contains(out, "INTERRUPTED") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, out, errs := ran(c.driver("emr status")); status != 0 || !strings.HasPrefix(out, "no cluster in ") || len(c.written(t)) != 0 {
+	if status, out, errs := process.Run(c.driver("emr status")); status != 0 || !strings.HasPrefix(out, "no cluster in ") || len(c.written(t)) != 0 {
 		t.Errorf("exit %d, %s%s, written down %v", status, out, errs, c.written(t))
 	}
 }
@@ -592,14 +593,14 @@ func TestEMRAsk(t *testing.T) {
 	term.types("no\r")
 	term.shows("nothing was started")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
+	if status := process.ExitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	term = inTerminal(t, c.driver(onCloud))
 	term.shows("Start, yes or no?")
 	term.types("\x03")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
+	if status := process.ExitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	defer c.holding()()
@@ -611,7 +612,7 @@ func TestEMRAsk(t *testing.T) {
 	term.shows("Leave the run, or cancel it? [leave]")
 	term.types("cancel\r")
 	term.cmd.Wait()
-	if status := exitStatus(term.cmd); status != 130 || !strings.Contains(term.text(), "terminates") {
+	if status := process.ExitStatus(term.cmd); status != 130 || !strings.Contains(term.text(), "terminates") {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	select {
@@ -644,7 +645,7 @@ func TestEMRPage(t *testing.T) {
 			}
 			path = append(path, w)
 		}
-		status, help, errs := ran(command(t.TempDir(), "driver-aws "+strings.Join(path, " ")+" --help"))
+		status, help, errs := process.Run(command(t.TempDir(), "driver-aws "+strings.Join(path, " ")+" --help"))
 		if status != 0 {
 			t.Errorf("driver %s: %s", line[1], errs)
 		}
@@ -660,12 +661,12 @@ func TestEMRPage(t *testing.T) {
 // them.
 func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
+	status, out, errs := process.Run(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
 	id := strings.TrimSpace(out)
 	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "terminates when idle for 15m0s; it terminates after") {
 		t.Fatalf("exit %d, %s%s", status, out, errs)
 	}
-	status, out, errs = ran(c.driver(onCloud + " --yes --cluster-id " + id))
+	status, out, errs = process.Run(c.driver(onCloud + " --yes --cluster-id " + id))
 	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" keeps running") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
@@ -681,7 +682,7 @@ func TestEMRUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.begun(t, 2)
-	status, _, errs = ran(c.driver(onCloud + " --yes --data busy"))
+	status, _, errs = process.Run(c.driver(onCloud + " --yes --data busy"))
 	if status != 1 || !strings.Contains(errs, "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("a second driver: exit %d, %s", status, errs)
 	}
@@ -697,20 +698,20 @@ func TestEMRUp(t *testing.T) {
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
-	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
+	if status := process.ExitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
 		t.Errorf("exit %d, %s", status, more.String())
 	}
-	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
+	if status, out, errs := process.Run(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if n := c.ended(t); n != 1 {
 		t.Errorf("%d clusters", n)
 	}
-	status, out, _ = ran(c.driver("emr status"))
+	status, out, _ = process.Run(c.driver("emr status"))
 	if want := fmt.Sprintf("no cluster in %s\n", "us-east-1"); status != 0 || out != want {
 		t.Errorf("exit %d, %s, want %s", status, out, want)
 	}
-	status, _, errs = ran(c.driver(onCloud + " --yes --data other --cluster-id " + id))
+	status, _, errs = process.Run(c.driver(onCloud + " --yes --data other --cluster-id " + id))
 	if status != 1 || !strings.Contains(errs, "does not accept steps") {
 		t.Errorf("exit %d, %s", status, errs)
 	}

@@ -1,14 +1,12 @@
 package emrtest
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -45,29 +43,6 @@ func command(dir, line string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(bin, words[0]), words[1:]...)
 	cmd.Dir = dir
 	return cmd
-}
-
-// exitStatus returns the exit status of a process as a shell reports it.
-func exitStatus(cmd *exec.Cmd) int {
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return cmd.ProcessState.ExitCode()
-}
-
-// ran runs a command to its end.
-func ran(cmd *exec.Cmd) (status int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	if cmd.Stdout == nil {
-		cmd.Stdout = &out
-	}
-	if cmd.Stderr == nil {
-		cmd.Stderr = &errs
-	}
-	if cmd.Run(); cmd.ProcessState == nil {
-		return -1, "", cmd.Err.Error()
-	}
-	return exitStatus(cmd), out.String(), errs.String()
 }
 
 // A terminal is a command in a terminal.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,12 +21,15 @@ const tick = time.Second / 100
 // its group. A process that has left the group and lost its parent before it was seen is not
 // among them.
 type tree struct {
+	mu     sync.Mutex   // a referee may look while the player's own goroutine ends a move
 	member map[int]bool // of each process seen so far
 }
 
 // usage returns the times of all processes of a tree that exist, and of their children that have
 // ended. /proc rounds CPU times down to 10 ms.
 func (t *tree) usage(root int) (u Usage, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.member == nil {
 		t.member = make(map[int]bool)
 	}

@@ -141,7 +141,7 @@ func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 		if o.Chains = c.Int("chains"); o.Chains < 1 {
 			return nil, command.Usagef("--chains %d: expected 1 or more", o.Chains)
 		}
-		if o.Memory, err = memoryOf(c); err != nil {
+		if o.Memory, err = sizeOf(c, "memory"); err != nil {
 			return nil, err
 		}
 	}

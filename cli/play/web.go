@@ -56,7 +56,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		}
 	}
 	var err error
-	if o.Memory, err = memoryOf(c); err != nil {
+	if o.Memory, err = sizeOf(c, "memory"); err != nil {
 		return err
 	}
 	if o.Book, err = bookOf(c, games); err != nil {

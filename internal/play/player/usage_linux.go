@@ -21,6 +21,7 @@ const tick = time.Second / 100
 // its group. A process that has left the group and lost its parent before it was seen is not
 // among them.
 type tree struct {
+	keeper bool         // the first process is not the program's, but keeps its limits
 	mu     sync.Mutex   // a referee may look while the player's own goroutine ends a move
 	member map[int]bool // of each process seen so far
 }
@@ -55,8 +56,11 @@ func (t *tree) usage(root int) (u Usage, ok bool) {
 		}
 		t.member[pid] = pid == root || s.group == root || t.member[s.parent] || t.member[pid]
 		if t.member[pid] {
-			u.CPU += s.cpu
-			u.Waited += waited(pid)
+			u.CPU += s.children
+			if pid != root || !t.keeper {
+				u.CPU += s.own
+				u.Waited += waited(pid)
+			}
 			ok = true
 		}
 	}
@@ -76,7 +80,7 @@ func readNames(dir string) ([]string, error) {
 // A stat is what /proc/PID/stat says of a process.
 type stat struct {
 	parent, group int
-	cpu           time.Duration // with that of its children that have ended
+	own, children time.Duration // CPU time of the process, and of its children that have ended
 }
 
 // readStat reads /proc/PID/stat, see proc(5).
@@ -98,7 +102,7 @@ func readStat(pid int) (s stat, err error) {
 		}
 		return n
 	}
-	s = stat{number(4), number(5), time.Duration(number(14)+number(15)+number(16)+number(last)) * tick}
+	s = stat{number(4), number(5), time.Duration(number(14)+number(15)) * tick, time.Duration(number(16)+number(last)) * tick}
 	return s, err
 }
 

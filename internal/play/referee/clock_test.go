@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 )
 
 // A stallingClock is a clock that stalls: suddenly more time has passed.
@@ -95,21 +96,25 @@ func TestProgramTime(t *testing.T) {
 	if err := os.WriteFile(file, []byte(worker), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	none, limits := sandbox.Limits{}, sandbox.Limits{Memory: 1 << 30}
 	for _, tt := range []struct {
 		name, work, sleep string
 		limit             time.Duration
 		byCPU             bool
 		want              referee.Reason
+		limits            sandbox.Limits
 	}{
-		{"works", "0.3", "0", 600 * time.Millisecond, false, referee.Finished},
-		{"works by CPU time", "0.3", "0", 600 * time.Millisecond, true, referee.Finished},
-		{"sleeps", "0", "30", time.Second, false, referee.Late},
-		{"sleeps by CPU time", "0", "1", 500 * time.Millisecond, true, referee.Finished},
-		{"works too long", "5", "0", 500 * time.Millisecond, false, referee.Late},
-		{"works too long by CPU time", "5", "0", 500 * time.Millisecond, true, referee.Late},
+		{"works", "0.3", "0", 600 * time.Millisecond, false, referee.Finished, none},
+		{"works by CPU time", "0.3", "0", 600 * time.Millisecond, true, referee.Finished, none},
+		{"sleeps", "0", "30", time.Second, false, referee.Late, none},
+		{"sleeps by CPU time", "0", "1", 500 * time.Millisecond, true, referee.Finished, none},
+		{"works too long", "5", "0", 500 * time.Millisecond, false, referee.Late, none},
+		{"works too long by CPU time", "5", "0", 500 * time.Millisecond, true, referee.Late, none},
+		{"works within limits", "0.3", "0", 600 * time.Millisecond, false, referee.Finished, limits},
+		{"works too long within limits", "5", "0", 500 * time.Millisecond, true, referee.Late, limits},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := player.NewProgram(t.Context(), gameOf(t, three), fmt.Sprintf("exec %s %s %s %s", python, file, tt.work, tt.sleep), "")
+			p, err := player.NewProgram(t.Context(), gameOf(t, three), fmt.Sprintf("exec %s %s %s %s", python, file, tt.work, tt.sleep), "", tt.limits)
 			if err != nil {
 				t.Fatal(err)
 			}

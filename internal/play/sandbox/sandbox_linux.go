@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 const (
@@ -221,7 +219,7 @@ func watch(l Limits, over chan<- error) {
 		case u.processes > MaxProcesses:
 			over <- fmt.Errorf("it has %d processes, the limit is %d", u.processes, MaxProcesses)
 		case l.Memory > 0 && u.memory > l.Memory:
-			over <- fmt.Errorf("it used %s of memory in all its processes (%d), --memory-limit is %s", numfmt.Bytes(float64(u.memory)), u.processes, numfmt.Bytes(float64(l.Memory)))
+			over <- fmt.Errorf("it used %s of memory in all its processes (%d), --memory-limit is %s", megabytes(u.memory), u.processes, megabytes(l.Memory))
 		case l.CPU > 0 && seen-base > l.CPU:
 			over <- fmt.Errorf("it used %s of CPU time in a game, --cpu-limit is %s", seen-base, l.CPU)
 		default:
@@ -230,6 +228,9 @@ func watch(l Limits, over chan<- error) {
 		return
 	}
 }
+
+// megabytes returns a size in the form of --memory-limit.
+func megabytes(n int64) string { return fmt.Sprintf("%dM", (n+1<<20-1)>>20) }
 
 // A usage is what the program's processes use.
 type usage struct {

@@ -188,8 +188,8 @@ func entrantFlags() []cli.Flag {
 			DefaultText: "1s for machines without a depth and for programs (Network: 5s)"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible result", DefaultText: "a different one each time"},
 		datadir.Flag(),
-		&cli.StringFlag{Name: "memory-limit", Usage: "memory of a program, of all its processes together, e.g. 512M; one that exceeds it loses"},
-		&cli.DurationFlag{Name: "cpu-limit", Usage: "CPU time of a program in a game, of all its processes together, e.g. 1m; one that exceeds it loses"},
+		&cli.StringFlag{Name: "memory-limit", Usage: "memory of a program, of all its processes together, e.g. 512M; a program that exceeds it loses"},
+		&cli.DurationFlag{Name: "cpu-limit", Usage: "CPU time of a program in a game, of all its processes together, e.g. 1m; a program that exceeds it loses"},
 		&cli.BoolFlag{Name: "no-network", Usage: "run programs without a network"},
 		&cli.BoolFlag{Name: "read-only", Usage: "let programs read the system's files and those beside them, and write into a /tmp of their own only"},
 	}, searchFlags(byDefault)...)

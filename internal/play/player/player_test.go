@@ -555,3 +555,21 @@ func TestProgramHangs(t *testing.T) {
 	}
 	t.Error("its child lives")
 }
+
+// TestKeeper checks that the process that keeps the limits of a program, which is busy here because
+// the program has many processes, does not count as the program's.
+func TestKeeper(t *testing.T) {
+	if !player.CanMeter {
+		t.Skip("this system does not show the CPU time of programs")
+	}
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), "for i in $(seq 150); do sleep 1000 & done; "+script(t, ""), "", sandbox.Limits{NoNetwork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	before, _ := p.Usage()
+	time.Sleep(2 * time.Second)
+	if after, ok := p.Usage(); !ok || after.CPU-before.CPU > 50*time.Millisecond {
+		t.Errorf("an idle program used %v of CPU time in 2 s", after.CPU-before.CPU)
+	}
+}

@@ -111,7 +111,7 @@ func (c *Control) Reset() {
 }
 
 // Reason returns why process 1 has ended the program: a limit that was exceeded, or what this machine
-// refused; "" if it has not.
+// refused; "" if it has not. It is to be called once, after the program has ended.
 func (c *Control) Reason() string {
 	if !c.Limited() {
 		return ""

@@ -61,7 +61,7 @@ func TestReplayed(t *testing.T) {
 			}}, entrant("B", plays("1"))}}
 		var reasons []string
 		m.Report = func(p referee.Played) error { reasons = append(reasons, p.Reason.String()); return nil }
-		s, err := m.Play(t.Context())
+		s, _, err := m.Play(t.Context())
 		if got := fmt.Sprint(reasons, " ", s[0].Replayed); err != nil || got != want {
 			t.Errorf("%d stalls: %s, %v, want %s", stalled, got, err, want)
 		}

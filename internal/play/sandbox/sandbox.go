@@ -66,7 +66,7 @@ func Check(l Limits) error {
 	}
 	defer control.Close()
 	if err := cmd.Run(); err != nil {
-		return errors.New(cmp.Or(control.Reason(), err.Error()))
+		return errors.New(cmp.Or(control.Reason(), "user namespaces: "+err.Error()))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -28,10 +27,9 @@ const (
 	interval = 20 * time.Millisecond
 	// failed is the exit status of process 1 after a limit was exceeded, or an error.
 	failed = 125
+	// controlFD is the file descriptor of process 1's end of the Control.
+	controlFD = 3
 )
-
-// controlFD is the file descriptor of process 1's end of the Control.
-const controlFD = 3
 
 // A job is what process 1 is to do.
 type job struct {
@@ -52,7 +50,7 @@ func init() {
 }
 
 // A Control is the connection to a program with limits: a pair of sockets, of which process 1 has
-// one. It is read and written by one byte for each Reset, and by the Reason.
+// one. It receives a byte for each Reset, and sends the Reason.
 type Control struct {
 	ours, theirs *os.File // nil: there are no limits
 }
@@ -216,10 +214,10 @@ func watch(l Limits, over chan<- error) {
 		switch {
 		case resets == 0 && err == nil:
 			over <- errors.New("the referee has ended")
-		case u.processes > MaxProcesses:
-			over <- fmt.Errorf("it has %d processes, the limit is %d", u.processes, MaxProcesses)
+		case len(u.pids) > MaxProcesses:
+			over <- fmt.Errorf("it has %d processes, the limit is %d", len(u.pids), MaxProcesses)
 		case l.Memory > 0 && u.memory > l.Memory:
-			over <- fmt.Errorf("it used %s of memory in all its processes (%d), --memory-limit is %s", megabytes(u.memory), u.processes, megabytes(l.Memory))
+			over <- fmt.Errorf("it used %s of memory in all its processes (%d), --memory-limit is %s", megabytes(u.memory), len(u.pids), megabytes(l.Memory))
 		case l.CPU > 0 && seen-base > l.CPU:
 			over <- fmt.Errorf("it used %s of CPU time in a game, --cpu-limit is %s", seen-base, l.CPU)
 		default:
@@ -234,59 +232,37 @@ func megabytes(n int64) string { return fmt.Sprintf("%dM", (n+1<<20-1)>>20) }
 
 // A usage is what the program's processes use.
 type usage struct {
-	processes int
-	pids      []string
-	memory    int64 // bytes, memory of several processes counted in each
-	cpu       time.Duration
+	pids   []int
+	memory int64 // bytes, memory of several processes counted in each
+	cpu    time.Duration
 }
 
-// usageOf reads /proc. Process 1 does not count, but the time of its ended children does.
+// usageOf adds up what the processes use. Process 1 does not count, but the time of its ended
+// children does.
 func usageOf() (u usage, err error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return u, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return u, err
-	}
-	for _, pid := range names {
-		if pid[0] < '0' || pid[0] > '9' {
-			continue
-		}
-		text, err := os.ReadFile("/proc/" + pid + "/stat")
+	pids, err := Processes()
+	for _, pid := range pids {
+		s, err := ReadStat(pid)
 		if err != nil {
 			continue // it has ended
 		}
-		// The name of the program, in brackets, may contain anything; the state is field 3.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(fields) < 22 {
-			continue
-		}
-		number := func(field int) int64 {
-			n, _ := strconv.ParseInt(fields[field-3], 10, 64)
-			return n
-		}
-		ticks := number(16) + number(17)
-		if pid != "1" {
-			ticks += number(14) + number(15)
-			u.memory += number(24) * int64(os.Getpagesize())
-			u.processes++
+		u.cpu += s.Children
+		if pid != 1 {
+			u.cpu += s.CPU
+			u.memory += s.Memory
 			u.pids = append(u.pids, pid)
 		}
-		u.cpu += time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 on every architecture that Go has
 	}
-	return u, nil
+	return u, err
 }
 
 // shared returns the memory of processes, of which each counts its part of what it shares; most is
 // the result if that cannot be read.
-func shared(pids []string, most int64) (sum int64) {
+func shared(pids []int, most int64) (sum int64) {
 	for _, pid := range pids {
-		text, err := os.ReadFile("/proc/" + pid + "/smaps_rollup")
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 		if err != nil {
-			if _, err := os.Stat("/proc/" + pid); err == nil {
+			if _, err := ReadStat(pid); err == nil {
 				return most
 			}
 			continue

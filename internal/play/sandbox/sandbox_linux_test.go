@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Hour)
 		fmt.Println(b[0])
 	case "spin":
-		for {
+		for begun := time.Now(); time.Since(begun) < time.Hour; {
 		}
 	case "burn": // CPU time for each line
 		d, _ := time.ParseDuration(arg)

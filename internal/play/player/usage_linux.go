@@ -73,7 +73,7 @@ func readNames(dir string) ([]string, error) {
 	return d.Readdirnames(-1)
 }
 
-// A stat is what /proc/PID/stat says of a process.
+// A stat contains what we need of /proc/PID/stat.
 type stat struct {
 	parent, group int
 	cpu           time.Duration // with that of its children that have ended

@@ -45,7 +45,6 @@ type Cluster struct {
 	Price     float64 `json:"price,omitempty"`     // dollars per hour for an on-demand node, including the service's surcharge; 0: list price
 	EMR       bool    `json:"emr,omitempty"`       // created for the run by EMR, with its surcharge
 	CopyToS3  bool    `json:"copy_s3,omitempty"`   // copy what later steps need to S3 as well
-	S3Months  float64 `json:"s3_months,omitempty"` // how long the table in S3 is paid for; 0: one month
 }
 
 // Where describes where a game is to be solved.

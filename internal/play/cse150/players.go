@@ -40,7 +40,7 @@ func CheckName(name string) error {
 type Options struct {
 	Console *player.Console // for a human
 	Seed    uint64          // for random moves
-	Search  search.Options  // for AlphaBetaPlayer and CustomPlayer
+	Search  search.Options  // for the players that search
 	Time    time.Duration   // of CustomPlayer, for a move without a limit; 0: search until it is solved
 }
 
@@ -51,11 +51,9 @@ func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 		return player.NewHuman(o.Console), nil
 	case RandomName:
 		return player.NewRandom(o.Seed), nil
-	case MinimaxName:
-		return chooser(minimax), nil
 	case EvaluationName:
-		return chooser(evaluation), nil
-	case AlphaBetaName:
+		return evaluator{}, nil
+	case MinimaxName, AlphaBetaName: // both find the same move
 		o.Time = 0
 	case CustomName:
 	default:
@@ -68,22 +66,14 @@ func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 	return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
 }
 
-// A chooser plays the first of the moves with the highest value. The value that it returns
-// needs to be exact only if it is above best.
-type chooser func(ctx context.Context, g game.Game, m game.Move, best int) (value int, err error)
-
-// lowest is below every value.
-const lowest = -1 << 31
+// An evaluator plays the first of the moves with the highest evaluation.
+type evaluator struct{}
 
 // Move returns the first of the best moves.
-func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (name string, err error) {
-	best := lowest
-	for _, m := range h.Moves() {
-		v, err := c(ctx, h.Game(), m, best)
-		if err != nil {
-			return "", err
-		}
-		if v > best {
+func (evaluator) Move(_ context.Context, h *player.History, _ time.Duration) (name string, err error) {
+	best := 0
+	for i, m := range h.Moves() {
+		if v := evaluation(h.Game(), m.To); i == 0 || v > best {
 			name, best = m.Name, v
 		}
 	}
@@ -91,69 +81,17 @@ func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (
 }
 
 // Close does nothing.
-func (chooser) Close() error { return nil }
+func (evaluator) Close() error { return nil }
 
-// evaluation is the chooser of EvaluationPlayer. It evaluates the position after a move by
-// the hand-out's formula, times 2·M·N: the stones in the mover's goal and on its side,
-// minus those of the other row.
-func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, err error) {
-	places := mancala.Places(g, m.To)
+// evaluation evaluates the position after a move by the hand-out's formula, times 2·M·N: the
+// stones in the mover's goal and on its side, minus those of the other row.
+func evaluation(g game.Game, p game.Position) (value int) {
+	places := mancala.Places(g, p)
 	for place, n := range places {
-		if game.Player(2*place/len(places)) == g.ToMove(m.To) {
+		if game.Player(2*place/len(places)) == g.ToMove(p) {
 			n = -n
 		}
 		value += n
 	}
-	return value, nil
-}
-
-// minimax is the chooser of MinimaxPlayer: it searches all lines of play to the end.
-func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
-	if best == 1 {
-		return best, nil
-	}
-	l := lookahead{ctx: ctx, game: g}
-	return -l.minimax(m.To), l.err
-}
-
-// A lookahead is a search that ends early if ctx ends.
-type lookahead struct {
-	ctx    context.Context
-	game   game.Game
-	looked uint64
-	err    error // of ctx; if set, all values are invalid
-}
-
-// pollPositions is the number of positions between checks of ctx: less than a millisecond.
-const pollPositions = 256
-
-// ended reports whether a position needs no search because the game is over or the search
-// has been stopped, and its utility for the player to move: 1 won, 0 draw, -1 lost.
-func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
-	if l.looked++; l.looked%pollPositions == 0 && l.err == nil {
-		l.err = context.Cause(l.ctx)
-	}
-	v := l.game.Primitive(p)
-	if l.err != nil || v == 0 {
-		return 0, l.err != nil
-	}
-	switch v.Outcome().For(l.game.ToMove(p)) {
-	case game.Wins:
-		return 1, true
-	case game.Loses:
-		return -1, true
-	}
-	return 0, true
-}
-
-// minimax returns the utility of a position for the player to move.
-func (l *lookahead) minimax(p game.Position) int {
-	if utility, ended := l.ended(p); ended {
-		return utility
-	}
-	best := -1
-	for _, m := range l.game.Moves(nil, p) {
-		best = max(best, -l.minimax(m.To))
-	}
-	return best
+	return value
 }

@@ -29,7 +29,6 @@ func emrFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…) instead of a new one"},
 		&cli.StringFlag{Name: "binaries", Usage: "`DIRECTORY` of driver-aws, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "keep the cluster after the run; it terminates when idle for --idle, and at its limit"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and send nothing"},
 	)...))
 }
 

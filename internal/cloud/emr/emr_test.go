@@ -16,7 +16,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -316,64 +316,39 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestDryRun checks that a dry run passes on the request of the SDK, and sends nothing.
-func TestDryRun(t *testing.T) {
-	var calls []cloud.Call
-	show := func(c cloud.Call) error { calls = append(calls, c); return nil }
-	network := new(unreachable)
-	s := New(DryRun(aws.Config{Region: "us-east-1", HTTPClient: network}, show), Options{Poll: time.Millisecond})
-	if alive, err := s.Alive(t.Context()); err != nil || len(alive) > 0 {
-		t.Errorf("%v, %v", alive, err)
-	}
-	c, err := s.Make(t.Context(), spec())
-	if err != nil {
+// TestRequest checks the RunJobFlow request that is sent for spec, with spot nodes.
+func TestRequest(t *testing.T) {
+	var got, want map[string]any
+	s, _ := serve(t, Options{}, func(_ string, _ int, in map[string]any) answer {
+		got = in
+		return answer{body: `{"JobFlowId":"j-NEW"}`}
+	})
+	wanted := spec()
+	wanted.Spot = 3
+	if _, err := s.Make(t.Context(), wanted); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Ready(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-	if id, err := c.Add(t.Context(), Step{Name: "two", Args: []string{"true"}}); err != nil || id == "" {
-		t.Error(id, err)
-	}
-	if err := c.End(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if network.tries > 0 {
-		t.Errorf("%d requests were sent", network.tries)
-	}
-	var names []string
-	for _, c := range calls {
-		names = append(names, c.Service+" "+c.Operation)
-	}
-	if want := []string{"emr RunJobFlow", "emr AddJobFlowSteps", "emr TerminateJobFlows"}; !slices.Equal(names, want) {
-		t.Fatalf("%v, want %v", names, want)
-	}
-	var want bytes.Buffer
-	if err := json.Compact(&want, []byte(wantRequest)); err != nil {
+	if err := json.Unmarshal([]byte(wantRequest), &want); err != nil {
 		t.Fatal(err)
 	}
-	if got := regexp.MustCompile(`treereduce test #\w+`).ReplaceAllString(string(calls[0].Params), "N"); got != want.String() {
-		t.Errorf("%s, want\n%s", got, want.String())
+	if name, _ := got["Name"].(string); !strings.HasPrefix(name, "treereduce test #") {
+		t.Errorf("name %q", name)
 	}
-	if want := `{"JobFlowIds":["j-DRYRUN"]}`; string(calls[2].Params) != want {
-		t.Errorf("%s, want %s", calls[2].Params, want)
-	}
-	// An error of show ends the request.
-	refused := errors.New("the output is full")
-	s = New(DryRun(aws.Config{Region: "us-east-1", HTTPClient: network}, func(cloud.Call) error { return refused }), Options{})
-	if _, err := s.Make(t.Context(), spec()); !errors.Is(err, refused) {
-		t.Error(err)
+	if want["Name"] = got["Name"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want\n%v", got, want)
 	}
 }
 
-// wantRequest is the RunJobFlow request for spec, without its name.
+// wantRequest is the RunJobFlow request for spec with three spot nodes.
 const wantRequest = `{
 	"Applications": [{"Name": "Hadoop"}],
 	"BootstrapActions": [{"Name": "end after 3h0m0s", "ScriptBootstrapAction": {"Args": ["180"], "Path": "s3://bucket/limit.sh"}}],
+	"Configurations": [{"Classification": "yarn-site", "Properties": {"yarn.node-labels.am.default-node-label-expression": "CORE", "yarn.node-labels.enabled": "true"}}],
 	"Instances": {
 		"InstanceGroups": [
 			{"InstanceCount": 1, "InstanceRole": "MASTER", "InstanceType": "m6g.xlarge", "Market": "ON_DEMAND", "Name": "master"},
-			{"InstanceCount": 2, "InstanceRole": "CORE", "InstanceType": "r6g.4xlarge", "Market": "ON_DEMAND", "Name": "core"}],
+			{"InstanceCount": 2, "InstanceRole": "CORE", "InstanceType": "r6g.4xlarge", "Market": "ON_DEMAND", "Name": "core"},
+			{"BidPrice": "OnDemandPrice", "InstanceCount": 3, "InstanceRole": "TASK", "InstanceType": "r6g.4xlarge", "Market": "SPOT", "Name": "spot"}],
 		"KeepJobFlowAliveWhenNoSteps": false,
 		"TerminationProtected": false},
 	"JobFlowRole": "treereduce-emr-nodes",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -403,43 +402,6 @@ func testChanged(t *testing.T, f *FS) {
 			t.Errorf("%s: %d bytes, %v", name, n, err)
 		}
 		in.Close()
-	}
-}
-
-// TestDryRun checks that a dry run shows the requests that change something, and no others.
-func TestDryRun(t *testing.T) {
-	var got []string
-	conf := DryRun(sdk.Config{Region: "eu-north-1"}, func(c aws.Call) error {
-		got = append(got, fmt.Sprintf("%s %s %s", c.Service, c.Operation, c.Params))
-		return nil
-	})
-	if err := MakeBucket(t.Context(), conf, "bucket", "games/logs"); err != nil {
-		t.Fatal(err)
-	}
-	f, err := New(t.Context(), conf, "bucket")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Stat("file"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if err := errors.Join(store.WriteFile(f, "file", []byte("text")), store.WriteFile(f, "large", make([]byte, partSize+1))); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(got[4:6]) // the parts of an upload are sent at the same time
-	want := []string{
-		`s3 CreateBucket {"Bucket":"bucket","CreateBucketConfiguration":{"LocationConstraint":"eu-north-1"}}`,
-		`s3 PutBucketLifecycleConfiguration {"Bucket":"bucket","LifecycleConfiguration":{"Rules":[` +
-			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":7},"Filter":{},"ID":"treereduce-uploads","Status":"Enabled"},` +
-			`{"Expiration":{"Days":30},"Filter":{"Prefix":"games/logs/"},"ID":"treereduce-logs","Status":"Enabled"}]}}`,
-		`s3 PutObject {"Bucket":"bucket","Key":"file"}`,
-		`s3 CreateMultipartUpload {"Bucket":"bucket","Key":"large"}`,
-		`s3 UploadPart {"Bucket":"bucket","Key":"large","PartNumber":1,"UploadId":"DRYRUN"}`,
-		`s3 UploadPart {"Bucket":"bucket","Key":"large","PartNumber":2,"UploadId":"DRYRUN"}`,
-		`s3 CompleteMultipartUpload {"Bucket":"bucket","Key":"large","MultipartUpload":{"Parts":[{"PartNumber":1},{"PartNumber":2}]},"UploadId":"DRYRUN"}`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -60,7 +60,7 @@ type Server struct {
 	o     Options
 	pages *template.Template
 	slots chan *slot
-	runs  []*watched
+	runs  []*watchedRun
 
 	mu      sync.Mutex
 	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -94,7 +94,7 @@ func New(o Options) (*Server, error) {
 			s.add(&o.Sources[i])
 		}
 		if o.Sources[i].FS != nil {
-			s.runs = append(s.runs, &watched{source: &o.Sources[i]})
+			s.runs = append(s.runs, &watchedRun{source: &o.Sources[i]})
 		}
 	}
 	return s, nil

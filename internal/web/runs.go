@@ -149,7 +149,11 @@ func (s *Server) serveTable(source *Source, spec string, r *status.Run) (string,
 	if err != nil {
 		return "", err
 	}
-	return s.add(&Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}).address(), nil
+	opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
+	if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+		t.Close()
+	}
+	return g.address(), nil
 }
 
 // The following types are what the template of the page shows.

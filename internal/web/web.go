@@ -43,7 +43,7 @@ type Source struct {
 // Options configure a Server.
 type Options struct {
 	Games       game.Kinds
-	Sources     []Source
+	Sources     []Source   // of several tables of a game, the first one is served
 	Book        *book.Book // an opening book, for the game that it is of; nil: none
 	Hosts       []string   // further host names that requests may name; loopback names and addresses are always allowed
 	AllowOrigin string     // the value of Access-Control-Allow-Origin for the interface; "": none

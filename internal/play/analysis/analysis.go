@@ -119,8 +119,9 @@ func (m *Move) know(values game.Values, child game.Value) {
 }
 
 // Step continues a report until there is something new to show or ctx ends. It does not
-// modify the report passed to it.
-func (z *Analyzer) Step(ctx context.Context, r Report) Report {
+// modify the report passed to it. Meanwhile it calls progress, unless that is nil, about every half
+// second with a report that differs only in the work done.
+func (z *Analyzer) Step(ctx context.Context, r Report, progress func(Report)) Report {
 	z.working.Lock()
 	defer z.working.Unlock()
 	r.Moves = slices.Clone(r.Moves)
@@ -131,7 +132,7 @@ func (z *Analyzer) Step(ctx context.Context, r Report) Report {
 		}
 		r.Table, r.Trouble = false, err.Error()
 	}
-	if err := z.search(ctx, &r); err != nil {
+	if err := z.search(ctx, &r, progress); err != nil {
 		r.Trouble, r.Done = err.Error(), true
 	}
 	return r
@@ -175,12 +176,22 @@ func (r *Report) index(name string) int {
 }
 
 // search continues the search until there is something to report.
-func (z *Analyzer) search(ctx context.Context, r *Report) error {
+func (z *Analyzer) search(ctx context.Context, r *Report, progress func(Report)) error {
+	var report func(uint64, time.Duration)
+	if progress != nil {
+		report = func(nodes uint64, spent time.Duration) {
+			now := *r
+			now.Moves = slices.Clone(r.Moves)
+			now.Nodes += nodes
+			now.Time += spent
+			progress(now)
+		}
+	}
 	if err := z.prepare(); err != nil {
 		return err
 	}
 	for begun := time.Now(); !r.Done && ctx.Err() == nil && time.Since(begun) < reportEvery; {
-		if err := z.searchOnce(ctx, r); err != nil {
+		if err := z.searchOnce(ctx, r, report); err != nil {
 			return err
 		}
 	}
@@ -195,16 +206,18 @@ func (z *Analyzer) prepare() (err error) {
 	return err
 }
 
-// searchOnce searches the position, or the position after one move.
-func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
-	at := r.next
+// searchOnce searches the position, or the position after one move. It calls report, unless that is
+// nil, with the work done so far.
+func (z *Analyzer) searchOnce(ctx context.Context, r *Report, report func(uint64, time.Duration)) error {
+	at, l := r.next, limit(r.round)
+	l.Report = report
 	if r.next++; r.next == len(r.Moves) {
 		r.next, r.round = -1, r.round+1
 	}
 	found := r.Best
 	switch {
 	case at < 0 && (!r.Known || r.Book):
-		s, err := z.searcher.Search(ctx, r.Position, limit(r.round))
+		s, err := z.searcher.Search(ctx, r.Position, l)
 		if err != nil {
 			return err
 		}
@@ -216,7 +229,6 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
-		l := limit(r.round)
 		l.Bare = true
 		s, err := z.searcher.Search(ctx, m.To, l)
 		if err != nil {

@@ -48,7 +48,8 @@ type Report struct {
 	Trouble string        // why the table was not used, or why the search failed
 	Done    bool          // the report is final
 
-	round, next int // where the search continues: the round, which determines the limit, and the move; -1: the position itself
+	round, next int  // where the search continues: the round, which determines the limit, and the move; -1: the position itself
+	again       bool // the position is searched though its value is Known, because it is Open
 }
 
 // The time limit of a search grows by the factor searchGrows from round to round: quick
@@ -216,7 +217,7 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report, report func(uint64
 	}
 	found := r.Best
 	switch {
-	case at < 0 && (!r.Known || r.Book):
+	case at < 0 && (!r.Known || r.Book || r.again):
 		s, err := z.searcher.Search(ctx, r.Position, l)
 		if err != nil {
 			return err
@@ -250,9 +251,10 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report, report func(uint64
 }
 
 // take records the result of a search of the position, and reports whether it did: it does not if
-// the search was interrupted and is less deep than an earlier one.
+// the search was interrupted and is less deep than an earlier one, or if it proves nothing and a
+// value is proven.
 func (r *Report) take(s search.Result) (taken bool) {
-	if r.add(s); !s.Exact && !s.Weak && s.Depth < r.Depth {
+	if r.add(s); !s.Exact && !s.Weak && (r.again || s.Depth < r.Depth) {
 		return false
 	}
 	r.Line = nil
@@ -260,9 +262,10 @@ func (r *Report) take(s search.Result) (taken bool) {
 		r.Line = append(r.Line, m.Name)
 	}
 	inBook := r.Value
-	r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
+	// If only the winner is proven, Exact is not set but Weak is.
+	r.Worth, r.again = Worth{s.Value, s.Exact || s.Weak, s.Weak, s.Score, s.Depth}, !s.Exact && s.Weak
 	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
-		r.Value, r.Known, r.Open = inBook, true, false
+		r.Value, r.Known, r.Open, r.again = inBook, true, false, false
 	}
 	return true
 }
@@ -293,7 +296,7 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
 	r.Best = found
-	if best >= 0 && (all || !r.Known && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
+	if best >= 0 && (all || (!r.Known || r.again) && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
 		// Of several moves that are equally good as far as is known, the search's own
 		// stays.
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
@@ -315,8 +318,11 @@ func (z *Analyzer) conclude(r *Report, found int) {
 			m.Score = min(m.Score, r.Score)
 		}
 	}
-	if all && !r.Known {
-		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open
+	// A position whose value no search has proven has that of its best move if all moves are known,
+	// or if that move wins. Then another move may win sooner, so the remoteness is open, and the
+	// position is searched again.
+	if (!r.Known || r.again) && (all || best >= 0 && is(best) == game.Wins) {
+		r.Value, r.Known, r.Open, r.again = r.Moves[r.Best].Value, true, !all || r.Moves[r.Best].Open, !all
 	}
 	r.Done = r.Known && all || r.round == rounds
 }

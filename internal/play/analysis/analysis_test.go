@@ -83,6 +83,39 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestWinningMove checks that a position has the result of a move that is proven to win, before any
+// search of the position proves it; that a later search without a proof does not change that, and
+// that one with a proof does; and that the winner is known before the length of the win.
+func TestWinningMove(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	z := New(g, nil, nil, search.Options{})
+	r := z.Begin(g.Start())
+	r.Worth = Worth{Score: 3, Depth: 12}
+	r.Moves[3].Worth = r.Worth
+	r.Moves[2].know(g.Values(), game.NewValue(game.FirstWins, 8))
+	won := Worth{Value: game.NewValue(game.FirstWins, 9), Known: true, Open: true, Score: 3, Depth: 12}
+	if z.conclude(&r, 3); r.Worth != won || r.Best != 2 || r.Done {
+		t.Errorf("%+v, want %+v and move 2", r, won)
+	}
+	line := []game.Move{r.Moves[4].Move}
+	if r.take(search.Result{Score: -2, Depth: 14, Line: line}) || r.Worth != won {
+		t.Errorf("after a search without a proof: %+v", r)
+	}
+	exact := search.Result{Value: game.NewValue(game.FirstWins, 7), Exact: true, Line: line, Depth: 42}
+	if !r.take(exact) {
+		t.Error("a proof is not taken")
+	}
+	if z.conclude(&r, 4); r.Value != exact.Value || !r.Known || r.Open || r.Best != 4 || r.again {
+		t.Errorf("after a proof: %+v", r)
+	}
+
+	r = z.Begin(g.Start())
+	r.take(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Score: 400, Line: line, Depth: 20})
+	if z.conclude(&r, 4); !r.Known || !r.Open || r.Best != 4 || !r.again || r.Done {
+		t.Errorf("with a winner: %+v", r)
+	}
+}
+
 // TestTrue checks that the results of a search equal the table of the game: all
 // values, with the number of moves if it is proven, and the best move. It also checks the
 // line from the table.
@@ -105,6 +138,11 @@ func TestTrue(t *testing.T) {
 			got := bySearch.Begin(p)
 			for i := 0; i < 3 && !got.Done; i++ {
 				got = bySearch.Step(t.Context(), got, nil)
+				for _, m := range got.Moves {
+					if m.Known && ResultOf(g, p, m.Value) == game.Wins && (!got.Known || ResultOf(g, p, got.Value) != game.Wins) {
+						t.Errorf("%s, %q: move %s wins, but the position is %+v", spec, g.AppendText(nil, p), m.Name, got.Worth)
+					}
+				}
 			}
 			for i, o := range append(got.Moves, Move{Worth: got.Worth}) {
 				w := want.Worth

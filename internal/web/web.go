@@ -154,16 +154,15 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		http.ServeFileFS(w, r, files, "icon.svg")
 	})
-	mux.HandleFunc("GET /static/board.js", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=3600")
-		w.Write(board.Script)
-	})
-	mux.HandleFunc("GET /static/chart.css", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=3600")
-		io.WriteString(w, chart.StyleSheet)
-	})
+	for _, file := range []struct{ name, kind, text string }{
+		{"board.js", "text/javascript", string(board.Script)}, {"board.css", "text/css", board.StyleSheet}, {"chart.css", "text/css", chart.StyleSheet},
+	} {
+		mux.HandleFunc("GET /static/"+file.name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", file.kind+"; charset=utf-8")
+			w.Header().Set("Cache-Control", "max-age=3600")
+			io.WriteString(w, file.text)
+		})
+	}
 	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)

@@ -376,7 +376,7 @@ func TestPageSize(t *testing.T) {
 		}
 		files = max(files, len(seen))
 	}
-	if want := 9; files != want { // the page, two style sheets, five scripts and the icon
+	if want := 10; files != want { // the page, three style sheets, five scripts and the icon
 		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }

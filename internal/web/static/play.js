@@ -142,9 +142,9 @@ function go(ply) {
 // words describes a value for the player to move.
 function words(w) {
   if (!w) return 'not known yet';
-  if (!w.value) return `evaluation ${evaluation(w)}, ${w.depth} plies deep`;
+  if (!w.value) return `evaluation ${evaluation(w)}, ${count(w.depth, 'move')} ahead`;
   if (w.value === 'draw') return 'draw: play need not end';
-  return w.open ? w.value : `${w.value} in ${w.remoteness} ${w.remoteness === 1 ? 'ply' : 'plies'}`;
+  return w.open ? w.value : `${w.value} in ${count(w.remoteness, 'move')}`;
 }
 
 function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.name === name)?.worth ?? null; }
@@ -175,6 +175,7 @@ function render() {
   renderClocks();
 }
 
+function count(n, word) { return `${n} ${word}${n === 1 ? '' : 's'}`; }
 function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 
 function renderClocks() {
@@ -196,7 +197,7 @@ function renderWorth() {
   else if (report?.book && report.done) text = 'From the opening book.';
   else if (report && !view.over) {
     const rate = report.millis ? Math.round(report.nodes / report.millis) : 0;
-    text = `Search: ${report.depth} plies, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;
+    text = `Search: ${count(report.depth, 'move')} ahead, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;
   }
   $('search').textContent = report?.note ? `${text} ${capital(report.note)}.` : text;
 }
@@ -255,7 +256,6 @@ function summary(worths) {
 let listed = '';
 function renderReview() {
   const made = view.plies.filter(p => p.move), unknown = made.filter(p => !p.judged).length;
-  const count = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
   const sides = view.players.map((name, i) => {
     const own = made.filter(p => p.turn === i);
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;

@@ -288,7 +288,7 @@ func limit(round int) search.Limit {
 // of its moves. found is the best move that a search of the position has found; -1: none.
 func (z *Analyzer) conclude(r *Report, found int) {
 	values, mover := z.g.Values(), z.g.ToMove(r.Position)
-	best, all := -1, true
+	best, all, open := -1, true, !r.Known || r.again
 	for i, m := range r.Moves {
 		if all = all && m.Known; m.Known && (best < 0 || values.Better(mover, m.Child, r.Moves[best].Child)) {
 			best = i
@@ -296,13 +296,13 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
 	r.Best = found
-	if best >= 0 && (all || (!r.Known || r.again) && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
+	if best >= 0 && (all || open && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
 		// Of several moves that are equally good as far as is known, the search's own
 		// stays.
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
 			r.Best = best
 		}
-	} else if found >= 0 && !r.Known && r.Moves[found].Known && is(found) == game.Loses {
+	} else if found >= 0 && open && r.Moves[found].Known && is(found) == game.Loses {
 		r.Best = -1
 		r.Best = r.Order(z.g)[0]
 	}
@@ -321,7 +321,7 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	// A position whose value no search has proven has that of its best move if all moves are known,
 	// or if that move wins. Then another move may win sooner, so the remoteness is open, and the
 	// position is searched again.
-	if (!r.Known || r.again) && (all || best >= 0 && is(best) == game.Wins) {
+	if open && (all || best >= 0 && is(best) == game.Wins) {
 		r.Value, r.Known, r.Open, r.again = r.Moves[r.Best].Value, true, !all || r.Moves[r.Best].Open, !all
 	}
 	r.Done = r.Known && all || r.round == rounds

@@ -3,7 +3,6 @@ package amazon
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -139,10 +138,8 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 		}
 		s.Tags[key] = value
 	}
-	for _, name := range []string{"max-hours", "max-dollars", "price"} {
-		if v := c.Float64(name); c.IsSet(name) && (!(v > 0) || math.IsInf(v, 1)) {
-			return nil, command.Usagef("--%s %v: expected more than 0", name, v)
-		}
+	if err := command.Positive(c, "max-hours", "max-dollars", "price"); err != nil {
+		return nil, err
 	}
 	named := *s
 	named.Name, named.Keep = "treereduce", true

@@ -58,8 +58,8 @@ type emrCommand struct {
 // requests.
 func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
 	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: progress.NewBar(c)}
-	if d := c.Duration("poll"); d <= 0 {
-		return nil, command.Usagef("--poll %s: expected more than 0", d)
+	if err := command.Positive(c, "poll"); err != nil {
+		return nil, err
 	}
 	o := emr.Options{Poll: c.Duration("poll"), News: e.notify}
 	if e.dry {

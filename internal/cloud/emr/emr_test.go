@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,7 +27,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // An answer is the service's answer to a call.
@@ -433,7 +436,15 @@ func TestToken(t *testing.T) {
 // TestBundle checks that programs are uploaded once, under a name that depends on their
 // contents.
 func TestBundle(t *testing.T) {
-	dir, bin := t.TempDir(), t.TempDir()
+	bin, s := t.TempDir(), s3test.StartFake(t, "bucket")
+	for _, env := range s.Env() {
+		name, value, _ := strings.Cut(env, "=")
+		t.Setenv(name, value)
+	}
+	to, dir, err := s3.Dial(t.Context(), "s3://bucket/dir", cloud.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"driver", "mapper"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(name), 0o666); err != nil {
 			t.Fatal(err)
@@ -445,13 +456,9 @@ func TestBundle(t *testing.T) {
 	}
 	sent := 0
 	for range 2 {
-		at := filepath.Join(dir, "bin", b.hash)
-		if err := os.MkdirAll(at, 0o777); err != nil { // S3 has no directories to create
-			t.Fatal(err)
-		}
-		got, err := b.Put(store.Local{}, dir, func(string, int) { sent++ })
-		if err != nil || got != at {
-			t.Fatalf("%s, %v, want %s", got, err, at)
+		got, err := b.Put(to, dir, func(string, int) { sent++ })
+		if want := path.Join("dir/bin", b.hash); err != nil || got != want {
+			t.Fatalf("%s, %v, want %s", got, err, want)
 		}
 	}
 	if sent != 2 {
@@ -459,16 +466,14 @@ func TestBundle(t *testing.T) {
 	}
 	// A file with other bytes does not count as the bundle's.
 	for _, other := range []string{"other!", "longer than it was"} {
-		name := filepath.Join(dir, "bin", b.hash, "driver")
-		if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		name := path.Join("dir/bin", b.hash, "driver")
+		s.Put("bucket", name, []byte(other))
 		sent = 0
-		if _, err := b.Put(store.Local{}, dir, func(string, int) { sent++ }); err != nil {
+		if _, err := b.Put(to, dir, func(string, int) { sent++ }); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(name); err != nil || string(text) != "driver" || sent != 1 {
-			t.Errorf("%q in place of the driver: %q, %v, %d files sent", other, text, err, sent)
+		if text := s.Get("bucket", name); string(text) != "driver" || sent != 1 {
+			t.Errorf("%q in place of the driver: %q, %d files sent", other, text, sent)
 		}
 	}
 	// The hash depends on the names, and on where each file ends.

@@ -63,6 +63,7 @@ var all = map[string]func(t *testing.T, f *FS){
 	"claim":   testClaim,
 	"changed": testChanged,
 	"uploads": testUploads,
+	"has":     testHas,
 }
 
 func TestFake(t *testing.T) {
@@ -753,5 +754,38 @@ func testUploads(t *testing.T, f *FS) {
 	}
 	if _, err := f.ReadDir("x"); !errors.Is(err, ErrNoBucket) {
 		t.Errorf("a bucket that was removed: %v", err)
+	}
+}
+
+// testHas checks that Has distinguishes objects of one part and of several from objects with
+// other contents, also of the same length.
+func testHas(t *testing.T, f *FS) {
+	for _, n := range []int{0, 1000, partSize, 2*partSize + 1} {
+		content, other := someBytes(n), someBytes(n)
+		has := func(want bool) {
+			t.Helper()
+			if got, err := f.Has("dir/file", content); err != nil || got != want {
+				t.Errorf("%d bytes: %v, %v, want %v", n, got, err, want)
+			}
+		}
+		put := func(content []byte) {
+			t.Helper()
+			if err := f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		has(false)
+		put(content)
+		has(true)
+		if n > 0 {
+			other[n/2]++
+			put(other)
+			has(false)
+			put(content[1:])
+			has(false)
+		}
+		if err := f.RemoveAll("dir"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

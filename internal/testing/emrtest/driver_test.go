@@ -302,7 +302,7 @@ func TestEMRRemove(t *testing.T) {
 		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+ \S*B +connectn width=3 height=3 connect=3$`,
 		`(?m)^s3://bucket/games/bin +4 objects +\S+ \S*B +programs$`,
 		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+ \S*B +logs of clusters$`,
-		`(?m)^11 other objects are kept, such as s3://bucket/games/all_data/notes.txt$`,
+		`(?m)^kept: 11 other objects, such as s3://bucket/games/all_data/notes.txt$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out) {
 			t.Errorf("%s\nexpected %s", out, line)

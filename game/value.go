@@ -196,7 +196,7 @@ func (vs Values) Before(v Value) Value {
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
-	if vs.OfMover { // the value is from the view of the opponent, who is to move in the successor
+	if vs.OfMover { // the value is from the view of the opponent, the player to move in the successor
 		result = v.Outcome().For(Second)
 	}
 	switch result {

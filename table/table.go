@@ -176,13 +176,16 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// sealOf returns the path of a tier's file, and its entry in the seal.
+// sealOf returns the path of a tier's file, and its entry in the seal; nil: the table omits the
+// tier, and stores those next to it.
 func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name string, file *store.SealedFile, err error) {
 	name = filepath.Join(data, TierFile(g, tier))
-	if tiers := g.Tiers() + 1; len(seal.Files) != tiers {
-		return name, nil, &store.DamageError{Name: filepath.Dir(name), Reason: fmt.Sprintf("%d files, but %q has %d tiers", len(seal.Files), seal.Game, tiers)}
+	if files, tiers := len(seal.Files)+len(seal.Omitted), g.Tiers()+1; files != tiers {
+		return name, nil, &store.DamageError{Name: filepath.Dir(name), Reason: fmt.Sprintf("%d files, but %q has %d tiers", files, seal.Game, tiers)}
 	}
-	if file = seal.File(filepath.Base(name)); file == nil {
+	tiered, blocks := g.(game.Tiered)
+	omitted := blocks && Omits(tiered, tier) && seal.Omission(filepath.Base(name)) != nil
+	if file = seal.File(filepath.Base(name)); file == nil && !omitted {
 		err = &store.DamageError{Name: name, Reason: "missing: " + store.Success + " does not name it"}
 	}
 	return name, file, err

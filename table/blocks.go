@@ -76,7 +76,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if file.Spec() != g.Spec() || file.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
-		f.counts, f.cursor = countsOf(file.Counts()), file.Cursor(0)
+		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
 	}
 	return t, nil
 }

@@ -38,7 +38,7 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 		if err != nil {
 			return err
 		}
-		if !maps.Equal(countsOf(counts), f.counts) {
+		if !maps.Equal(CountsOf(counts), f.counts) {
 			return wrongCounts(f.name)
 		}
 		passed(i)

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // A small table omits every second tier. An omitted tier is computed from its neighbours: its
@@ -31,9 +33,19 @@ func Omits(g game.Tiered, tier int) bool { return (g.Tiers()-tier)%2 == 1 }
 // CanBeSmall returns an error unless there are small tables of a game.
 func CanBeSmall(m game.Method) error {
 	if m.Blocks == nil {
-		return fmt.Errorf("%s: a small table is only possible for games that are solved by blocks (connectn)", m.Game.Spec())
+		return fmt.Errorf("%s is not solved by blocks, and only then every second tier can be computed", m.Game.Spec())
 	}
 	return nil
+}
+
+// Omission returns the entry of an omitted tier in the seal of a small table. name is that of its
+// file in a full table, and counts contains the number of its positions by value.
+func Omission(name string, counts Counts) store.OmittedFile {
+	f := store.OmittedFile{Name: name, Counts: make(map[byte]uint64)}
+	for value, n := range counts {
+		f.Counts[byte(value)] = n
+	}
+	return f
 }
 
 // find looks up a valid position. The caller holds mu.
@@ -220,22 +232,25 @@ func (c *computer) Block(_, rng uint64) (*block.Block, error) {
 }
 
 // WriteTier writes an omitted tier as a file, with the bytes that it has in a full table.
-func (t *Table) WriteTier(out io.WriteCloser, tier int) error {
+func (t *Table) WriteTier(ctx context.Context, out io.WriteCloser, tier int) error {
 	b, ok := t.contents.(*blocks)
 	if !ok || b.files[tier].stored() {
 		return errors.Join(fmt.Errorf("tier %d is not omitted", tier), out.Close())
 	}
 	w := jobdir.NewWriter(out, b.g, tier, jobdir.Packed)
-	return w.Finish(b.writeTier(w, tier))
+	return w.Finish(b.writeTier(ctx, w, tier))
 }
 
-func (t *blocks) writeTier(w *jobdir.Writer, tier int) error {
+func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) error {
 	if err := t.openTiers(); err != nil {
 		return err
 	}
 	r := t.reader(tier, verifyAhead)
 	var b block.Block
 	for _, rng := range t.tiers[tier].Ranges() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		ok, err := r.Load(&b, rng)
 		if err == nil && ok {
 			err = w.Add(&b)

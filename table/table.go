@@ -74,8 +74,8 @@ type contents interface {
 // Counts contains the number of positions of each value; the value of a draw is 0.
 type Counts map[game.Value]uint64
 
-// countsOf converts the counts of a packed file.
-func countsOf(file streamfmt.Counts) Counts {
+// CountsOf converts the counts of a packed file.
+func CountsOf(file streamfmt.Counts) Counts {
 	c := make(Counts)
 	for value, n := range file {
 		if n > 0 {

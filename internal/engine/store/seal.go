@@ -32,8 +32,8 @@ type Seal struct {
 
 // An OmittedFile is the entry of an omitted file in a seal.
 type OmittedFile struct {
-	Name   string            `json:"name"`
-	Counts map[uint16]uint64 `json:"counts"` // number of records, by value
+	Name   string          `json:"name"`
+	Counts map[byte]uint64 `json:"counts"` // number of records, by value
 }
 
 // Records returns the number of records.

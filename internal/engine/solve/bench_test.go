@@ -85,12 +85,14 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup looks up random positions in the table of 5×5 connect 4.
+// BenchmarkLookup looks up random positions of 5×5 connect 4 in the full table, and in the small
+// one: those of the tiers that it omits, and of those that it stores.
 func BenchmarkLookup(b *testing.B) {
 	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
 	if err != nil {
 		b.Fatal(err)
 	}
+	tiered := g.(game.Tiered)
 	dir := solveOn(b, store.Local{}, g, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var positions []game.Position // from random games
@@ -102,26 +104,46 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 	rng.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
-	for b.Loop() {
-		began := time.Now()
-		t, err := table.OpenOf(store.Local{}, dir, g)
+	for _, size := range []string{solve.FullTable, solve.SmallTable} {
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		opened := time.Since(began)
-		var times []time.Duration
-		for _, p := range positions {
-			began := time.Now()
-			if _, ok, err := t.Lookup(p); err != nil || !ok {
-				b.Fatalf("%#x was not found: %v", p, err)
-			}
-			times = append(times, time.Since(began))
+		if err := solve.Resize(b.Context(), data, g, size); err != nil {
+			b.Fatal(err)
 		}
-		t.Close()
-		first := times[0]
-		slices.Sort(times)
-		for unit, d := range map[string]time.Duration{"µs-open": opened, "µs-first": first, "µs-median": times[len(times)/2], "µs-99%": times[len(times)*99/100]} {
-			b.ReportMetric(float64(d.Nanoseconds())/1000, unit)
+		data.Close()
+		for _, omitted := range []bool{false, true} {
+			b.Run(size+"/"+map[bool]string{false: "stored", true: "omitted"}[omitted], func(b *testing.B) {
+				of := slices.DeleteFunc(slices.Clone(positions), func(p game.Position) bool { return table.Omits(tiered, tiered.Tier(p)) != omitted })
+				for b.Loop() {
+					lookUp(b, g, dir, of)
+				}
+			})
 		}
+	}
+}
+
+// lookUp looks up positions in a table, and reports the times.
+func lookUp(b *testing.B, g game.Game, dir string, positions []game.Position) {
+	began := time.Now()
+	t, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer t.Close()
+	opened := time.Since(began)
+	var times []time.Duration
+	for _, p := range positions {
+		began := time.Now()
+		if _, ok, err := t.Lookup(p); err != nil || !ok {
+			b.Fatalf("%#x was not found: %v", p, err)
+		}
+		times = append(times, time.Since(began))
+	}
+	first := times[0]
+	slices.Sort(times)
+	for unit, d := range map[string]time.Duration{"µs-open": opened, "µs-first": first, "µs-median": times[len(times)/2], "µs-99%": times[len(times)*99/100]} {
+		b.ReportMetric(float64(d.Nanoseconds())/1000, unit)
 	}
 }

@@ -33,7 +33,7 @@ func Omits(g game.Tiered, tier int) bool { return (g.Tiers()-tier)%2 == 1 }
 // CanBeSmall returns an error unless there are small tables of a game.
 func CanBeSmall(m game.Method) error {
 	if m.Blocks == nil {
-		return fmt.Errorf("%s is not solved by blocks, and only then every second tier can be computed", m.Game.Spec())
+		return fmt.Errorf("%s is not solved by blocks: only such games have small tables", m.Game.Spec())
 	}
 	return nil
 }

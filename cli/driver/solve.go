@@ -64,7 +64,7 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "replace", Usage: "replace a finished run of another game that took less than a minute; if this game is solved, print its result"},
 		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
-		&cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one, and computes the others when they are read (connectn)", Value: solve.FullTable},
+		&cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one; for games solved by blocks", Value: solve.FullTable},
 		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},

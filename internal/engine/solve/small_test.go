@@ -193,6 +193,29 @@ func TestResizeInterrupted(t *testing.T) {
 	sameTable(t, dir, full)
 }
 
+// TestResizeDamaged damages a file that a small table keeps. Resize must find it before it deletes
+// any other.
+func TestResizeDamaged(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	dir, _ := solved(t, g, nil)
+	name := filepath.Join(dir, table.TierFile(g, 7))
+	bytes, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes[len(bytes)/4] ^= 1
+	if err := os.WriteFile(name, bytes, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := all(t, dir)
+	if err := resize(t, store.Local{}, dir, g, solve.SmallTable); !jobdir.Damaged(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := all(t, dir); !maps.Equal(got, want) {
+		t.Errorf("the files have changed: %v, want %v", got, want)
+	}
+}
+
 // TestSmallRefused checks the errors for games without small tables, and for a finished run that is
 // resumed with the other size.
 func TestSmallRefused(t *testing.T) {

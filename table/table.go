@@ -9,6 +9,9 @@
 //	game.Tiered    tier-00.blocks …       blocks: bitmaps of positions, and a byte for each value
 //	game.Cyclic    positions.blocks       states: bit planes of ranges
 //	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
+//
+// A small table of a tiered game lacks the files of every second tier. These tiers are computed
+// from their neighbours when they are read, by all functions; the seal lists them with their counts.
 package table
 
 import (

@@ -209,8 +209,10 @@ func TestSmallFaults(t *testing.T) {
 			change(t, dir, func(b *block.Block, slot int) { b.Done.Remove(slot) })
 		}, "is missing"},
 		"unreachable position": {func(t *testing.T, dir string) {
-			change(t, dir, func(b *block.Block, slot int) {
-				for slot = 0; b.Done.Has(slot); slot++ {
+			change(t, dir, func(b *block.Block, _ int) {
+				slot := 0
+				for b.Done.Has(slot) {
+					slot++
 				}
 				b.Done.Add(slot)
 				b.Val[slot] = 1

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,6 +71,10 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		}
 		if source.Table != nil {
 			defer source.Table.Close()
+			same := func(s web.Source) bool { return s.Table != nil && s.Table.Game().Spec() == source.Table.Game().Spec() }
+			if i := slices.IndexFunc(o.Sources, same); i >= 0 {
+				fmt.Fprintf(c.App.ErrWriter, "%s: %s: the page shows the table of %s, which has the same game; leave out --data %[3]s to show this one\n", c.App.Name, name, o.Sources[i].Name)
+			}
 		}
 		o.Sources = append(o.Sources, *source)
 	}

@@ -77,7 +77,7 @@ func checkNumber(c *cli.Context, name string) error {
 		return err
 	}
 	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
-		return command.Usagef("--number %d: expected %d at most: values have at most %d plies", n, last, game.MaxByteRemoteness)
+		return command.Usagef("--number %d: expected %d at most: values have at most %d moves to the end", n, last, game.MaxByteRemoteness)
 	}
 	return nil
 }

@@ -98,6 +98,7 @@ type (
 	advised struct {
 		turn   int
 		advice analysis.Report
+		more   <-chan analysis.Report // the further reports of a step that goes on
 	}
 	moved struct {
 		turn int
@@ -176,7 +177,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.wheel(msg.Button)
 	case advised:
 		if msg.turn == m.turn {
-			m.advice = msg.advice
+			if m.advice = msg.advice; msg.more != nil {
+				return m, msg.next
+			}
 			return m, m.advise()
 		}
 	case moved:
@@ -239,8 +242,28 @@ func (m *model) advise() tea.Cmd {
 	if m.advice.Done || m.over || m.thinking && !m.advice.Table {
 		return nil
 	}
-	turn, ctx, a, z := m.turn, m.ctx, m.advice, m.analyzer
-	return func() tea.Msg { return advised{turn, z.Step(ctx, a)} }
+	ctx, a, z := m.ctx, m.advice, m.analyzer
+	reports := make(chan analysis.Report, 2) // the last report has space, even if no one receives it
+	first := advised{m.turn, a, reports}
+	return func() tea.Msg {
+		go func() {
+			defer close(reports)
+			reports <- z.Step(ctx, a, func(r analysis.Report) {
+				if len(reports) == 0 {
+					reports <- r
+				}
+			})
+		}()
+		return first.next()
+	}
+}
+
+// next waits for the next report of a step, or for its end.
+func (a advised) next() tea.Msg {
+	if r, ok := <-a.more; ok {
+		return advised{a.turn, r, a.more}
+	}
+	return advised{a.turn, a.advice, nil}
 }
 
 // think starts the machine's choice of a move.

@@ -342,7 +342,7 @@ func (m *model) drawAdvice(p *panel) {
 	default:
 		text := "by search"
 		if !a.Done && a.Time > 0 {
-			text += ", " + numfmt.Short(float64(a.Nodes)/a.Time.Seconds()) + " positions/s"
+			text += fmt.Sprintf(", %s positions, %s/s", numfmt.Short(float64(a.Nodes)), numfmt.Short(float64(a.Nodes)/a.Time.Seconds()))
 		}
 		p.line(text, style{tone: quiet})
 	}

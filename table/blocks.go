@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -21,7 +22,7 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []*jobdir.Tier // the same files, opened for verification
+	tiers []tierBlocks // the same tiers, opened for reading completely
 }
 
 // A viewKey is the tier and range of a block.
@@ -34,11 +35,15 @@ type viewKey struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
+// A tierFile is the file of a tier. The fields closer and cursor are nil if the table omits it.
 type tierFile struct {
-	*streamfmt.File
+	name   string
+	counts Counts
 	closer store.File
 	cursor *streamfmt.Cursor
 }
+
+func (f *tierFile) stored() bool { return f.cursor != nil }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
 	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
@@ -52,19 +57,26 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if err != nil {
 			return nil, err
 		}
-		in, err := fsys.Open(name)
+		f := &tierFile{name: name}
+		t.files = append(t.files, f)
+		if sealed == nil {
+			f.counts = make(Counts)
+			for value, n := range seal.Omission(filepath.Base(name)).Counts {
+				f.counts[game.Value(value)] = n
+			}
+			continue
+		}
+		if f.closer, err = fsys.Open(name); err != nil {
+			return nil, err
+		}
+		file, err := jobdir.OpenPacked(f.closer, name, sealed, streamfmt.OpenFile)
 		if err != nil {
 			return nil, err
 		}
-		f := &tierFile{closer: in}
-		t.files = append(t.files, f)
-		if f.File, err = jobdir.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
-			return nil, err
+		if file.Spec() != g.Spec() || file.Tier() != tier {
+			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
-		if f.Spec() != g.Spec() || f.Tier() != tier {
-			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
-		}
-		f.cursor = f.Cursor(0)
+		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
 	}
 	return t, nil
 }
@@ -73,7 +85,9 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 func (t *blocks) Close() error {
 	var errs []error
 	for _, f := range t.files {
-		errs = append(errs, f.closer.Close())
+		if f.closer != nil {
+			errs = append(errs, f.closer.Close())
+		}
 	}
 	for _, tier := range t.tiers {
 		errs = append(errs, tier.Close())
@@ -81,23 +95,14 @@ func (t *blocks) Close() error {
 	return errors.Join(errs...)
 }
 
-func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
+func (t *blocks) counts(tier int) (Counts, error) { return t.files[tier].counts, nil }
 
-// lookup reads a page of the index and one block, unless they are cached.
+// lookup reads a page of the index and one block, unless they are cached; several of them for a
+// position of an omitted tier.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rng := p >> t.g.LowBits()
-	b, err := t.view(t.g.Tier(p), rng)
-	if err != nil {
-		return 0, false, err
-	}
-	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
-	value, ok := b.Value(slot)
-	return game.Value(value), ok, nil
+	return t.find(p)
 }
 
 // view returns the block of a range. It is valid until the next call. The caller holds mu.
@@ -122,7 +127,11 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		if !t.files[i].stored() {
+			t.tiers = append(t.tiers, &computedTier{t.g, i, t.reachable(i)})
+			continue
+		}
+		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
 		if err != nil {
 			return err
 		}
@@ -136,27 +145,32 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	if err := t.openTiers(); err != nil {
 		return nil, 0, err
 	}
+	small := slices.ContainsFunc(t.files, func(f *tierFile) bool { return !f.stored() })
 	for i, tier := range t.tiers {
-		parts = append(parts, &rulesPart{
+		next := i < len(t.tiers)-1
+		part := &rulesPart{
 			ranges: tier.Ranges(),
-			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
 			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(ahead)}
-				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(ahead)
+				r := &tierReader{g: t.g, tier: i, here: t.reader(i, ahead)}
+				if next {
+					r.next = t.reader(i+1, ahead)
 				}
 				return r
 			},
-			picker: func(ahead int) picker {
-				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
-				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(0)
+		}
+		if !small {
+			part.picker = func(ahead int) picker {
+				r := &viewPicker{g: t.g, tier: i, here: tier.(*jobdir.Tier).Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				if next {
+					r.next = t.tiers[i+1].(*jobdir.Tier).Cursor(0)
 				}
 				return r
-			},
-		})
+			}
+		}
+		parts = append(parts, part)
 	}
 	return parts, game.MaxByteRemoteness, nil
 }
@@ -165,7 +179,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 type tierReader struct {
 	g          game.Tiered
 	tier       int
-	here, next *jobdir.TierCursor // next is nil in the last tier
+	here, next blockReader // next is nil in the last tier
 	block      block.Block
 	successors []tierValues // ranges of the next tier that have been read
 }
@@ -180,8 +194,8 @@ type tierValues struct {
 
 func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 	r.successors = r.successors[:0]
-	if _, err := r.here.Load(&r.block, rng); err != nil {
-		return nil, err
+	if ok, err := r.here.Load(&r.block, rng); err != nil || !ok {
+		return slots, err
 	}
 	r.block.Open.Union(r.block.Done) // an open position counts too, with value 0
 	return r.block.Open.Append(slots), nil

@@ -257,24 +257,41 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	return nil
 }
 
+// DecodeOpen is like Decode, but decodes only the open slots.
+func (d *Decoder) DecodeOpen(src []byte, b *block.Block) error {
+	kind, src, err := blockKind(src, b.Len())
+	if err == nil && kind&hasOpen != 0 {
+		_, err = d.readSet(src, b.Open, b.Len())
+	}
+	return err
+}
+
+// blockKind reads the beginning of a packed block of length slots. It returns what the block
+// contains, and the rest of src.
+func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
+	slots, n := binary.Uvarint(src)
+	if n <= 0 || len(src) <= n {
+		return 0, nil, errShort
+	}
+	if slots != uint64(length) {
+		return 0, nil, fmt.Errorf("a block of %d slots, expected %d", slots, length)
+	}
+	kind = src[n]
+	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
+		return 0, nil, fmt.Errorf("a block of kind %d", kind)
+	}
+	return kind, src[n+1:], nil
+}
+
 // decode decodes a packed block of length slots: its sets into open and done, which must be
 // empty, and the values of the done slots into values. Without done slots, values has no
 // codes.
 func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *packedValues) error {
 	values.codes = values.codes[:0]
-	slots, n := binary.Uvarint(src)
-	if n <= 0 || len(src) <= n {
-		return errShort
+	kind, src, err := blockKind(src, length)
+	if err != nil {
+		return err
 	}
-	if slots != uint64(length) {
-		return fmt.Errorf("a block of %d slots, expected %d", slots, length)
-	}
-	kind := src[n]
-	src = src[n+1:]
-	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
-		return fmt.Errorf("a block of kind %d", kind)
-	}
-	var err error
 	if kind&hasOpen != 0 {
 		if src, err = d.readSet(src, open, length); err != nil {
 			return err

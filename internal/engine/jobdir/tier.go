@@ -61,6 +61,9 @@ const MostNear = 1 << nearBits
 // A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
 // goroutine.
 type TierCursor struct {
+	// OpenOnly is set if only the open records of blocks are needed; all others may be left out.
+	OpenOnly bool
+
 	t       *Tier
 	ahead   int
 	streams [65]*stream
@@ -126,6 +129,9 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 		return false, err
 	}
 	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
+	if c.OpenOnly {
+		return true, cursor.ReadOpen(e, b)
+	}
 	return true, cursor.Read(e, b)
 }
 

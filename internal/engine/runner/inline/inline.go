@@ -184,6 +184,7 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 	}
 	g := job.g
 	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	pull.From.OpenOnly = job.Step == step.Possible // a terminal position has no successors
 	var predecessors *jobdir.TierCursor
 	if w.predecessors != nil {
 		predecessors = w.predecessors.Cursor(w.plan.window)

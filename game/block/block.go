@@ -46,8 +46,8 @@ func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
 	n := len(low)
 	b.Open = b.Open.resize(n)
 	b.Done = b.Done.resize(n)
-	if cap(b.Val) < n+1 {
-		b.Val = make([]byte, n+1)
+	if cap(b.Val) < n+1+wordSlots {
+		b.Val = make([]byte, n+1, n+1+wordSlots)
 	} else {
 		b.Val = b.Val[:n+1]
 		clear(b.Val)
@@ -79,14 +79,25 @@ func (b *Block) Close() {
 // AppendValues appends the values of the done slots in ascending order.
 func (b *Block) AppendValues(dst []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(b.Val))[:n+len(b.Val)]
+	dst = slices.Grow(dst, len(b.Val)+wordSlots)
 	for i, w := range b.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			dst[n] = b.Val[base+bits.TrailingZeros64(w)]
-			n++
+		from, to, k := b.Word(i), (*[wordSlots]byte)(dst[n:n+wordSlots]), 0
+		for ; w != 0; w &= w - 1 {
+			to[k&63] = from[bits.TrailingZeros64(w)&63]
+			k++
 		}
+		n += k
 	}
 	return dst[:n]
+}
+
+// wordSlots is the number of slots in a word of a Set.
+const wordSlots = 64
+
+// Word returns the values of the slots in word i of a set, for loops that need not check
+// each index. Values past the last slot are of no meaning.
+func (b *Block) Word(i int) *[wordSlots]byte {
+	return (*[wordSlots]byte)(b.Val[i*wordSlots : (i+1)*wordSlots])
 }
 
 // Empty reports whether the block contains no record.

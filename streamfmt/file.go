@@ -328,7 +328,7 @@ func (c *Cursor) Raw(e Entry) ([]byte, error) {
 // range.
 func (c *Cursor) Read(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.Decode) }
 
-// ReadOpen is like Read, but reads only the open slots.
+// ReadOpen is like Read, but reads only the open slots; block.Block.ResetOpen is enough.
 func (c *Cursor) ReadOpen(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.DecodeOpen) }
 
 func (c *Cursor) read(e Entry, b *block.Block, decode func([]byte, *block.Block) error) error {

@@ -356,6 +356,14 @@ func (p *packedValues) at(i int) byte {
 func (p *packedValues) write(b *block.Block) {
 	codes, width := p.codes, p.width
 	mask := uint64(1)<<width - 1
+	if width == 0 { // all values are the same
+		for i, w := range b.Done {
+			for to := b.Word(i); w != 0; w &= w - 1 {
+				to[bits.TrailingZeros64(w)&63] = p.value[0]
+			}
+		}
+		return
+	}
 	at := uint(0)
 	for i, w := range b.Done {
 		to := b.Word(i)

@@ -41,10 +41,8 @@ type Block struct {
 
 // Reset empties b and assigns it to a range.
 func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
-	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
-	b.listed = false
+	b.ResetOpen(tier, rng, lowBits, low)
 	n := len(low)
-	b.Open = b.Open.resize(n)
 	b.Done = b.Done.resize(n)
 	if cap(b.Val) < n+1+wordSlots {
 		b.Val = make([]byte, n+1, n+1+wordSlots)
@@ -52,6 +50,13 @@ func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
 		b.Val = b.Val[:n+1]
 		clear(b.Val)
 	}
+}
+
+// ResetOpen is like Reset, but b can then contain open records only: Done and Val are empty.
+func (b *Block) ResetOpen(tier int, rng uint64, lowBits uint, low []uint32) {
+	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
+	b.listed = false
+	b.Open, b.Done, b.Val = b.Open.resize(len(low)), b.Done[:0], b.Val[:0]
 }
 
 // Len returns the number of slots.

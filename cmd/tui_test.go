@@ -276,7 +276,7 @@ func TestTUISearch(t *testing.T) {
 	}
 }
 
-// TestTUIThinks checks that while the machine is to move, the screen tells whose best move and
+// TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {
 	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)

@@ -39,7 +39,7 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.table.age = s.age
 	}
 	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
-	if l.Depth == 0 && !t.late && s.late { // the entries of that search are not as deep as their depth field says
+	if l.Depth == 0 && !t.late && s.late { // the entries of that search are not as deep as in their depth field
 		s.Forget()
 	}
 	s.late = s.late && l.Depth > 0 || t.late

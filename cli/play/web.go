@@ -50,13 +50,14 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		Games: games, Hosts: c.StringSlice("host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
 		Log: log.New(c.App.ErrWriter, c.App.Name+": ", 0),
 	}
-	if c.IsSet("searches") {
-		if o.Searches = c.Int("searches"); o.Searches < 1 {
-			return command.Usagef("--searches %d: expected 1 or more", o.Searches)
-		}
+	err := command.AtLeast(c, 1, "searches")
+	if err != nil {
+		return err
 	}
-	var err error
-	if o.Memory, err = memoryOf(c); err != nil {
+	if c.IsSet("searches") {
+		o.Searches = c.Int("searches")
+	}
+	if o.Memory, err = sizeOf(c, "memory"); err != nil {
 		return err
 	}
 	if o.Book, err = bookOf(c, games); err != nil {

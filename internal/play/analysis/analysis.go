@@ -1,6 +1,7 @@
 // Package analysis finds the values of a position and of its moves, from the table of the game,
-// an opening book, or by a search that improves step by step, and finds the mistakes of a play. The terminal user
-// interface and the web page show its results. The package knows nothing of either.
+// an opening book, or by a search that improves step by step, and finds the mistakes of a play. The
+// terminal user interface, the web page and play review show its results. The package knows none of
+// them.
 package analysis
 
 import (

@@ -57,7 +57,7 @@ type model struct {
 	thinking bool // the machine is thinking
 
 	settings settings // as they were read, and changed since
-	saved    []string // the moves of the play when it was begun, read or saved; nil: none was begun
+	saved    []string // the moves of the play when it began, was read or saved; nil: there was none
 	asked    bool     // whether to quit without saving; the play has not changed since
 
 	message     string
@@ -200,7 +200,7 @@ func (m *model) show(text string, err error) {
 	}
 }
 
-// arrive must be called whenever the position, or who is to move, has changed. It stops the
+// arrive must be called whenever the position, or the player to move, has changed. It stops the
 // background work on the old position, and starts that on the new one.
 func (m *model) arrive() tea.Cmd {
 	m.cancel()
@@ -286,7 +286,7 @@ func (m *model) play(name string) tea.Cmd {
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
-		m.show("there is nothing to undo the last move", nil)
+		m.show("nothing to undo", nil)
 		return nil
 	}
 	to := at - 1

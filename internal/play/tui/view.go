@@ -245,7 +245,7 @@ func (m *model) end() (text string, how tone) {
 	case o == game.Tie:
 		return "a tie" + after, tying
 	default:
-		winner := game.Player(game.FirstWins - o)
+		winner := o.Winner()
 		switch {
 		case m.people() != 1:
 			return player.Who(m.g, winner) + " has won" + after, winning

@@ -30,7 +30,7 @@ type nearBlock struct {
 	users int  // cursors that read it
 	done  bool // whether it is in Near.done
 
-	loaded sync.Mutex // locked until ok and err are set
+	loaded sync.WaitGroup // until ok and err are set
 	ok     bool
 	err    error
 }
@@ -78,7 +78,7 @@ func (n *Near) acquire(home, rng uint64) (b *nearBlock, load bool) {
 		b = new(nearBlock)
 	}
 	b.Range, b.users = rng, 1
-	b.loaded.Lock()
+	b.loaded.Add(1)
 	n.blocks[rng] = b
 	return b, true
 }

@@ -102,10 +102,9 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	c.held, c.heldBy = b, home
 	if load {
 		b.ok, b.err = c.load(&b.Block, kind, rng)
-		b.loaded.Unlock()
+		b.loaded.Done()
 	} else {
-		b.loaded.Lock() // wait until it is loaded
-		b.loaded.Unlock()
+		b.loaded.Wait()
 	}
 	if !b.ok || b.err != nil {
 		return nil, b.err

@@ -66,7 +66,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
-	w.plan = r.plan(w.needs(slots))
+	w.plan = r.plan(w.needs(slots, r.memory()/nearShare))
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
 	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
 		partition: func(i int) int { return job.partition(ts[i][0] << job.g.LowBits()) },
@@ -102,6 +102,7 @@ type work struct {
 	step         step.Step
 	input        *jobdir.Tier
 	predecessors *jobdir.Tier // for solve only
+	near         *jobdir.Near // the decoded blocks of input
 	ranges       []uint64     // of the output
 	plan         plan
 }
@@ -145,8 +146,9 @@ func (w *work) close() {
 	}
 }
 
-// needs returns the memory needs of the job; slots are the numbers of slots of its ranges.
-func (w *work) needs(slots []int) needs {
+// needs returns the memory needs of the job, and makes near; slots are the numbers of slots of
+// its ranges. near takes at most the given number of bytes, unless its smallest size takes more.
+func (w *work) needs(slots []int, nearMemory int) needs {
 	g := w.job.g
 	n := needs{shared: g.Tables(), windows: 1}
 	largest, all := 0, 0
@@ -155,12 +157,29 @@ func (w *work) needs(slots []int) needs {
 		all += s
 	}
 	n.shared += len(slots)*16 + all/presets[0].slots*taskMemory
-	near := 0
 	if w.input != nil {
+		most := jobdir.NearBits // bits of a section
+		var section, size, sizes [65]int
+		top := max(most, int(g.KeyBits()-g.LowBits()))
 		for i := range w.input.Len() {
-			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
+			rng := w.input.Range(i)
+			s := len(g.Low(w.input.Number(), rng))
+			largest = max(largest, s)
+			for b := most; b <= top; b++ {
+				if at := int(rng >> b); at != section[b] {
+					section[b], size[b] = at, 0
+				}
+				size[b] += blockMemory(s)
+				sizes[b] = max(sizes[b], size[b])
+			}
+			for top > most && sizes[top] > nearMemory {
+				top--
+			}
 		}
-		near = min(jobdir.MostNear, w.input.Len())
+		w.near = w.input.Near(uint(top), func(dst []uint64, rng uint64) []uint64 {
+			return w.step.Outputs(dst, w.input.Number(), rng)
+		})
+		n.shared += 2*sizes[top] + jobdir.NearSpare*blockMemory(largest)
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -168,7 +187,7 @@ func (w *work) needs(slots []int) needs {
 		n.shared += w.predecessors.Len() * entryMemory
 	}
 	n.record = blockMemory(largest)
-	n.worker = (near+2)*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
+	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
 	return n
 }
@@ -183,7 +202,9 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 		}
 	}
 	g := job.g
-	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	from := w.near.Cursor(w.plan.window)
+	from.OpenOnly = job.Step == step.Possible // a terminal position has no successors
+	pull := &step.Puller{Step: w.step, From: from}
 	var predecessors *jobdir.TierCursor
 	if w.predecessors != nil {
 		predecessors = w.predecessors.Cursor(w.plan.window)

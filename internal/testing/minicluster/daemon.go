@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Daemon is one of the five daemons, or NameNode2.
+// A Daemon is one of the five daemons, NameNode2, or a daemon of another node (see OfNode).
 type Daemon string
 
 // The daemons.
@@ -71,15 +71,19 @@ func (c *Cluster) nameNodes() []Daemon {
 
 // daemons returns all daemons, in the order in which they are started.
 func (c *Cluster) daemons() []Daemon {
-	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
+	all := append(c.nameNodes(), DataNode, ResourceManager, NodeManager)
+	for n := 2; n <= c.nodes(); n++ {
+		all = append(all, DataNode.OfNode(n), NodeManager.OfNode(n))
+	}
+	return append(all, JobHistoryServer)
 }
 
 // java returns a command that runs a daemon. Its environment, which tasks get through the
 // NodeManager, does not contain settings of another Hadoop from this process's environment.
 func (c *Cluster) java(ctx context.Context, d Daemon, args ...string) *exec.Cmd {
-	s := specs[d]
-	all := slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
-		daemonHeap, "-cp", c.classPath(string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
+	s := specs[d.first()]
+	all := slices.Concat(c.javaOpts(), strings.Fields(quickStart), []string{
+		daemonHeap, "-cp", c.classPath(d.node(), string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
 	})
 	if c.state.HA && s.id != "" {
 		all = append(all, "-D", "dfs.ha.namenode.id="+s.id)
@@ -97,9 +101,9 @@ func (c *Cluster) pidFile(d Daemon) string {
 // start starts a daemon in a session of its own and does not wait until it is ready. It
 // keeps the log of the previous run under another name.
 func (c *Cluster) start(d Daemon) error {
-	if d == NodeManager {
+	if d.first() == NodeManager {
 		// Tasks of a NodeManager that was killed are left without a parent.
-		if err := c.killTasks(); err != nil {
+		if err := c.killTasks(d.node()); err != nil {
 			return err
 		}
 	}
@@ -173,8 +177,12 @@ func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
 			return err
 		}
 	}
-	if slices.Contains(which, NodeManager) {
-		return c.killTasks()
+	for _, d := range which {
+		if d.first() == NodeManager {
+			if err := c.killTasks(d.node()); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -200,9 +208,9 @@ func (c *Cluster) end(ctx context.Context, d Daemon, s syscall.Signal) error {
 	return nil
 }
 
-// killTasks kills the remaining tasks that this cluster's NodeManager started. A
-// NodeManager that was killed leaves them running.
-func (c *Cluster) killTasks() error {
+// killTasks kills the remaining tasks that the NodeManager of node n started. A NodeManager that
+// was killed leaves them running.
+func (c *Cluster) killTasks(n int) error {
 	for {
 		tasks, err := filepath.Glob("/proc/[0-9]*/environ")
 		if err != nil {
@@ -211,7 +219,7 @@ func (c *Cluster) killTasks() error {
 		// Processes that have ended, zombies and those of other users have no environment.
 		tasks = slices.DeleteFunc(tasks, func(name string) bool {
 			environ, _ := os.ReadFile(name)
-			return !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.path("local")+"/"))
+			return !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.nodeDir(n).Local+"/"))
 		})
 		if len(tasks) == 0 {
 			return nil

@@ -302,6 +302,10 @@ func (c *Cluster) running() bool {
 
 // prepare creates everything that the daemons need before they are started.
 func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer) error {
+	nodes := cmp.Or(config.Nodes, c.state.Nodes, 1)
+	if nodes < 1 || nodes > maxNodes {
+		return fmt.Errorf("cluster: %d nodes: expected 1 to %d", nodes, maxNodes)
+	}
 	java, err := findJava(javaHomes())
 	if err != nil {
 		return err
@@ -309,10 +313,6 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	jars, err := needJars(ctx, java, progress)
 	if err != nil {
 		return err
-	}
-	nodes := cmp.Or(config.Nodes, c.state.Nodes, 1)
-	if nodes < 1 || nodes > maxNodes {
-		return fmt.Errorf("cluster: %d nodes: expected 1 to %d", nodes, maxNodes)
 	}
 	if _, err := os.Stat(c.formatted()); err == nil {
 		if c.state.HA != config.HA {

@@ -170,8 +170,16 @@ func startTime(pid int) string {
 func (c *Cluster) Kill(d Daemon) error { return c.end(context.Background(), d, syscall.SIGKILL) }
 
 // stop stops daemons, the last started first: a NodeManager that ends contacts its
-// ResourceManager, and retries for minutes if that is not running.
+// ResourceManager, and retries for minutes if that is not running. A NodeManager takes several
+// seconds, so all of them end at the same time.
 func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
+	for _, d := range which {
+		if pid := c.pid(d); pid != 0 && d.first() == NodeManager {
+			if err := signal(pid, syscall.SIGTERM); err != nil {
+				return fmt.Errorf("cluster: stop %s: %w", d, err)
+			}
+		}
+	}
 	for _, d := range slices.Backward(which) {
 		if err := c.end(ctx, d, syscall.SIGTERM); err != nil {
 			return err

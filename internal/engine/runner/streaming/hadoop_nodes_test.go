@@ -25,19 +25,24 @@ func TestHadoopNodes(t *testing.T) {
 
 // testNodeLost kills, with its storage, the node that runs a map, and starts it again at the end.
 func testNodeLost(t *testing.T, s *site) {
+	begun := time.Now()
+	step := func(what string) { t.Logf("%.1f s: %s", time.Since(begun).Seconds(), what) }
 	g := s.newGate(t, "data_second6", "*")
 	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	n := g.node(t)
+	step(fmt.Sprintf("a map waits on node %d", n))
 	s.wantNodes(t, 0)
 	s.cluster(t, "kill-node", "--remove-storage", n)
 	s.wantNodes(t, n)
 	g.open()
 	d.wantDone(t)
+	step("solved")
 	s.wantFinal(t, small, g.data)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
 	s.cluster(t, "start-node", n)
+	step("the node is back")
 	s.wantNodes(t, 0)
 }
 

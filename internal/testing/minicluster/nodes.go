@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"strconv"
 	"strings"
 	"syscall"
@@ -137,4 +138,25 @@ func (c *Cluster) StartNode(ctx context.Context, n int) error {
 		return err
 	}
 	return c.Start(ctx, daemons...)
+}
+
+// WaitReplicated waits until all blocks have all their replicas. The name node must know which
+// data nodes are lost.
+func (c *Cluster) WaitReplicated(ctx context.Context) error {
+	owner, err := user.Current()
+	if err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, DefaultTimeout, errSlow)
+	defer cancel()
+	for {
+		// The counts of FSNamesystemState are out of date for a second.
+		err := c.check(ctx, NameNode, "/fsck?ugi="+owner.Username+"&path=/", `Under-replicated blocks:\s+0 |Missing blocks:\s+0\s`, 2)
+		if err == nil {
+			return nil
+		}
+		if slow := sleep(ctx, readyPoll); slow != nil {
+			return fmt.Errorf("cluster: wait for replicas: %w: %w", slow, err)
+		}
+	}
 }

@@ -220,29 +220,38 @@ func (c *Cluster) end(ctx context.Context, d Daemon, s syscall.Signal) error {
 // was killed leaves them running.
 func (c *Cluster) killTasks(n int) error {
 	for {
-		tasks, err := filepath.Glob("/proc/[0-9]*/environ")
-		if err != nil {
-			return fmt.Errorf("cluster: %w", err)
+		tasks, err := c.tasks(n)
+		if err != nil || len(tasks) == 0 {
+			return err
 		}
-		// Processes that have ended, zombies and those of other users have no environment.
-		tasks = slices.DeleteFunc(tasks, func(name string) bool {
-			environ, _ := os.ReadFile(name)
-			return !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.nodeDir(n).Local+"/"))
-		})
-		if len(tasks) == 0 {
-			return nil
-		}
-		for _, name := range tasks {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			if err == nil {
-				err = signal(pid, syscall.SIGKILL)
-			}
-			if err != nil {
-				return fmt.Errorf("cluster: kill task %s: %w", name, err)
+		for _, pid := range tasks {
+			if err := signal(pid, syscall.SIGKILL); err != nil {
+				return fmt.Errorf("cluster: kill task %d: %w", pid, err)
 			}
 		}
 		time.Sleep(endPoll)
 	}
+}
+
+// tasks returns the processes that the NodeManager of node n started, and their children.
+func (c *Cluster) tasks(n int) (pids []int, err error) {
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	for _, name := range names {
+		// Processes that have ended, zombies and those of other users have no environment.
+		environ, _ := os.ReadFile(name)
+		if !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.nodeDir(n).Local+"/")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			return nil, fmt.Errorf("cluster: task %s: %w", name, err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
 }
 
 // signal sends a signal to a process. It is not an error if the process has ended already.

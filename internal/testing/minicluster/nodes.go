@@ -105,6 +105,30 @@ func (c *Cluster) nodeDaemons(n int) ([]Daemon, error) {
 	return []Daemon{DataNode.OfNode(n), NodeManager.OfNode(n)}, nil
 }
 
+// SignalNode sends a signal to both daemons of node n, and then to its tasks.
+func (c *Cluster) SignalNode(n int, s syscall.Signal) error {
+	daemons, err := c.nodeDaemons(n)
+	if err != nil {
+		return err
+	}
+	var pids []int
+	for _, d := range daemons {
+		if pid := c.pid(d); pid != 0 {
+			pids = append(pids, pid)
+		}
+	}
+	tasks, err := c.tasks(n)
+	if err != nil {
+		return err
+	}
+	for _, pid := range append(pids, tasks...) {
+		if err := signal(pid, s); err != nil {
+			return fmt.Errorf("cluster: signal process %d of node %d: %w", pid, n, err)
+		}
+	}
+	return nil
+}
+
 // KillNode kills both daemons and all tasks of node n by SIGKILL, like a power cut. With
 // removeStorage, it also deletes its blocks and the files of its tasks.
 func (c *Cluster) KillNode(n int, removeStorage bool) error {
@@ -112,14 +136,8 @@ func (c *Cluster) KillNode(n int, removeStorage bool) error {
 	if err != nil {
 		return err
 	}
-	// Both are killed before it waits for one, and the tasks are killed last: a NodeManager would
-	// report their end.
-	var errs []error
-	for _, d := range daemons {
-		if pid := c.pid(d); pid != 0 {
-			errs = append(errs, signal(pid, syscall.SIGKILL))
-		}
-	}
+	// The daemons are killed before the tasks, whose end a NodeManager would report.
+	errs := []error{c.SignalNode(n, syscall.SIGKILL)}
 	for _, d := range daemons {
 		errs = append(errs, c.Kill(d))
 	}

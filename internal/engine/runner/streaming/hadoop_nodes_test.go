@@ -4,14 +4,20 @@ package streaming_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
@@ -44,6 +50,126 @@ func testNodeLost(t *testing.T, s *site) {
 	s.cluster(t, "start-node", n)
 	step("the node is back")
 	s.wantNodes(t, 0)
+}
+
+// TestLongHadoopNodes loses nodes of a cluster of three at random, TREEREDUCE_LOSSES of them one
+// after the other. Each is killed for good, with its storage, at a stage of a run; then an empty
+// one takes its place. The run must end with the same text in final, without intervention or
+// after one --resume. At last, a node hangs for two minutes.
+func TestLongHadoopNodes(t *testing.T) {
+	longtest.Skip(t)
+	s := newSite(t, clustertest.Up(t.Context(), t, minicluster.Config{Nodes: 3}))
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range longtest.Number(t, "TREEREDUCE_LOSSES", 20) {
+		at := stages[i%len(stages)]
+		s.run(t, fmt.Sprintf("%d-%s", i+1, at.name), func(t *testing.T, s *site) { testLoss(t, s, at, random) })
+	}
+	s.run(t, "hangs", testNodeHangs)
+}
+
+// A stage is the part of a run in which a node is lost.
+type stage struct {
+	name  string
+	b     board
+	job   string // on the cluster, except solve.FinalDir
+	flags string
+	ended bool // the job has ended on the cluster, and the driver commits it
+}
+
+var stages = []stage{
+	{"possible", small, "data_first8", "--reducers 3" + twoJobs, false},
+	{"solve", small, "data_second6", "--reducers 3" + twoJobs, false},
+	{"forward-pass", nine, "mark9", "--reducers 3" + threePasses, false},
+	{"retrograde-pass", nine, "solve1", "--reducers 3" + threePasses, false},
+	{"lists", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
+	{"final", course, solve.FinalDir, "", false},
+	{"commit", small, "data_second6", "--reducers 3" + twoJobs, true},
+}
+
+// testLoss loses a node at a stage: while its maps wait, at most six seconds after they continue,
+// while the driver commits the job, or while it writes final.
+func testLoss(t *testing.T, s *site, at stage, random *rand.Rand) {
+	n := 1 + random.IntN(3)
+	after := time.Duration(random.Int64N(int64(6 * time.Second)))
+	waiting := random.IntN(2) == 0
+	g := s.newGate(t, at.job, "*")
+	defer s.files.RemoveAll(g.data)
+	d := s.start(t, at.b, g.data, at.flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+	if at.job != solve.FinalDir {
+		g.wait(t, d)
+	}
+	switch {
+	case at.job == solve.FinalDir:
+		s.waitFor(t, d, func() bool {
+			j, err := solve.ReadJournal(s.files, g.data)
+			return err == nil && j.Now != nil && j.Now.Job == at.job
+		})
+	case at.ended:
+		g.open()
+		s.waitFor(t, d, func() bool {
+			return slices.ContainsFunc(s.apps(t), func(app yarn.App) bool {
+				return app.Name == "treereduce "+at.job && app.Ended()
+			})
+		})
+	case !waiting:
+		g.open()
+		time.Sleep(after)
+	}
+	if err := s.KillNode(n, true); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	g.open()
+	out, code := d.wait(t)
+	t.Logf("node %d lost, maps waiting %v or %v later: exit status %d after %.1f s", n, waiting, after, code, time.Since(begun).Seconds())
+	if code != 0 {
+		t.Logf("%s", out)
+		s.resume(t, at.b, g.data, at.flags)
+	}
+	s.wantFinal(t, at.b, g.data)
+	if err := s.StartNode(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WaitReplicated(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until a condition is true, or the driver has ended.
+func (s *site) waitFor(t *testing.T, d *driver, condition func() bool) {
+	t.Helper()
+	for begun := time.Now(); !condition() && len(d.err) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > waitTime {
+			t.Fatal("the driver does not come to the stage")
+		}
+	}
+}
+
+// testNodeHangs stops the node that runs a map for two minutes.
+func testNodeHangs(t *testing.T, s *site) {
+	g := s.newGate(t, "data_second6", "*")
+	d := s.start(t, small, g.data, "--reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	n := g.node(t)
+	if err := s.SignalNode(n, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	resumed := make(chan error, 1)
+	time.AfterFunc(2*time.Minute, func() { resumed <- s.SignalNode(n, syscall.SIGCONT) })
+	g.open()
+	out, code := d.wait(t)
+	t.Logf("node %d hung: exit status %d after %.1f s", n, code, time.Since(begun).Seconds())
+	if code != 0 {
+		t.Logf("%s", out)
+		s.resume(t, small, g.data, "--reducers 3"+twoJobs)
+	}
+	s.wantFinal(t, small, g.data)
+	if err := <-resumed; err != nil {
+		t.Error(err)
+	}
 }
 
 // node returns the number of a node on which the gate blocks a map.

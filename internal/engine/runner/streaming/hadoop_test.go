@@ -696,12 +696,8 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 // number of times. It returns one application for each.
 func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	t.Helper()
-	var answer struct {
-		Apps struct{ App []yarn.App }
-	}
-	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
 	got, apps := make(map[string]int), make(map[string]yarn.App)
-	for _, app := range answer.Apps.App {
+	for _, app := range s.apps(t) {
 		name := strings.TrimPrefix(app.Name, "treereduce ")
 		got[name]++
 		apps[name] = app
@@ -710,6 +706,16 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 		t.Errorf("applications %v, want %v", got, want)
 	}
 	return apps
+}
+
+// apps returns the applications of this test.
+func (s *site) apps(t *testing.T) []yarn.App {
+	t.Helper()
+	var answer struct {
+		Apps struct{ App []yarn.App }
+	}
+	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
+	return answer.Apps.App
 }
 
 // getJSON gets the answer of a web service.

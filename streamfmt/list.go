@@ -166,11 +166,12 @@ type ListWriter struct {
 // A listPage is the index page of the cells of a tier: first is the tier, and in the high 32
 // bits the number of cells; second is the number of rows.
 type listPage struct {
-	indexPage
-	end uint64 // of the last cell
+	first, second uint64 // see writePage
+	entries       []byte
+	end           uint64 // of the last cell
 }
 
-// cellsUnit is the value in indexPage.first of one cell.
+// cellsUnit is the value in listPage.first of one cell.
 const cellsUnit = 1 << 32
 
 // NewListWriter returns a writer of a list file of a game, and writes the head.
@@ -184,7 +185,7 @@ func (w *ListWriter) Append(p *Packer) error {
 	for _, c := range p.Cells {
 		page := w.pages[c.Tier]
 		if page == nil {
-			page = &listPage{indexPage: indexPage{first: uint64(c.Tier)}}
+			page = &listPage{first: uint64(c.Tier)}
 			w.pages[c.Tier] = page
 		}
 		at := w.offset + c.Offset
@@ -209,17 +210,20 @@ func (w *ListWriter) Append(p *Packer) error {
 
 // Close writes the index and the tail. It does not close the underlying writer.
 func (w *ListWriter) Close() error {
-	var pages []*indexPage
-	var summary []byte
+	index := w.offset
 	for _, tier := range slices.Sorted(maps.Keys(w.pages)) {
-		pages = append(pages, &w.pages[tier].indexPage)
+		p := w.pages[tier]
+		if err := w.writePage(p.first, p.second, p.entries); err != nil {
+			return err
+		}
 	}
+	var summary []byte
 	for v, n := range w.counts {
 		if n > 0 {
 			summary = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(summary, uint16(v)), n)
 		}
 	}
-	return w.end(pages, summary, w.rows, listTailMagic)
+	return w.end(index, summary, w.rows, listTailMagic)
 }
 
 // A ListFile is an open list file. It is safe for concurrent use.

@@ -255,40 +255,47 @@ type Entry struct {
 // for each.
 func (f *File) Len() int { return int(f.count) }
 
+// Bytes returns the number of bytes of all blocks.
+func (f *File) Bytes() (n uint64) {
+	for _, p := range f.pages {
+		n += p.at - p.second
+	}
+	return n
+}
+
 // minEntry is the minimum number of bytes of an entry of the index.
 const minEntry = 2 + sumSize
 
 // Entries reads the complete index. It takes 24 bytes of memory for each block.
 func (f *File) Entries() (entries []Entry, err error) {
 	entries = make([]Entry, 0, min(f.count, uint64(f.size)/minEntry))
-	var bytes []byte
+	var buf []byte
 	for i := range f.pages {
-		if bytes, entries, err = f.readPage(bytes, entries, i); err != nil {
+		if buf, err = f.readEntries(buf, &f.pages[i]); err != nil {
+			return nil, err
+		}
+		if entries, err = f.parsePage(entries, buf, i); err != nil {
 			return nil, err
 		}
 	}
 	return entries, nil
 }
 
-// readPage reads the i-th page of the index into the memory of buf, and appends its entries.
-func (f *File) readPage(buf []byte, entries []Entry, i int) ([]byte, []Entry, error) {
+// parsePage appends the entries of the i-th page, whose bytes are src.
+func (f *File) parsePage(entries []Entry, src []byte, i int) ([]Entry, error) {
 	p := &f.pages[i]
-	buf, ok, err := f.readEntries(buf, p)
-	if err != nil {
-		return nil, nil, err
+	if crc32.Checksum(src, castagnoli) != p.sum {
+		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
 	}
-	if !ok {
-		return nil, nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
-	}
-	src, rng, offset := buf, p.first, p.second
+	rng, offset := p.first, p.second
 	for n := uint64(i) * pageSize; n < min(f.count, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
 		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || length == 0 || length > min(p.at-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
-			return nil, nil, f.errorf("damaged in its index, at block %d", n)
+			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
 		if rng += step; rng < step {
-			return nil, nil, f.errorf("damaged in its index, at block %d: ranges are not in order", n)
+			return nil, f.errorf("damaged in its index, at block %d: ranges are not in order", n)
 		}
 		sum := binary.LittleEndian.Uint32(src[a+b:])
 		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length), Sum: sum})
@@ -297,13 +304,13 @@ func (f *File) readPage(buf []byte, entries []Entry, i int) ([]byte, []Entry, er
 	}
 	switch {
 	case len(src) > 0:
-		return nil, nil, f.errorf("damaged in its index: %d bytes are left over on page %d", len(src), i)
+		return nil, f.errorf("damaged in its index: %d bytes are left over on page %d", len(src), i)
 	case offset != p.at:
-		return nil, nil, f.errorf("damaged in its index: the blocks of page %d end at byte %d, expected %d", i, offset, p.at)
+		return nil, f.errorf("damaged in its index: the blocks of page %d end at byte %d, expected %d", i, offset, p.at)
 	case i+1 < len(f.pages) && rng >= f.pages[i+1].first:
-		return nil, nil, f.errorf("damaged in its index, after page %d: ranges are not in order", i)
+		return nil, f.errorf("damaged in its index, after page %d: ranges are not in order", i)
 	}
-	return buf, entries, nil
+	return entries, nil
 }
 
 // A Cursor reads blocks of a file. It reads ahead, so it is fastest in ascending order. It is
@@ -315,7 +322,7 @@ type Cursor struct {
 	decoder Decoder
 
 	page    int // the page in entries, if there are any
-	at      int // the entry that was found last
+	at      int // in entries: the first range that is not below the one that was searched last
 	bytes   []byte
 	entries []Entry
 }
@@ -323,13 +330,25 @@ type Cursor struct {
 // Cursor returns a Cursor that reads ahead the given number of bytes.
 func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
 
-// load reads the i-th page of the index, unless it is the one that was read last.
+// load reads the i-th page of the index, unless it is the one that was read last. If the page and
+// its blocks are much smaller than what the cursor reads ahead, load reads all of them at once.
 func (c *Cursor) load(i int) (err error) {
 	if i == c.page && len(c.entries) > 0 {
 		return nil
 	}
+	p, raw := &c.f.pages[i], []byte(nil)
+	if size := p.end - p.second; size <= uint64(c.ahead)/4 {
+		if raw, err = c.window.get(&c.f.frame, p.second, size, uint64(c.ahead)); err == nil {
+			raw = raw[p.at-p.second:]
+		}
+	} else {
+		c.bytes, err = c.f.readEntries(c.bytes, p)
+		raw = c.bytes
+	}
 	c.page, c.at = i, 0
-	c.bytes, c.entries, err = c.f.readPage(c.bytes, c.entries[:0], i)
+	if c.entries = c.entries[:0]; err == nil {
+		c.entries, err = c.f.parsePage(c.entries, raw, i)
+	}
 	return err
 }
 
@@ -344,29 +363,34 @@ func (c *Cursor) Entry(i int) (e Entry, err error) {
 // Find locates the block of a range without reading the complete index; ok is false if the file
 // has none. It keeps the page of the index that it read last, and is fastest in ascending order.
 func (c *Cursor) Find(rng uint64) (e Entry, ok bool, err error) {
+	if _, err = c.Search(rng); err != nil || c.at == len(c.entries) || c.entries[c.at].Range != rng {
+		return e, false, err
+	}
+	return c.entries[c.at], true, nil
+}
+
+// Search returns the number of blocks whose ranges are below rng, as Find finds them.
+func (c *Cursor) Search(rng uint64) (int, error) {
 	if n := len(c.entries); n == 0 || rng < c.entries[0].Range || rng > c.entries[n-1].Range {
-		i := sort.Search(len(c.f.pages), func(i int) bool { return c.f.pages[i].first > rng }) - 1
-		if i < 0 {
-			return e, false, nil
+		if len(c.f.pages) == 0 {
+			return 0, nil
 		}
-		if err := c.load(i); err != nil {
-			return e, false, err
+		i := sort.Search(len(c.f.pages), func(i int) bool { return c.f.pages[i].first > rng })
+		if err := c.load(max(i-1, 0)); err != nil {
+			return 0, err
 		}
 	}
-	if c.entries[c.at].Range > rng {
+	if c.at > 0 && c.entries[c.at-1].Range >= rng {
 		c.at = 0
 	}
 	step := 1
-	for c.at+step < len(c.entries) && c.entries[c.at+step].Range <= rng {
+	for c.at+step < len(c.entries) && c.entries[c.at+step].Range < rng {
 		c.at += step
 		step *= 2
 	}
-	rest := c.entries[c.at:min(c.at+step, len(c.entries))]
-	c.at += sort.Search(len(rest), func(n int) bool { return rest[n].Range > rng }) - 1
-	if e = c.entries[c.at]; e.Range != rng {
-		return Entry{}, false, nil
-	}
-	return e, true, nil
+	rest := c.entries[c.at:min(c.at+step+1, len(c.entries))]
+	c.at += sort.Search(len(rest), func(i int) bool { return rest[i].Range >= rng })
+	return c.page*pageSize + c.at, nil
 }
 
 // Raw returns the packed bytes of a block, after verifying its checksum. They are valid until

@@ -2,6 +2,7 @@ package streamfmt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func TestFind(t *testing.T) {
 		ascending := slices.Sorted(slices.Values(questions))
 		r := rand.New(rand.NewPCG(2, 3))
 		r.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
-		used := f.Cursor(0)
+		used := f.Cursor(1 << 16)
 		for _, q := range slices.Concat(ascending, questions) {
 			want, there := of[q]
 			for _, c := range []*Cursor{f.Cursor(0), used} {
@@ -159,6 +160,10 @@ func TestFind(t *testing.T) {
 				if err != nil || ok != there || got != want {
 					t.Errorf("%d blocks: Find(%#x) = %v, %v, %v, want %v, %v", size.blocks, q, got, ok, err, want, there)
 				}
+			}
+			below, _ := slices.BinarySearchFunc(entries, q, func(e Entry, q uint64) int { return cmp.Compare(e.Range, q) })
+			if got, err := used.Search(q); err != nil || got != below {
+				t.Errorf("%d blocks: Search(%#x) = %d, %v, want %d", size.blocks, q, got, err, below)
 			}
 			if len(entries) > 0 {
 				i := r.IntN(len(entries))

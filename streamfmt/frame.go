@@ -104,13 +104,10 @@ type page struct {
 	sum           uint32
 }
 
-// readEntries reads the entries of a page into the memory of buf, and verifies their checksum.
-func (f *frame) readEntries(buf []byte, p *page) (entries []byte, ok bool, err error) {
+// readEntries reads the entries of a page into the memory of buf.
+func (f *frame) readEntries(buf []byte, p *page) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(p.end-p.at))[:p.end-p.at]
-	if err := f.readAt(buf, int64(p.at)); err != nil {
-		return nil, false, err
-	}
-	return buf, crc32.Checksum(buf, castagnoli) == p.sum, nil
+	return buf, f.readAt(buf, int64(p.at))
 }
 
 // readDirectory parses the directory.
@@ -218,9 +215,17 @@ type window struct {
 }
 
 // read returns the length bytes at offset at, which are valid until the next call; ok reports
-// whether their checksum is sum. If the window does not contain them all, read fills it from
-// at: with length bytes, or with ahead bytes if that is more, but none of the index.
+// whether their checksum is sum.
 func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byte, ok bool, err error) {
+	if raw, err = w.get(f, at, length, ahead); err != nil {
+		return nil, false, err
+	}
+	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
+}
+
+// get is read without a checksum. If the window does not contain all the bytes, get fills it
+// from at: with length bytes, or with ahead bytes if that is more, but none after the blocks.
+func (w *window) get(f *frame, at, length, ahead uint64) ([]byte, error) {
 	if w.f != f || at < w.at || at+length > w.at+uint64(len(w.bytes)) {
 		size := max(length, min(ahead, f.index-at))
 		if uint64(cap(w.bytes)) < size {
@@ -229,11 +234,10 @@ func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byt
 		w.f, w.at, w.bytes = f, at, w.bytes[:size]
 		if err := f.readAt(w.bytes, int64(at)); err != nil {
 			w.f = nil
-			return nil, false, err
+			return nil, err
 		}
 	}
-	raw = w.bytes[at-w.at:][:length]
-	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
+	return w.bytes[at-w.at:][:length], nil
 }
 
 // Name returns the name of the file in errors.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"maps"
 	"math/bits"
@@ -311,11 +312,11 @@ func (f *ListFile) Cells(tier int) ([]Cell, error) {
 		return nil, nil
 	}
 	p := &f.pages[n]
-	src, ok, err := f.readEntries(nil, p)
+	src, err := f.readEntries(nil, p)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if crc32.Checksum(src, castagnoli) != p.sum {
 		return nil, f.errorf("damaged in its index: the checksum of the page of tier %d is wrong", tier)
 	}
 	damaged := func() error { return f.errorf("damaged in its index, in tier %d", tier) }

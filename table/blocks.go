@@ -21,7 +21,14 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []*jobdir.Tier // the same files, opened for verification
+	tiers []tierRanges // the same files, opened for verification
+}
+
+// A tierRanges is a tier with its ranges.
+type tierRanges struct {
+	*jobdir.Tier
+	ranges []uint64
+	most   []uint32 // by range: an upper bound for the number of positions
 }
 
 // A viewKey is the tier and range of a block.
@@ -122,9 +129,19 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
 		if err != nil {
 			return err
+		}
+		tier := tierRanges{Tier: opened}
+		index := tier.Cursor(0)
+		for n := range tier.Len() {
+			e, err := index.Entry(n)
+			if err != nil {
+				return errors.Join(err, tier.Close())
+			}
+			tier.ranges = append(tier.ranges, e.Range)
+			tier.most = append(tier.most, uint32(min(jobdir.MostRecords(e), len(t.g.Low(i, e.Range)))))
 		}
 		t.tiers = append(t.tiers, tier)
 	}
@@ -138,10 +155,10 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	}
 	for i, tier := range t.tiers {
 		parts = append(parts, &rulesPart{
-			ranges: tier.Ranges(),
+			ranges: tier.ranges,
 			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
+			most:   func(n int) int { return int(tier.most[n]) },
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(ahead)}
 				if i+1 < len(t.tiers) {

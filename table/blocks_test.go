@@ -93,11 +93,15 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 		t.Fatal(err)
 	}
 	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
+	ranges, err := in.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := in.Cursor(0)
 	changed := false
 	for i := 0; i <= in.Len(); i++ {
 		b := new(block.Block)
-		if !changed && (i == in.Len() || in.Range(i) >= rng) {
+		if !changed && (i == in.Len() || ranges[i] >= rng) {
 			changed = true
 			if _, err := c.Load(b, rng); err != nil {
 				t.Fatal(err)
@@ -110,11 +114,11 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 				t.Fatalf("%#x has no slot", p)
 			}
 			change(b, slot)
-			if i < in.Len() && in.Range(i) > rng {
+			if i < in.Len() && ranges[i] > rng {
 				i-- // insert a new block before this one
 			}
 		} else if i < in.Len() {
-			if _, err := c.Load(b, in.Range(i)); err != nil {
+			if _, err := c.Load(b, ranges[i]); err != nil {
 				t.Fatal(err)
 			}
 		} else {

@@ -64,11 +64,10 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	possible := step.New(step.Possible, t.g)
 	here := t.tiers[tier]
-	ranges := here.Ranges()
+	ranges := slices.Clone(here.ranges)
 	if tier > 0 {
-		before := t.tiers[tier-1]
-		for i := range before.Len() {
-			ranges = possible.Outputs(ranges, tier-1, before.Range(i))
+		for _, rng := range t.tiers[tier-1].ranges {
+			ranges = possible.Outputs(ranges, tier-1, rng)
 		}
 	} else {
 		ranges = append(ranges, t.g.Start()>>t.g.LowBits())
@@ -161,7 +160,7 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 func (t *blocks) backward(ctx context.Context, tier int) error {
 	solve := step.New(step.Solve, t.g)
 	here, next := t.tiers[tier], t.tiers[tier+1]
-	return eachRange(ctx, here.Ranges(), func() func(uint64) error {
+	return eachRange(ctx, here.ranges, func() func(uint64) error {
 		var found, want block.Block
 		hereCursor, pull := here.Cursor(verifyAhead), &step.Puller{Step: solve, From: next.Cursor(verifyAhead)}
 		return func(rng uint64) error {

@@ -7,9 +7,9 @@ const (
 	processMemory = 30e6
 	// tableTimes is the number of copies of the tables for the moves of blocks.
 	tableTimes = 1.75
-	// rangeMemory is the memory for a range of the tier with the most ranges, in the indexes
-	// that a job reads and writes.
-	rangeMemory = 360
+	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
+	// of the indexes that a job reads and writes.
+	rangeMemory = 2
 	// rowMemory is the memory for a row of the tier with the most rows; farMemory is the same
 	// if moves lead beyond the next tier. The workers of a core use at most coreRows bytes.
 	rowMemory = 140

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,19 +128,10 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	default:
 		return o, command.Usagef("--final %q: expected yes, no or auto", o.Final)
 	}
-	if c.IsSet("until-tier") && o.UntilTier < 0 {
-		return o, command.Usagef("--until-tier %d: expected 0 or more", o.UntilTier)
-	}
-	if c.IsSet("reducers") && o.Reducers < 1 {
-		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
-	}
 	if o.Reducers > maxReducers {
 		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
 	}
-	if n := c.Int64("cluster-above"); n < 0 {
-		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
-	}
-	return o, nil
+	return o, cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers"))
 }
 
 // modeOf returns how to handle a run that already exists in the data directory.

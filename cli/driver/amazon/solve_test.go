@@ -46,7 +46,7 @@ func TestEMRWords(t *testing.T) {
 		"height":        {"--height 3"},
 		"connect":       {"--connect 3"},
 	}
-	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster"}
 	other = append(other, notOnEMR...)
 	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
 		other = append(other, flag.Names()[0])

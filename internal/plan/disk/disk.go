@@ -1,5 +1,5 @@
 // Package disk estimates the disk space that a solve needs, without counting positions if that is
-// sufficient.
+// sufficient. It knows neither time nor cost.
 package disk
 
 import (

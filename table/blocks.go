@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -21,14 +22,14 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []tierRanges // the same files, opened for verification
+	tiers []tierRanges // the same tiers, opened for reading completely
 }
 
 // A tierRanges is a tier with its ranges.
 type tierRanges struct {
-	*jobdir.Tier
-	ranges []uint64
-	most   []uint32 // by range: an upper bound for the number of positions
+	*jobdir.Tier // nil if the table omits the tier
+	ranges       []uint64
+	most         []uint32 // by range: an upper bound for the number of positions
 }
 
 // A viewKey is the tier and range of a block.
@@ -41,11 +42,15 @@ type viewKey struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
+// A tierFile is the file of a tier. The fields closer and cursor are nil if the table omits it.
 type tierFile struct {
-	*streamfmt.File
+	name   string
+	counts Counts
 	closer store.File
 	cursor *streamfmt.Cursor
 }
+
+func (f *tierFile) stored() bool { return f.cursor != nil }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
 	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
@@ -59,19 +64,26 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if err != nil {
 			return nil, err
 		}
-		in, err := fsys.Open(name)
+		f := &tierFile{name: name}
+		t.files = append(t.files, f)
+		if sealed == nil {
+			f.counts = make(Counts)
+			for value, n := range seal.Omission(filepath.Base(name)).Counts {
+				f.counts[game.Value(value)] = n
+			}
+			continue
+		}
+		if f.closer, err = fsys.Open(name); err != nil {
+			return nil, err
+		}
+		file, err := jobdir.OpenPacked(f.closer, name, sealed, streamfmt.OpenFile)
 		if err != nil {
 			return nil, err
 		}
-		f := &tierFile{closer: in}
-		t.files = append(t.files, f)
-		if f.File, err = jobdir.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
-			return nil, err
+		if file.Spec() != g.Spec() || file.Tier() != tier {
+			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
-		if f.Spec() != g.Spec() || f.Tier() != tier {
-			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
-		}
-		f.cursor = f.Cursor(0)
+		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
 	}
 	return t, nil
 }
@@ -80,31 +92,26 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 func (t *blocks) Close() error {
 	var errs []error
 	for _, f := range t.files {
-		errs = append(errs, f.closer.Close())
+		if f.closer != nil {
+			errs = append(errs, f.closer.Close())
+		}
 	}
 	for _, tier := range t.tiers {
-		errs = append(errs, tier.Close())
+		if tier.Tier != nil {
+			errs = append(errs, tier.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
 
-func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
+func (t *blocks) counts(tier int) (Counts, error) { return t.files[tier].counts, nil }
 
-// lookup reads a page of the index and one block, unless they are cached.
+// lookup reads a page of the index and one block, unless they are cached; several of them for a
+// position of an omitted tier.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rng := p >> t.g.LowBits()
-	b, err := t.view(t.g.Tier(p), rng)
-	if err != nil {
-		return 0, false, err
-	}
-	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
-	value, ok := b.Value(slot)
-	return game.Value(value), ok, nil
+	return t.find(p)
 }
 
 // view returns the block of a range. It is valid until the next call. The caller holds mu.
@@ -129,7 +136,11 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		if !t.files[i].stored() {
+			t.tiers = append(t.tiers, t.computed(i))
+			continue
+		}
+		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
 		if err != nil {
 			return err
 		}
@@ -153,27 +164,32 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	if err := t.openTiers(); err != nil {
 		return nil, 0, err
 	}
+	small := slices.ContainsFunc(t.files, func(f *tierFile) bool { return !f.stored() })
 	for i, tier := range t.tiers {
-		parts = append(parts, &rulesPart{
+		next := i < len(t.tiers)-1
+		part := &rulesPart{
 			ranges: tier.ranges,
-			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, len(tier.ranges)}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
 			most:   func(n int) int { return int(tier.most[n]) },
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(ahead)}
-				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(ahead)
+				r := &tierReader{g: t.g, tier: i, here: t.reader(i, ahead)}
+				if next {
+					r.next = t.reader(i+1, ahead)
 				}
 				return r
 			},
-			picker: func(ahead int) picker {
+		}
+		if !small {
+			part.picker = func(ahead int) picker {
 				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
-				if i+1 < len(t.tiers) {
+				if next {
 					r.next = t.tiers[i+1].Cursor(0)
 				}
 				return r
-			},
-		})
+			}
+		}
+		parts = append(parts, part)
 	}
 	return parts, game.MaxByteRemoteness, nil
 }
@@ -182,7 +198,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 type tierReader struct {
 	g          game.Tiered
 	tier       int
-	here, next *jobdir.TierCursor // next is nil in the last tier
+	here, next blockReader // next is nil in the last tier
 	block      block.Block
 	successors []tierValues // ranges of the next tier that have been read
 }
@@ -197,8 +213,8 @@ type tierValues struct {
 
 func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 	r.successors = r.successors[:0]
-	if _, err := r.here.Load(&r.block, rng); err != nil {
-		return nil, err
+	if ok, err := r.here.Load(&r.block, rng); err != nil || !ok {
+		return slots, err
 	}
 	r.block.Open.Union(r.block.Done) // an open position counts too, with value 0
 	return r.block.Open.Append(slots), nil

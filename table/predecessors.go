@@ -38,30 +38,26 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	return predecessors, err
 }
 
-// before calls do for the positions of those ranges of the previous tier from which moves
-// lead into p's range.
+// before calls do for the positions of the previous tier from which moves may lead to p.
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
-	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
-	if tier == 0 {
-		return nil
-	}
-	ranges := t.g.Sources([]uint64{rng}, tier, rng)
-	slices.Sort(ranges)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, rng := range slices.Compact(ranges) {
-		b, err := t.view(tier-1, rng)
-		if err != nil {
-			return err
+	var from []game.Position
+	err := t.sources(p, func(q game.Position) (bool, error) {
+		from = append(from, q)
+		return false, nil
+	})
+	slices.Sort(from)
+	for _, q := range from {
+		v, ok, findErr := t.find(q)
+		if findErr != nil {
+			return findErr
 		}
-		if b.low == nil {
-			continue
-		}
-		for slot, v := range b.All() {
-			do(rng<<t.g.LowBits()|uint64(b.low[slot]), game.Value(v))
+		if ok {
+			do(q, v)
 		}
 	}
-	return nil
+	return err
 }
 
 // before calls do for the predecessors of p that the set methods compute. If the game has no

@@ -113,7 +113,7 @@ func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.d
 var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
 
 // sent lists the flags of solve that are passed unchanged to the driver on the cluster.
-var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "cluster-above", "D", "queue"}
+var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", solve.TableOption, "final", "until-tier", "combine", "cluster-above", "D", "queue"}
 
 // ofAnyCluster lists the cluster flags that are also accepted with --cluster-id. They describe
 // the cluster's nodes (for the estimate and the choice of binaries), the time limit of the

@@ -35,6 +35,7 @@ func TestEMRWords(t *testing.T) {
 		"overwrite":     {"--overwrite"},
 		"keep":          {"--keep all", "--keep final"},
 		"compress":      {"--keep all --compress"},
+		"table":         {"--table small", "--table full"},
 		"final":         {"--final yes", "--final no"},
 		"until-tier":    {"--until-tier 0", "--until-tier 3"},
 		"combine":       {"--combine=false"},

@@ -14,6 +14,7 @@ import (
 // A tierState describes a data directory of a game with tiers, and the request.
 type tierState struct {
 	tabled  []bool // by tier, whether the tier is in the table
+	omitted []bool // by tier, whether a small table omits the tier, which has been solved; nil: none
 	until   int    // the last tier of the forward pass
 	stop    bool   // whether the run ends after the forward pass
 	keepAll bool
@@ -31,12 +32,16 @@ type output struct {
 
 // blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
 // reads the previous data_first; that of data_second reads the next values, which are in
-// data_second, data_first of the last tier, or the table.
+// data_second, data_first of the last tier, or the table. An omitted tier is solved again if the
+// tier before it must be solved and its values have been lost.
 func blocksToRun(s tierState) (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+2), make([]bool, last+1)
 	for tier := s.until; tier >= 0; tier-- {
 		wanted := s.keepAll || !s.tabled[tier]
+		if s.omitted != nil && s.omitted[tier] && !s.keepAll {
+			wanted = wanted && tier > 0 && !s.tabled[tier-1] && s.second(tier-1) == nil
+		}
 		if tier < last && !s.stop {
 			second[tier] = wanted && s.second(tier) == nil
 			wanted = s.keepAll || second[tier]

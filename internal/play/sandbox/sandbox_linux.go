@@ -324,10 +324,13 @@ func readOnly(command string) error {
 		if opened[i] == nil {
 			continue
 		}
-		if strings.HasPrefix(place, "/dev/") {
-			err = os.WriteFile(root+place, nil, 0o666)
-		} else {
+		info, err := opened[i].Stat()
+		switch {
+		case err != nil:
+		case info.IsDir():
 			err = os.MkdirAll(root+place, 0o755)
+		default: // a device
+			err = os.WriteFile(root+place, nil, 0o666)
 		}
 		if err == nil {
 			err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", opened[i].Fd()), root+place, "", unix.MS_BIND|unix.MS_REC, "")

@@ -136,6 +136,10 @@ func TestNobody(t *testing.T) {
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^Test", "-test.v")
 	cmd.Dir = place(t)
+	if err := os.Chmod(cmd.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "TMPDIR="+cmd.Dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestPrograms")) {
 		t.Errorf("%v\n%s", err, out)

@@ -48,6 +48,11 @@ const (
 	aheadMemory       = 128 << 10 // read-ahead of a worker
 	listsAhead        = 2         // how many intervals a worker may be ahead of the writer
 
+	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
+	nearShare = 32
+	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
+	nearBlockMemory = 256
+
 	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
 	inboxShare  = 4
@@ -260,8 +265,8 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 	if final {
 		ranges = max(ranges, all)
 	}
-	near := min(jobdir.MostNear, most)
-	bytes := float64(indexMemory(ranges)+step.ReceiversBytes(t)) + 3*near*slots + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
+	near := min(1<<jobdir.NearBits, most)
+	bytes := float64(indexMemory(ranges)+step.ReceiversBytes(t)) + 3*near*(slots+nearBlockMemory) + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
 

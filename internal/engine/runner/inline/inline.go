@@ -61,7 +61,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	if err := w.open(); err != nil {
 		return stats, err
 	}
-	needs, err := w.needs()
+	needs, err := w.needs(r.memory() / nearShare)
 	if err != nil {
 		return stats, err
 	}
@@ -115,6 +115,7 @@ type work struct {
 	step         step.Step
 	input        *jobdir.Tier
 	predecessors *jobdir.Tier // for solve only
+	near         *jobdir.Near // the decoded blocks of input
 	// next returns the next range of the output, and its number of slots; share returns the share
 	// of the job up to that range.
 	next  func() (rng uint64, slots int, ok bool, err error)
@@ -180,11 +181,13 @@ func (w *work) close() {
 	}
 }
 
-// needs returns the memory needs of the job.
-func (w *work) needs() (needs, error) {
+// needs returns the memory needs of the job, and makes near. near takes at most the given number of
+// bytes, unless its smallest size takes more.
+func (w *work) needs(nearMemory int) (needs, error) {
 	g := w.job.g
 	n := needs{shared: g.Tables() + step.ReceiversBytes(g) + indexMemory(g.Ranges(w.job.Tier)), windows: 1}
-	largest, near := len(g.Low(w.job.Tier, g.Start()>>g.LowBits())), 0 // largest is a number of slots
+	largest := len(g.Low(w.job.Tier, g.Start()>>g.LowBits())) // a number of slots
+	near := newSections(int(g.KeyBits()-g.LowBits()), nearMemory)
 	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
 		if t == nil {
 			continue
@@ -196,7 +199,11 @@ func (w *work) needs() (needs, error) {
 			if err != nil {
 				return n, err
 			}
-			largest = max(largest, len(g.Low(t.Number(), e.Range)))
+			slots := len(g.Low(t.Number(), e.Range))
+			largest = max(largest, slots)
+			if t == w.input {
+				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
+			}
 			if w.job.Step == step.Possible {
 				to = w.step.Outputs(to[:0], t.Number(), e.Range)
 				for _, rng := range to {
@@ -207,13 +214,43 @@ func (w *work) needs() (needs, error) {
 		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
 	if w.input != nil {
-		near = min(jobdir.MostNear, w.input.Len())
+		w.near = w.input.Near(uint(near.bits), func(dst []uint64, rng uint64) []uint64 {
+			return w.step.Outputs(dst, w.input.Number(), rng)
+		})
+		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
 	n.record = blockMemory(largest)
-	n.worker = (near+2)*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
+	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
 	return n, nil
+}
+
+// A sections finds how many bits a range may have within its section, see jobdir.Near, so that the
+// blocks of each section take at most a number of bytes. At least it has jobdir.NearBits.
+type sections struct {
+	bits, most int
+	at         [65]uint64 // by bits: the number of the last section
+	size       [65]int    // of that section
+	largest    [65]int    // of all sections
+}
+
+func newSections(bits, most int) *sections {
+	return &sections{bits: max(jobdir.NearBits, bits), most: most}
+}
+
+// add adds the block of a range that is above those before.
+func (s *sections) add(rng uint64, size int) {
+	for b := jobdir.NearBits; b <= s.bits; b++ {
+		if at := rng >> b; at != s.at[b] {
+			s.at[b], s.size[b] = at, 0
+		}
+		s.size[b] += size
+		s.largest[b] = max(s.largest[b], s.size[b])
+	}
+	for s.bits > jobdir.NearBits && s.largest[s.bits] > s.most {
+		s.bits--
+	}
 }
 
 // newWorker returns a function that computes the output of a task.
@@ -226,7 +263,9 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 		}
 	}
 	g := job.g
-	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	from := w.near.Cursor(w.plan.window)
+	from.OpenOnly = job.Step == step.Possible // a terminal position has no successors
+	pull := &step.Puller{Step: w.step, From: from}
 	var predecessors *jobdir.TierCursor
 	if w.predecessors != nil {
 		predecessors = w.predecessors.Cursor(w.plan.window)

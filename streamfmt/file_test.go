@@ -497,6 +497,7 @@ func TestOpenFileErrors(t *testing.T) {
 	for _, tt := range []struct{ data, want string }{
 		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK3"`},
 		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK3"`},
+		{"TRBLOCK2\x03abc", `f.blocks: a block file of format version 2, this program reads version 3: solve the game again`},
 		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},

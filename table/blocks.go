@@ -22,14 +22,37 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []tierRanges // the same tiers, opened for reading completely
+	tiers []*tierRanges // the same tiers, opened for reading completely
 }
 
-// A tierRanges is a tier with its ranges.
+// A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.
 type tierRanges struct {
 	*jobdir.Tier // nil if the table omits the tier
-	ranges       []uint64
-	most         []uint32 // by range: an upper bound for the number of positions
+	slots        func(rng uint64) int
+	omitted      []uint64 // the ranges of an omitted tier
+
+	mu    sync.Mutex // guards index
+	index *jobdir.TierCursor
+}
+
+func (t *tierRanges) Len() int {
+	if t.Tier == nil {
+		return len(t.omitted)
+	}
+	return t.Tier.Len()
+}
+
+func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
+	if t.Tier == nil {
+		return t.omitted[i], t.slots(t.omitted[i]), nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.index.Entry(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	return e.Range, min(jobdir.MostRecords(e), t.slots(e.Range)), nil
 }
 
 // A viewKey is the tier and range of a block.
@@ -136,23 +159,20 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		if !t.files[i].stored() {
-			t.tiers = append(t.tiers, t.computed(i))
-			continue
-		}
-		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
-		if err != nil {
-			return err
-		}
-		tier := tierRanges{Tier: opened}
-		index := tier.Cursor(0)
-		for n := range tier.Len() {
-			e, err := index.Entry(n)
+		tier := &tierRanges{slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }}
+		if t.files[i].stored() {
+			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
 			if err != nil {
-				return errors.Join(err, tier.Close())
+				return err
 			}
-			tier.ranges = append(tier.ranges, e.Range)
-			tier.most = append(tier.most, uint32(min(jobdir.MostRecords(e), len(t.g.Low(i, e.Range)))))
+			tier.Tier, tier.index = opened, opened.Cursor(0)
+		} else {
+			for rng, err := range t.reachable(i) { // the previous tier is open
+				if err != nil {
+					return err
+				}
+				tier.omitted = append(tier.omitted, rng)
+			}
 		}
 		t.tiers = append(t.tiers, tier)
 	}
@@ -168,10 +188,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
-			ranges: tier.ranges,
-			files:  []rulesFile{{t.files[i].name, t.files[i].counts, len(tier.ranges)}},
-			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return int(tier.most[n]) },
+			ranges: tier,
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
+			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{g: t.g, tier: i, here: t.reader(i, ahead)}
 				if next {

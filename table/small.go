@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -151,28 +152,36 @@ func (t *blocks) reader(tier, ahead int) blockReader {
 	return r
 }
 
-// computed returns an omitted tier: its ranges are those into which moves lead. The previous tier
-// is open.
-func (t *blocks) computed(tier int) tierRanges {
-	c := tierRanges{ranges: t.reachable(tier)}
-	for _, rng := range c.ranges {
-		c.most = append(c.most, uint32(len(t.g.Low(tier, rng))))
+// reachable returns an iterator over the ranges of a tier into which moves of the previous tier may
+// lead, in ascending order. That tier is open. After an error, the iterator ends.
+func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		if tier == 0 {
+			yield(t.g.Start()>>t.g.LowBits(), nil)
+			return
+		}
+		possible, before := step.New(step.Possible, t.g), t.tiers[tier-1]
+		if before.Tier == nil {
+			var ranges []uint64
+			for _, rng := range before.omitted {
+				ranges = possible.Outputs(ranges, tier-1, rng)
+			}
+			slices.Sort(ranges)
+			for _, rng := range slices.Compact(ranges) {
+				if !yield(rng, nil) {
+					return
+				}
+			}
+			return
+		}
+		receivers := step.NewReceivers(possible, t.g, before.Tier)
+		for {
+			rng, ok, err := receivers.Next()
+			if !ok && err == nil || !yield(rng, err) || err != nil {
+				return
+			}
+		}
 	}
-	return c
-}
-
-// reachable returns the ranges of a tier into which moves of the previous tier may lead. That tier
-// is open.
-func (t *blocks) reachable(tier int) (ranges []uint64) {
-	if tier == 0 {
-		return []uint64{t.g.Start() >> t.g.LowBits()}
-	}
-	possible := step.New(step.Possible, t.g)
-	for _, rng := range t.tiers[tier-1].ranges {
-		ranges = possible.Outputs(ranges, tier-1, rng)
-	}
-	slices.Sort(ranges)
-	return slices.Compact(ranges)
 }
 
 // A computer computes the blocks of an omitted tier.
@@ -234,7 +243,7 @@ func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) erro
 	}
 	r := t.reader(tier, verifyAhead)
 	var b block.Block
-	for _, rng := range t.tiers[tier].ranges {
+	for _, rng := range t.tiers[tier].omitted {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -79,13 +79,13 @@ type stage struct {
 }
 
 var stages = []stage{
+	{"final", board{"connectn", 5, 4, 4}, solve.FinalDir, "", false}, // takes a second
+	{"commit", small, "data_second6", "--reducers 3" + twoJobs, true},
 	{"possible", small, "data_first8", "--reducers 3" + twoJobs, false},
 	{"solve", small, "data_second6", "--reducers 3" + twoJobs, false},
 	{"forward-pass", nine, "mark9", "--reducers 3" + threePasses, false},
 	{"retrograde-pass", nine, "solve1", "--reducers 3" + threePasses, false},
 	{"lists", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
-	{"final", course, solve.FinalDir, "", false},
-	{"commit", small, "data_second6", "--reducers 3" + twoJobs, true},
 }
 
 // testLoss loses a node at a stage: while its maps wait, at most six seconds after they continue,
@@ -94,6 +94,7 @@ func testLoss(t *testing.T, s *site, at stage, random *rand.Rand) {
 	n := 1 + random.IntN(3)
 	after := time.Duration(random.Int64N(int64(6 * time.Second)))
 	waiting := random.IntN(2) == 0
+	var when string
 	g := s.newGate(t, at.job, "*")
 	defer s.files.RemoveAll(g.data)
 	d := s.start(t, at.b, g.data, at.flags+" --cluster-bin "+s.programs(t, g.hold, ""))
@@ -102,18 +103,23 @@ func testLoss(t *testing.T, s *site, at stage, random *rand.Rand) {
 	}
 	switch {
 	case at.job == solve.FinalDir:
+		when = "while it is written"
 		s.waitFor(t, d, func() bool {
 			j, err := solve.ReadJournal(s.files, g.data)
 			return err == nil && j.Now != nil && j.Now.Job == at.job
 		})
 	case at.ended:
+		when = "at its end"
 		g.open()
 		s.waitFor(t, d, func() bool {
 			return slices.ContainsFunc(s.apps(t), func(app yarn.App) bool {
 				return app.Name == "treereduce "+at.job && app.Ended()
 			})
 		})
-	case !waiting:
+	case waiting:
+		when = "while its maps wait"
+	default:
+		when = fmt.Sprintf("%.1f s after its maps waited", after.Seconds())
 		g.open()
 		time.Sleep(after)
 	}
@@ -123,7 +129,7 @@ func testLoss(t *testing.T, s *site, at stage, random *rand.Rand) {
 	begun := time.Now()
 	g.open()
 	out, code := d.wait(t)
-	t.Logf("node %d lost, maps waiting %v or %v later: exit status %d after %.1f s", n, waiting, after, code, time.Since(begun).Seconds())
+	t.Logf("%s, node %d lost %s: exit status %d after %.1f s", at.job, n, when, code, time.Since(begun).Seconds())
 	if code != 0 {
 		t.Logf("%s", out)
 		s.resume(t, at.b, g.data, at.flags)

@@ -46,6 +46,7 @@ func TestConfiguration(t *testing.T) {
 		{false, 0, "hdfs://localhost:", "dfs.namenode.name.dir"},
 		{true, 0, "hdfs://treereduce", "dfs.namenode.name.dir.treereduce.nn1"},
 		{false, 3, "hdfs://localhost:", "dfs.namenode.name.dir"},
+		{false, maxNodes, "hdfs://localhost:", "dfs.namenode.name.dir"},
 	} {
 		c := clusterOf(t, test.ha, test.nodes)
 		if !strings.HasPrefix(c.DefaultFS(), test.defaultFS) {
@@ -65,7 +66,7 @@ func TestConfiguration(t *testing.T) {
 			want[3] = map[string]string{
 				"dfs.datanode.data.dir":       "file://" + c.Dir() + "/node3/data",
 				"dfs.datanode.hostname":       "127.0.0.3",
-				"dfs.datanode.ipc.address":    fmt.Sprintf("localhost:%d", c.port(9887)),
+				"dfs.datanode.ipc.address":    fmt.Sprintf("localhost:%d", c.port(10067)),
 				"yarn.nodemanager.hostname":   "127.0.0.3",
 				"yarn.nodemanager.local-dirs": c.Dir() + "/node3/local",
 				"yarn.nodemanager.log-dirs":   c.Dir() + "/node3/userlogs",
@@ -75,10 +76,10 @@ func TestConfiguration(t *testing.T) {
 			testConfiguration(t, c, n+1, test.nameDir, want[n+1])
 		}
 		hosts, err := os.ReadFile(c.hostsFile())
-		if err != nil || strings.Contains(string(hosts), "\n127.0.0.3 127.0.0.3\n") != (test.nodes == 3) {
+		if err != nil || strings.Contains(string(hosts), "\n127.0.0.3 127.0.0.3\n") != (test.nodes > 1) {
 			t.Errorf("hosts: %s, %v", hosts, err)
 		}
-		if strings.Contains(strings.Join(c.javaOpts(), " "), "-Djdk.net.hosts.file="+c.Dir()+"/conf/hosts") != (test.nodes == 3) {
+		if strings.Contains(strings.Join(c.javaOpts(), " "), "-Djdk.net.hosts.file="+c.Dir()+"/conf/hosts") != (test.nodes > 1) {
 			t.Errorf("options of Java: %s", c.javaOpts())
 		}
 	}

@@ -19,7 +19,7 @@ const maxNodes = 9
 // logs.
 type nodeDir struct{ Conf, Data, Local, Logs string }
 
-// nodes returns the number of nodes.
+// nodes returns the number of nodes that the cluster has.
 func (c *Cluster) nodes() int { return max(1, c.state.Nodes) }
 
 // nodeDir returns the folders of node n.
@@ -43,7 +43,7 @@ func nodeHost(n int) string {
 
 // onNode returns the standard port on node n of a daemon with the given standard port. The nodes
 // have different ports, because the shuffle listens on all addresses.
-func onNode(n, standard int) int { return standard + 10*(n-1) }
+func onNode(n, standard int) int { return standard + 100*(n-1) }
 
 // hostsFile returns the name of the file in which the JVMs of a cluster with several nodes look
 // up hosts, by the property jdk.net.hosts.file of Java. Hadoop asks for the name of an address,

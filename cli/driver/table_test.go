@@ -39,6 +39,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("table %s: %s", size, got)
 		}
 		same(dir)
+		if got := runs(t, "status --data "+dir); strings.Contains(got, "\nsmall table: ") != (size == "small") {
+			t.Errorf("%s: %s", size, got)
+		}
 	}
 	resized("full", small, "13")
 	resized("full", small, "13")

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -241,23 +243,28 @@ func (t *Table) WriteTier(ctx context.Context, out io.WriteCloser, tier int) err
 	return w.Finish(b.writeTier(ctx, w, tier))
 }
 
+// writeAtOnce is the number of ranges that a worker of writeTier computes at a time: neighbouring
+// ranges read the same blocks.
+const writeAtOnce = 16
+
 func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) error {
 	if err := t.openTiers(); err != nil {
 		return err
 	}
-	r := t.reader(tier, verifyAhead)
-	var b block.Block
-	for _, rng := range t.tiers[tier].Ranges() {
-		if err := ctx.Err(); err != nil {
-			return err
+	tasks := slices.Collect(slices.Chunk(t.tiers[tier].Ranges(), writeAtOnce))
+	output := func() *jobdir.Chunk { return jobdir.NewChunk(t.g, jobdir.Packed) }
+	return parallel.InOrder(ctx, runtime.GOMAXPROCS(0), len(tasks), output, func() func(int, *jobdir.Chunk) error {
+		r, b := t.reader(tier, verifyAhead), new(block.Block)
+		return func(task int, out *jobdir.Chunk) error {
+			out.Reset()
+			for _, rng := range tasks[task] {
+				if ok, err := r.Load(b, rng); err != nil {
+					return err
+				} else if ok {
+					out.Add(b)
+				}
+			}
+			return nil
 		}
-		ok, err := r.Load(&b, rng)
-		if err == nil && ok {
-			err = w.Add(&b)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	}, w.Append)
 }

@@ -79,10 +79,14 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 	if err != nil {
 		t.Fatal(err)
 	}
+	ranges, err := in.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := in.Cursor(0)
 	for i := range in.Len() {
 		var b block.Block
-		if _, err := c.Load(&b, in.Range(i)); err != nil {
+		if _, err := c.Load(&b, ranges[i]); err != nil {
 			t.Fatal(err)
 		}
 		if change != nil {

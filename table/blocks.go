@@ -22,7 +22,37 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []tierBlocks // the same tiers, opened for reading completely
+	tiers []*tierRanges // the same tiers, opened for reading completely
+}
+
+// A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.
+type tierRanges struct {
+	*jobdir.Tier // nil if the table omits the tier
+	slots        func(rng uint64) int
+	omitted      []uint64 // the ranges of an omitted tier
+
+	mu    sync.Mutex // guards index
+	index *jobdir.TierCursor
+}
+
+func (t *tierRanges) Len() int {
+	if t.Tier == nil {
+		return len(t.omitted)
+	}
+	return t.Tier.Len()
+}
+
+func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
+	if t.Tier == nil {
+		return t.omitted[i], t.slots(t.omitted[i]), nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.index.Entry(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	return e.Range, min(jobdir.MostRecords(e), t.slots(e.Range)), nil
 }
 
 // A viewKey is the tier and range of a block.
@@ -90,7 +120,9 @@ func (t *blocks) Close() error {
 		}
 	}
 	for _, tier := range t.tiers {
-		errs = append(errs, tier.Close())
+		if tier.Tier != nil {
+			errs = append(errs, tier.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -127,13 +159,20 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		if !t.files[i].stored() {
-			t.tiers = append(t.tiers, &computedTier{t.g, i, t.reachable(i)})
-			continue
-		}
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
-		if err != nil {
-			return err
+		tier := &tierRanges{slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }}
+		if t.files[i].stored() {
+			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
+			if err != nil {
+				return err
+			}
+			tier.Tier, tier.index = opened, opened.Cursor(0)
+		} else {
+			for rng, err := range t.reachable(i) { // the previous tier is open
+				if err != nil {
+					return err
+				}
+				tier.omitted = append(tier.omitted, rng)
+			}
 		}
 		t.tiers = append(t.tiers, tier)
 	}
@@ -149,10 +188,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
-			ranges: tier.Ranges(),
+			ranges: tier,
 			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
-			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
+			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{g: t.g, tier: i, here: t.reader(i, ahead)}
 				if next {
@@ -163,9 +201,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 		}
 		if !small {
 			part.picker = func(ahead int) picker {
-				r := &viewPicker{g: t.g, tier: i, here: tier.(*jobdir.Tier).Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
 				if next {
-					r.next = t.tiers[i+1].(*jobdir.Tier).Cursor(0)
+					r.next = t.tiers[i+1].Cursor(0)
 				}
 				return r
 			}

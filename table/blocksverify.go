@@ -3,7 +3,9 @@ package table
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -69,13 +71,9 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 // returns the counts.
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	possible := step.New(step.Possible, t.g)
-	ranges := append(t.reachable(tier), t.tiers[tier].Ranges()...)
-	slices.Sort(ranges)
-	ranges = slices.Compact(ranges)
-
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err := eachRange(ctx, ranges, func() func(uint64) error {
+	err := t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
 		hereReader := t.reader(tier, verifyAhead)
 		pull := &step.Puller{Step: possible, Senders: senders()}
@@ -111,6 +109,51 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		}
 	})
 	return total, err
+}
+
+// possibleAtOnce is the number of ranges that eachPossible has in memory.
+const possibleAtOnce = 1 << 16
+
+// eachPossible is like eachRange for the ranges of a tier, and those into which moves of the previous
+// tier may lead.
+func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
+	next, stop := iter.Pull2(t.reachable(tier))
+	defer stop()
+	here, n := t.tiers[tier], 0
+	var batch []uint64
+	for more := true; more; {
+		batch = batch[:0]
+		for more && len(batch) < possibleAtOnce {
+			var rng uint64
+			var err error
+			if rng, err, more = next(); err != nil {
+				return err
+			}
+			if more {
+				batch = append(batch, rng)
+			}
+		}
+		last := uint64(math.MaxUint64)
+		if more {
+			last = batch[len(batch)-1]
+		}
+		for ; n < here.Len(); n++ {
+			rng, _, err := here.at(n)
+			if err != nil {
+				return err
+			}
+			if rng > last {
+				break
+			}
+			batch = append(batch, rng)
+		}
+		slices.Sort(batch)
+		batch = slices.Compact(batch)
+		if err := eachRange(ctx, batch, newCheck); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // senders returns a function that returns the positions of a block that are not terminal, valid
@@ -167,10 +210,15 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 		return nil // its values were computed like this
 	}
 	solve := step.New(step.Solve, t.g)
-	return eachRange(ctx, t.tiers[tier].Ranges(), func() func(uint64) error {
+	here := t.tiers[tier]
+	return each(ctx, here.Len(), func() func(int) error {
 		var found, want block.Block
 		hereReader, pull := t.reader(tier, verifyAhead), &step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
-		return func(rng uint64) error {
+		return func(i int) error {
+			rng, _, err := here.at(i)
+			if err != nil {
+				return err
+			}
 			if _, err := hereReader.Load(&found, rng); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"iter"
+	"sort"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -19,14 +20,15 @@ type Batch struct {
 // is safe for concurrent use; each worker has its own reader.
 type Scan struct {
 	parts  []*rulesPart
-	cells  []scanCell
+	files  []scanFile
 	wanted func(tier int) bool
 }
 
-// A scanCell locates a batch: a range of a part.
-type scanCell struct {
+// A scanFile is a file of a part, in a scan. Its batches are its ranges.
+type scanFile struct {
 	part, tier int
-	rng        uint64
+	first      int // the index of its first range
+	end        int // the number of batches up to its end
 }
 
 // Scan returns a scan of the tiers for which wanted returns true.
@@ -41,9 +43,7 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 		first := 0
 		for _, f := range part.files {
 			if wanted(tier) {
-				for _, rng := range part.ranges[first:f.end] {
-					s.cells = append(s.cells, scanCell{i, tier, rng})
-				}
+				s.files = append(s.files, scanFile{i, tier, first, s.Len() + f.end - first})
 			}
 			first = f.end
 			tier++
@@ -53,7 +53,12 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 }
 
 // Len returns the number of batches.
-func (s *Scan) Len() int { return len(s.cells) }
+func (s *Scan) Len() int {
+	if len(s.files) == 0 {
+		return 0
+	}
+	return s.files[len(s.files)-1].end
+}
 
 // mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
 // there are more batches than that, their number is the maximum.
@@ -81,7 +86,10 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 				}
 			}
 			if s.wanted(tier) && count > 0 {
-				file := part.bounded(i)
+				file, err := part.bounded(i)
+				if err != nil {
+					return nil, false, err
+				}
 				strata = append(strata, stratum{file, tier, count})
 				all += count
 				places += float64(file.places())
@@ -142,14 +150,24 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 
 // Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
-	cell := r.scan.cells[i]
-	if r.reader == nil || r.part != cell.part {
-		r.part, r.reader = cell.part, r.scan.parts[cell.part].reader(verifyAhead)
+	files := r.scan.files
+	n := sort.Search(len(files), func(n int) bool { return files[n].end > i })
+	file := files[n]
+	if n > 0 {
+		i -= files[n-1].end
 	}
-	if r.slots, err = r.reader.load(r.slots[:0], cell.rng); err != nil {
+	part := r.scan.parts[file.part]
+	if r.reader == nil || r.part != file.part {
+		r.part, r.reader = file.part, part.reader(verifyAhead)
+	}
+	rng, _, err := part.ranges.at(file.first + i)
+	if err != nil {
 		return err
 	}
-	b.Tier, b.Positions, b.Values = cell.tier, b.Positions[:0], b.Values[:0]
+	if r.slots, err = r.reader.load(r.slots[:0], rng); err != nil {
+		return err
+	}
+	b.Tier, b.Positions, b.Values = file.tier, b.Positions[:0], b.Values[:0]
 	for _, slot := range r.slots {
 		p, v := r.reader.at(int(slot))
 		b.Positions, b.Values = append(b.Positions, p), append(b.Values, v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"slices"
 
@@ -133,15 +134,6 @@ func (t *blocks) sources(p game.Position, do func(q game.Position) (bool, error)
 	return nil
 }
 
-// A tierBlocks is a tier of a table, stored or computed.
-type tierBlocks interface {
-	Len() int // number of ranges that may contain positions
-	Range(i int) uint64
-	Ranges() []uint64
-	MostRecords(i int) int
-	Close() error
-}
-
 // A blockReader reads the blocks of a tier. It is for one worker.
 type blockReader interface {
 	Load(b *block.Block, rng uint64) (ok bool, err error)
@@ -150,7 +142,7 @@ type blockReader interface {
 
 // reader returns a reader of a tier. The caller has called openTiers.
 func (t *blocks) reader(tier, ahead int) blockReader {
-	if stored, ok := t.tiers[tier].(*jobdir.Tier); ok {
+	if stored := t.tiers[tier].Tier; stored != nil {
 		return stored.Cursor(ahead)
 	}
 	r := &computer{g: t.g, tier: tier, kept: recent[uint64, computed]{most: recentViews},
@@ -162,33 +154,37 @@ func (t *blocks) reader(tier, ahead int) blockReader {
 	return r
 }
 
-// A computedTier is an omitted tier: the ranges into which moves lead.
-type computedTier struct {
-	g      game.Tiered
-	tier   int
-	ranges []uint64
-}
-
-// reachable returns the ranges of a tier into which moves of the previous tier may lead. That tier
-// is open.
-func (t *blocks) reachable(tier int) (ranges []uint64) {
-	if tier == 0 {
-		return []uint64{t.g.Start() >> t.g.LowBits()}
+// reachable returns an iterator over the ranges of a tier into which moves of the previous tier may
+// lead, in ascending order. That tier is open. After an error, the iterator ends.
+func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		if tier == 0 {
+			yield(t.g.Start()>>t.g.LowBits(), nil)
+			return
+		}
+		possible, before := step.New(step.Possible, t.g), t.tiers[tier-1]
+		if before.Tier == nil {
+			var ranges []uint64
+			for _, rng := range before.omitted {
+				ranges = possible.Outputs(ranges, tier-1, rng)
+			}
+			slices.Sort(ranges)
+			for _, rng := range slices.Compact(ranges) {
+				if !yield(rng, nil) {
+					return
+				}
+			}
+			return
+		}
+		receivers := step.NewReceivers(possible, t.g, before.Tier)
+		for {
+			rng, ok, err := receivers.Next()
+			if !ok && err == nil || !yield(rng, err) || err != nil {
+				return
+			}
+		}
 	}
-	possible := step.New(step.Possible, t.g)
-	before := t.tiers[tier-1]
-	for i := range before.Len() {
-		ranges = possible.Outputs(ranges, tier-1, before.Range(i))
-	}
-	slices.Sort(ranges)
-	return slices.Compact(ranges)
 }
-
-func (c *computedTier) Len() int              { return len(c.ranges) }
-func (c *computedTier) Range(i int) uint64    { return c.ranges[i] }
-func (c *computedTier) Ranges() []uint64      { return c.ranges }
-func (c *computedTier) MostRecords(i int) int { return len(c.g.Low(c.tier, c.ranges[i])) }
-func (c *computedTier) Close() error          { return nil }
 
 // A computer computes the blocks of an omitted tier.
 type computer struct {
@@ -243,21 +239,26 @@ func (t *Table) WriteTier(ctx context.Context, out io.WriteCloser, tier int) err
 	return w.Finish(b.writeTier(ctx, w, tier))
 }
 
-// writeAtOnce is the number of ranges that a worker of writeTier computes at a time: neighbouring
-// ranges read the same blocks.
-const writeAtOnce = 16
+const (
+	// writeAtOnce is the number of ranges that a worker of writeTier computes at a time:
+	// neighbouring ranges read the same blocks.
+	writeAtOnce = 16
+	// chunksOf is the number of chunks for each worker, some of which wait to be written.
+	chunksOf = 3
+)
 
 func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) error {
 	if err := t.openTiers(); err != nil {
 		return err
 	}
-	tasks := slices.Collect(slices.Chunk(t.tiers[tier].Ranges(), writeAtOnce))
-	output := func() *jobdir.Chunk { return jobdir.NewChunk(t.g, jobdir.Packed) }
-	return parallel.InOrder(ctx, runtime.GOMAXPROCS(0), len(tasks), output, func() func(int, *jobdir.Chunk) error {
+	workers, ranges := runtime.GOMAXPROCS(0), t.tiers[tier].omitted
+	next := parallel.Numbers((len(ranges) + writeAtOnce - 1) / writeAtOnce)
+	chunk := func() *jobdir.Chunk { return jobdir.NewChunk(t.g, jobdir.Packed) }
+	return parallel.InOrder(ctx, workers, chunksOf*workers, next, chunk, func() func(int, *jobdir.Chunk) error {
 		r, b := t.reader(tier, verifyAhead), new(block.Block)
 		return func(task int, out *jobdir.Chunk) error {
 			out.Reset()
-			for _, rng := range tasks[task] {
+			for _, rng := range ranges[task*writeAtOnce : min((task+1)*writeAtOnce, len(ranges))] {
 				if ok, err := r.Load(b, rng); err != nil {
 					return err
 				} else if ok {
@@ -266,5 +267,5 @@ func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) erro
 			}
 			return nil
 		}
-	}, w.Append)
+	}, func(_ int, out *jobdir.Chunk) error { return w.Append(out) })
 }

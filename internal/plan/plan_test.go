@@ -121,25 +121,27 @@ func TestSmallTable(t *testing.T) {
 // The boards of Connect N that were solved on the machine of plan.Fastest, with two quiet
 // cores: the minimum CPU time of four runs, and the median of their memory. The model is
 // fitted to the first ones, and the others check it. 6×6 was solved on another machine of the
-// same speed.
+// same speed, and the CPU time of 3×10 was measured on a busy one. The memory is from later runs,
+// with decoded blocks that workers share. The table of 3×10 has
+// 133 MB, 18 % less than planned: the model ignores how alike the columns of a tall board are.
 func TestRecorded(t *testing.T) {
 	for _, of := range []struct {
 		name                   string
 		width, height, connect int
 		measured
 	}{
-		{"5x4", 5, 4, 4, measured{0.30, 2151186, 94e6}},
-		{"5x5", 5, 5, 4, measured{3.08, 42654385, 58e6}},
-		{"5x5_connect3", 5, 5, 3, measured{0.49, 3076333, 50e6}},
-		{"4x7_connect3", 4, 7, 3, measured{0.79, 4112471, 40e6}},
-		{"6x5_connect3", 6, 5, 3, measured{5.99, 48180091, 61e6}},
-		{"6x5", 6, 5, 4, measured{122.3, 1721979473, 128e6}},
+		{"5x4", 5, 4, 4, measured{0.30, 2151186, 78e6}},
+		{"5x5", 5, 5, 4, measured{3.08, 42654385, 59e6}},
+		{"5x5_connect3", 5, 5, 3, measured{0.49, 3076333, 47e6}},
+		{"4x7_connect3", 4, 7, 3, measured{0.79, 4112471, 41e6}},
+		{"6x5_connect3", 6, 5, 3, measured{5.99, 48180091, 118e6}},
+		{"6x5", 6, 5, 4, measured{122.3, 1721979473, 140e6}},
 		{"6x6", 6, 6, 4, measured{3000, 45257e6, 0}},
 
-		{"3x10", 3, 10, 4, measured{45.94, 236148126, 417e6}},
-		{"4x7", 4, 7, 4, measured{7.24, 96557781, 51e6}},
-		{"10x2", 10, 2, 4, measured{2.18, 26955761, 163e6}},
-		{"5x6_connect3", 5, 6, 3, measured{3.39, 19187844, 195e6}},
+		{"3x10", 3, 10, 4, measured{10.93, 0, 231e6}},
+		{"4x7", 4, 7, 4, measured{7.24, 96557781, 88e6}},
+		{"10x2", 10, 2, 4, measured{2.18, 26955761, 150e6}},
+		{"5x6_connect3", 5, 6, 3, measured{3.39, 19187844, 215e6}},
 	} {
 		g, counts := recorded(t, of.name, of.width, of.height, of.connect)
 		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
@@ -156,10 +158,10 @@ func TestRecordedDrawn(t *testing.T) {
 		board [3]int
 		measured
 	}{
-		{[3]int{3, 10, 4}, measured{45.94, 236148126, 417e6}},
-		{[3]int{4, 7, 4}, measured{7.24, 96557781, 51e6}},
-		{[3]int{10, 2, 4}, measured{2.18, 26955761, 163e6}},
-		{[3]int{5, 6, 3}, measured{3.39, 19187844, 195e6}},
+		{[3]int{3, 10, 4}, measured{10.93, 0, 231e6}},
+		{[3]int{4, 7, 4}, measured{7.24, 96557781, 88e6}},
+		{[3]int{10, 2, 4}, measured{2.18, 26955761, 150e6}},
+		{[3]int{5, 6, 3}, measured{3.39, 19187844, 215e6}},
 	} {
 		g, err := connectn.Kind.Make(of.board[:])
 		if err != nil {

@@ -46,50 +46,98 @@ func Each(ctx context.Context, workers, tasks, atOnce int, worker func() func(ta
 	return failed
 }
 
-// outputsOf is the number of outputs for each worker that InOrder may hold at a time.
-const outputsOf = 4
+// A result is the output of a task.
+type result[T, C any] struct {
+	task  T
+	chunk C
+}
 
-// InOrder is like Each with one task at a time, but the tasks have outputs, which are written in the
-// order of the tasks, one at a time. The function of a worker fills an output, which may have been
-// used before; output returns a new one.
-func InOrder[T any](ctx context.Context, workers, tasks int, output func() T, worker func() func(task int, out T) error, write func(T) error) error {
-	var mu sync.Mutex // guards the following
-	next := 0         // the task whose output is to be written next
-	filled, free := make(map[int]T), []T(nil)
-	failed, changed := false, sync.NewCond(&mu)
-	return Each(ctx, workers, tasks, 1, func() func(int) error {
-		do := worker()
-		return func(task int) error {
-			mu.Lock()
-			defer mu.Unlock()
-			for task >= next+outputsOf*workers && !failed {
-				changed.Wait()
-			}
-			if failed {
-				return nil
-			}
-			if len(free) == 0 {
-				free = append(free, output())
-			}
-			out := free[len(free)-1]
-			free = free[:len(free)-1]
-			mu.Unlock()
-			err := do(task, out)
-			mu.Lock()
-			filled[task] = out
-			for err == nil && !failed {
-				first, ok := filled[next]
-				if !ok {
-					break
+// InOrder has workers execute tasks, each of which fills a chunk, and writes the chunks in the order
+// of the tasks. next returns the next task; it is not called concurrently. There are as many chunks as
+// chunks says, which newChunk makes and which are used again. worker returns the function of one
+// worker. InOrder returns the first error, or the cause of ctx's end.
+//
+// A worker takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and
+// the results of tasks with a distance of that number share a channel.
+func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (task T, ok bool, err error), newChunk func() C,
+	worker func() func(task T, chunk C) error, write func(task T, chunk C) error) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer func() {
+		cancel(err)
+		all.Wait()
+	}()
+	free := make(chan C, chunks)
+	done := make([]chan result[T, C], chunks)
+	for i := range done {
+		free <- newChunk()
+		done[i] = make(chan result[T, C], 1)
+	}
+	var mu sync.Mutex // guards the variables below
+	started, ended := 0, false
+	start := func() (task T, out chan result[T, C], err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return task, nil, nil
+		}
+		out = done[started%len(done)]
+		started++
+		task, ok, err := next()
+		if !ok && err == nil {
+			ended = true
+			close(out)
+			return task, nil, nil
+		}
+		return task, out, err
+	}
+	for range workers {
+		all.Go(func() {
+			var work func(T, C) error
+			for {
+				var chunk C
+				select {
+				case chunk = <-free:
+				case <-ctx.Done():
+					return
 				}
-				delete(filled, next)
-				err = write(first)
-				free = append(free, first)
-				next++
+				task, out, err := start()
+				if err == nil && out != nil {
+					if work == nil {
+						work = worker()
+					}
+					err = work(task, chunk)
+				}
+				if err != nil {
+					cancel(err)
+				}
+				if err != nil || out == nil {
+					return
+				}
+				out <- result[T, C]{task, chunk}
 			}
-			failed = failed || err != nil
-			changed.Broadcast()
+		})
+	}
+	for i := 0; ; i++ {
+		var r result[T, C]
+		var ok bool
+		select {
+		case r, ok = <-done[i%len(done)]:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if !ok {
+			return nil
+		}
+		if err := write(r.task, r.chunk); err != nil {
 			return err
 		}
-	})
+		free <- r.chunk
+	}
+}
+
+// Numbers returns a function that returns the numbers 0 to n-1 as the tasks of InOrder.
+func Numbers(n int) func() (task int, ok bool, err error) {
+	next := -1
+	return func() (int, bool, error) { next++; return next, next < n, nil }
 }

@@ -150,7 +150,9 @@ const pieceBytes = 256 << 10
 // All writes every wanted position, in the order of the table.
 func (x *Exporter) All(ctx context.Context) error {
 	out := bufio.NewWriterSize(x.Out, pieceBytes)
-	err := parallel.InOrder(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), func() *[]byte { return new([]byte) }, func() func(int, *[]byte) error {
+	workers := runtime.GOMAXPROCS(0)
+	// A worker has one piece that it fills, and two that wait to be written.
+	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Numbers(x.Scan.Len()), func() *[]byte { return new([]byte) }, func() func(int, *[]byte) error {
 		r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
 		return func(batch int, lines *[]byte) error {
 			if err := r.Read(batch, b); err != nil {
@@ -159,7 +161,7 @@ func (x *Exporter) All(ctx context.Context) error {
 			*lines = l.appendBatch((*lines)[:0], b)
 			return nil
 		}
-	}, func(lines *[]byte) error {
+	}, func(_ int, lines *[]byte) error {
 		_, err := out.Write(*lines)
 		return err
 	})

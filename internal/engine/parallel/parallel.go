@@ -1,4 +1,4 @@
-// Package parallel executes numbered tasks on several workers. It knows nothing of what the
+// Package parallel executes tasks on several workers. It knows nothing of what the
 // tasks do.
 package parallel
 

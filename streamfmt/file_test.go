@@ -268,6 +268,25 @@ func TestCursorWantsTheSlots(t *testing.T) {
 	}
 }
 
+// TestManyPages reads a file with more pages than it caches by several cursors at distances of some
+// pages.
+func TestManyPages(t *testing.T) {
+	blocks := randomBlocks(14, 2*parsedPages*pageSize, 3)
+	f := mustOpen(t, writeFile(t, blocks, 1000))
+	cursors := []*Cursor{f.Cursor(0), f.Cursor(1 << 10), f.Cursor(0)}
+	for i := range blocks {
+		for n, c := range cursors {
+			at := (i + n*parsedPages*pageSize/2) % len(blocks)
+			if e, err := c.Entry(at); err != nil || e.Range != blocks[at].Range {
+				t.Fatalf("cursor %d, block %d: range %#x, %v, want %#x", n, at, e.Range, err, blocks[at].Range)
+			}
+			if e, ok, err := c.Find(blocks[at].Range); err != nil || !ok || e.Range != blocks[at].Range {
+				t.Fatalf("cursor %d, range %#x: found %v, %v, %v", n, blocks[at].Range, e, ok, err)
+			}
+		}
+	}
+}
+
 // TestFileConcurrently checks that several goroutines can read a File.
 func TestFileConcurrently(t *testing.T) {
 	blocks := randomBlocks(5, 300, 9)

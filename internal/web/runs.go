@@ -69,7 +69,7 @@ func (a *apiRun) Link() string { return "/run?data=" + url.QueryEscape(a.Data) }
 func (s *Server) stateOf(w *watchedRun) *apiRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.state == nil || time.Since(w.read) >= readEvery {
+	if s.dropChanged(w.source) || w.state == nil || time.Since(w.read) >= readEvery {
 		w.state = s.readState(w.source)
 		w.read = time.Now()
 	}
@@ -129,6 +129,31 @@ func (a *apiRun) describe(r *status.Run) {
 	case r.Now != nil:
 		a.Share = 1
 	}
+}
+
+// dropTime is how long requests may still read a table that is not served any more.
+const dropTime = 2 * answerTime
+
+// dropChanged ends the service of the table of a data directory, and returns true, if the directory
+// contains another one, or none: its game, or another one, is solved again.
+func (s *Server) dropChanged(source *Source) bool {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.tables, func(t *Source) bool { return t.Name == source.Name })
+	var old *Source
+	if i >= 0 {
+		old = s.tables[i]
+	}
+	s.mu.Unlock()
+	if old == nil || old.Table.Current() {
+		return false
+	}
+	id, variant := idOf(old.Table.Game().Spec())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
+	delete(s.games, id+"/"+variant)
+	time.AfterFunc(dropTime, func() { old.Table.Close() })
+	return true
 }
 
 // serveTable returns the address of the page of the game of a run whose table is served; "" if

@@ -316,7 +316,11 @@ func TestOverwritten(t *testing.T) {
 	solveAs(four, store.Overwrite, solve.Options{UntilTier: -1, Small: true})
 	shows("3-3-3", unsolved, unknown)
 	shows("4-3-3", "win", 9)
-	if status, text := get(t, server.URL+"/tables/connectn/4-3-3"); status != http.StatusOK {
+	status, text := 0, ""
+	for end := time.Now().Add(time.Minute); status != http.StatusOK && time.Now().Before(end); time.Sleep(readEvery / 10) {
+		status, text = get(t, server.URL+"/tables/connectn/4-3-3")
+	}
+	if status != http.StatusOK {
 		t.Errorf("status %d, %s", status, text)
 	}
 }

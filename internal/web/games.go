@@ -85,7 +85,7 @@ func (s *Server) specOf(id, variant string) (string, error) {
 
 // game returns the game that the path of a request names.
 func (s *Server) game(r *http.Request) (*served, error) {
-	s.states() // which may open or drop its table
+	s.refresh() // which may open or drop its table
 	id, variant := r.PathValue("game"), r.PathValue("variant")
 	key := id + "/" + variant
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +134,11 @@ func TestRun(t *testing.T) {
 			len(a.Journal.Jobs()) != len(r.Jobs()) {
 			t.Errorf("%+v, want %d forward, %d back of %d, %d positions", a, forward, back, of, r.Positions())
 		}
-		for _, want := range []string{`<p class="state running" role="status">running</p>`, "Positions found by tier", "<dt>Now</dt>", `<th scope="row">possible</th>`, `<th scope="row">data_first2</th>`} {
+		wants := []string{`<p class="state running" role="status">running</p>`, "<dt>Now</dt>"}
+		for _, line := range slices.Concat(r.Jobs(), r.Steps()) { // on a busy machine, the journal is behind
+			wants = append(wants, "Positions found by tier", `<th scope="row">`+line.Name+`</th>`)
+		}
+		for _, want := range wants {
 			if !strings.Contains(page, want) {
 				t.Errorf("no %q in %s", want, page)
 			}
@@ -311,7 +316,11 @@ func TestOverwritten(t *testing.T) {
 	solveAs(four, store.Overwrite, solve.Options{UntilTier: -1, Small: true})
 	shows("3-3-3", unsolved, unknown)
 	shows("4-3-3", "win", 9)
-	if status, text := get(t, server.URL+"/tables/connectn/4-3-3"); status != http.StatusOK {
+	status, text := 0, ""
+	for end := time.Now().Add(time.Minute); status != http.StatusOK && time.Now().Before(end); time.Sleep(readEvery / 10) {
+		status, text = get(t, server.URL+"/tables/connectn/4-3-3")
+	}
+	if status != http.StatusOK {
 		t.Errorf("status %d, %s", status, text)
 	}
 }

@@ -205,7 +205,7 @@ func (term *terminal) left() (left string) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	for mode, set := range term.modes {
-		if set != (mode == "25") { // initially, only the cursor is on
+		if set != (mode == "7" || mode == "25") { // initially, only automatic line breaks and the cursor are on
 			left += fmt.Sprintf("mode %s %t, ", mode, set)
 		}
 	}

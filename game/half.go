@@ -12,8 +12,9 @@ import "github.com/treereduce/treereduce/game/block"
 // has one; and the value of a balanced position is the better of two: what its moves to stored
 // positions lead to, and what those of its mirror image lead to.
 //
-// Mirror is linear: Mirror(range<<LowBits + low) is Mirror(range<<LowBits) + Mirror(low), also
-// where the arguments are no positions.
+// Mirror reflects range and low part separately: Mirror(range<<LowBits | low) is
+// Mirror(range<<LowBits) | Mirror(low), which have no bits in common. So these, which are no
+// positions, are valid arguments as well.
 type Halved interface {
 	Tiered
 	Mirrored

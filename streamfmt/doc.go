@@ -43,9 +43,14 @@
 //	        = its first range (8)  offset of that block (8)  offset of the page (8)
 //	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
+//	          TRBLOCK3: then the number of positions that are stored (8)
 //	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
 //	          number of blocks (8)
 //	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
+//
+// A file that begins with "TRBLOCK3" instead stores only half of the positions of its tier: at
+// least one of each position and its mirror image. Its summary counts all positions, as if the
+// others were stored as well.
 //
 // The index is the sequence of pages. The checksum in the tail covers the checksums of the
 // pages, and these cover the checksums of the blocks, so it identifies the contents of the

@@ -95,6 +95,7 @@ type frame struct {
 	name  string
 	size  int64
 	spec  string
+	half  bool   // whether it is a block file of one half of the positions
 	start uint64 // offset of the first block
 	index uint64 // offset of the index, where the blocks end
 	dirAt uint64
@@ -155,6 +156,10 @@ func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte
 		return nil, err
 	}
 	rest, ok := bytes.CutPrefix(head, []byte(magic))
+	if !ok && magic == fileMagic {
+		rest, ok = bytes.CutPrefix(head, []byte(halfMagic))
+		f.half = ok
+	}
 	if !ok {
 		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
 	}

@@ -16,6 +16,7 @@ import (
 // blocks is the contents of the table of a tiered game: one block file for each tier.
 type blocks struct {
 	g     game.Tiered
+	half  *game.Half // nil: no file can store half of the positions
 	fsys  store.FS
 	files []*tierFile
 
@@ -41,7 +42,7 @@ type tierFile struct {
 }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
-	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
+	t := &blocks{g: g, half: game.HalfOf(g), fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -63,6 +64,9 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		}
 		if f.Spec() != g.Spec() || f.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
+		}
+		if f.Half() && t.half == nil {
+			return nil, &store.DamageError{Name: name, Reason: "it stores half of the positions, but the game has no mirror images"}
 		}
 		f.cursor = f.Cursor(0)
 	}
@@ -87,6 +91,7 @@ func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	p = t.stored(p)
 	rng := p >> t.g.LowBits()
 	b, err := t.view(t.g.Tier(p), rng)
 	if err != nil {
@@ -98,6 +103,14 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	}
 	value, ok := b.Value(slot)
 	return game.Value(value), ok, nil
+}
+
+// stored returns p or its mirror image: the one that is stored.
+func (t *blocks) stored(p game.Position) game.Position {
+	if t.files[t.g.Tier(p)].Half() && !t.half.IsStored(p) {
+		return t.half.Mirror(p)
+	}
+	return p
 }
 
 // view returns the block of a range. It is valid until the next call. The caller holds mu.

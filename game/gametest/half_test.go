@@ -71,7 +71,7 @@ func TestHalvedContract(t *testing.T) {
 				}
 				return other, balanced
 			}},
-			"Mirror is not linear": {mirror: func(p game.Position) game.Position {
+			"are not those parts of": {mirror: func(p game.Position) game.Position {
 				if rules.Check(p) != nil {
 					return rules.Mirror(p) + 1
 				}

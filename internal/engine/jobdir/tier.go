@@ -17,7 +17,8 @@ import (
 // A Tier is the records of one tier, open for reading.
 type Tier struct {
 	files
-	g game.Tiered
+	g    game.Tiered
+	half *game.Half // if the tier stores half of its positions
 }
 
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
@@ -32,6 +33,10 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	half, _ := g.(*game.Half)
+	if half != nil {
+		g = half.Halved
+	}
 	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
 		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
 	for _, name := range names {
@@ -40,12 +45,33 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 		if err == nil && n > 0 && t.Len() > n && t.Range(n) <= t.Range(n-1) {
 			err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
 		}
+		if err == nil {
+			err = t.setHalf(half, t.files.files[len(t.files.files)-1])
+		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
 	}
 	return t, nil
 }
+
+// setHalf notes whether the tier stores half of its positions, as file does. half is the half
+// that the caller can read; nil: none.
+func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
+	switch {
+	case file.Half() && half == nil:
+		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name())
+	case file.Half() != (t.half != nil) && len(t.files.files) > 1:
+		return &store.DamageError{Name: file.Name(), Reason: "some files store half of the positions, others all"}
+	case file.Half():
+		t.half, t.g = half, half
+	}
+	return nil
+}
+
+// Half returns the stored half of the game if the tier stores half of its positions, and nil if
+// it stores all.
+func (t *Tier) Half() *game.Half { return t.half }
 
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }

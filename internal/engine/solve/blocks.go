@@ -15,9 +15,14 @@ import (
 // byBlocks solves a game by blocks. A tier is made from the previous one, and solved from the
 // next. All positions of the last tier are terminal, so its data_first already has the values.
 // Work is measured in slots.
+//
+// The table of a game.Halved stores half of the positions. So do the directories of packed jobs,
+// if the runner can compute them and they are not kept. Jobs as text, and those of other
+// runners, have all positions, and the table drops the others.
 type byBlocks struct {
 	run   *run
 	g     game.Tiered
+	half  *game.Half // nil: the game stores all positions
 	table *tierTable
 }
 
@@ -26,7 +31,10 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 	for tier := range r.last + 1 {
 		r.work += 2 * g.Slots(tier)
 	}
-	return newTiers(r, g, t, &byBlocks{r, g, t})
+	b := &byBlocks{r, g, game.HalfOf(g), t}
+	halver, ok := r.Runner.(runner.Halver)
+	r.half = b.half != nil && ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll
+	return newTiers(r, g, t, b)
 }
 
 func (b *byBlocks) weight(_ string, tier int) float64 { return b.g.Slots(tier) }
@@ -74,9 +82,13 @@ func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := jobdir.NewWriter(out, b.g, tier, jobdir.Packed)
+	g := b.g
+	if b.half != nil {
+		g = b.half
+	}
+	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 	from := b.values(tier)
-	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), b.g, tier)
+	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), g, tier)
 	if err != nil {
 		return w.Finish(err)
 	}

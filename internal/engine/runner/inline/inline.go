@@ -34,7 +34,10 @@ type Runner struct {
 	lists   listMemory     // reused from job to job
 }
 
-var _ runner.Runner = (*Runner)(nil)
+var _ runner.Halver = (*Runner)(nil)
+
+// CanHalve returns true.
+func (r *Runner) CanHalve() bool { return true }
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
@@ -44,7 +47,11 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	}
 	switch m := job.Method; {
 	case m.Blocks != nil:
-		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, m.Blocks, borders})
+		g := m.Blocks
+		if job.Half {
+			g = game.HalfOf(g)
+		}
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
 	case m.States != nil:
 		return r.runStates(ctx, &jobOf[game.Cyclic]{job, m.States, borders})
 	default:
@@ -62,11 +69,16 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	if err := w.open(); err != nil {
 		return stats, err
 	}
+	w.openHalf()
 	slots := make([]int, len(w.ranges))
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
-	w.plan = r.plan(w.needs(slots))
+	n := w.needs(slots)
+	if w.half != nil {
+		w.half.budget(&n, r.left())
+	}
+	w.plan = r.plan(n)
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
 	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
 		partition: func(i int) int { return job.partition(ts[i][0] << job.g.LowBits()) },
@@ -79,7 +91,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 		},
 		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
 		worker: func() func(int, *jobdir.Chunk) error {
-			work := w.newWorker()
+			work := w.newWorker(ctx)
 			return func(i int, out *jobdir.Chunk) error {
 				out.Reset()
 				return work(ts[i], out)
@@ -104,6 +116,7 @@ type work struct {
 	predecessors *jobdir.Tier // for solve only
 	ranges       []uint64     // of the output
 	plan         plan
+	half         *half // nil: no images are needed
 }
 
 func (w *work) open() (err error) {
@@ -174,38 +187,68 @@ func (w *work) needs(slots []int) needs {
 }
 
 // newWorker returns a function that computes the output of a task.
-func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
-	job := w.job
-	if job.Step == step.Init {
+func (w *work) newWorker(ctx context.Context) func(ranges []uint64, out *jobdir.Chunk) error {
+	if w.job.Step == step.Init {
 		return func(_ []uint64, out *jobdir.Chunk) error {
-			out.Add(step.Start(job.g))
+			out.Add(step.Start(w.job.g))
 			return nil
 		}
 	}
-	g := job.g
-	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
-	var predecessors *jobdir.TierCursor
-	if w.predecessors != nil {
-		predecessors = w.predecessors.Cursor(w.plan.window)
-	}
+	merge := w.newMerger()
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
-			if predecessors != nil {
-				if _, err := predecessors.Load(&into, rng); err != nil {
+			ok := false
+			if w.half != nil && w.half.has(rng) {
+				images, err := w.half.imagesOf(ctx, rng)
+				if err != nil {
 					return err
 				}
-			} else if low := g.Low(job.Tier, rng); low != nil {
-				into.Reset(job.Tier, rng, g.LowBits(), low)
+				if ok = w.half.load(&into, rng); !ok {
+					ok, err = merge(&into, rng)
+				}
+				if err != nil {
+					return err
+				}
+				images.Merge(&into)
 			} else {
+				var err error
+				if ok, err = merge(&into, rng); err != nil {
+					return err
+				}
+			}
+			if !ok {
 				continue
 			}
-			if err := pull.Pull(&into); err != nil {
+			if err := w.step.Reduce(&into); err != nil {
 				return err
 			}
 			out.Add(&into)
 		}
 		return nil
+	}
+}
+
+// newMerger returns a function that merges all messages to a range into b. It returns false if
+// the range has no slots.
+func (w *work) newMerger() func(b *block.Block, rng uint64) (bool, error) {
+	g, tier := w.job.g, w.job.Tier
+	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	var predecessors *jobdir.TierCursor
+	if w.predecessors != nil {
+		predecessors = w.predecessors.Cursor(w.plan.window)
+	}
+	return func(b *block.Block, rng uint64) (bool, error) {
+		if predecessors != nil {
+			if _, err := predecessors.Load(b, rng); err != nil {
+				return false, err
+			}
+		} else if low := g.Low(tier, rng); low != nil {
+			b.Reset(tier, rng, g.LowBits(), low)
+		} else {
+			return false, nil
+		}
+		return true, pull.Messages(b)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // blocks is the contents of the table of a tiered game: one block file for each tier.
 type blocks struct {
 	g     game.Tiered
-	half  *game.Half // nil: no file can store half of the positions
+	half  *game.Half // nil: the files store all positions
 	fsys  store.FS
 	files []*tierFile
 
@@ -42,7 +42,7 @@ type tierFile struct {
 }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
-	t := &blocks{g: g, half: game.HalfOf(g), fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
+	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -65,8 +65,11 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if f.Spec() != g.Spec() || f.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
 		}
-		if f.Half() && t.half == nil {
-			return nil, &store.DamageError{Name: name, Reason: "it stores half of the positions, but the game has no mirror images"}
+		if tier == 0 && f.Half() {
+			t.half = game.HalfOf(g)
+		}
+		if f.Half() != (t.half != nil) {
+			return nil, &store.DamageError{Name: name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
 		}
 		f.cursor = f.Cursor(0)
 	}
@@ -105,9 +108,17 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return game.Value(value), ok, nil
 }
 
+// game returns the game with the positions that the files store.
+func (t *blocks) game() game.Tiered {
+	if t.half != nil {
+		return t.half
+	}
+	return t.g
+}
+
 // stored returns p or its mirror image: the one that is stored.
 func (t *blocks) stored(p game.Position) game.Position {
-	if t.files[t.g.Tier(p)].Half() && !t.half.IsStored(p) {
+	if t.half != nil && !t.half.IsStored(p) {
 		return t.half.Mirror(p)
 	}
 	return p
@@ -135,7 +146,7 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.game(), i)
 		if err != nil {
 			return err
 		}
@@ -150,33 +161,39 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 		return nil, 0, err
 	}
 	for i, tier := range t.tiers {
-		parts = append(parts, &rulesPart{
+		bound := func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) }
+		part := &rulesPart{
 			ranges: tier.Ranges(),
 			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
+			most:   bound,
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(ahead)}
+				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
 				if i+1 < len(t.tiers) {
 					r.next = t.tiers[i+1].Cursor(ahead)
 				}
 				return r
 			},
 			picker: func(ahead int) picker {
-				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				r := &viewPicker{blocks: t, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
 				if i+1 < len(t.tiers) {
 					r.next = t.tiers[i+1].Cursor(0)
 				}
 				return r
 			},
-		})
+		}
+		if t.half != nil {
+			part.half = &halfPart{t.half, tier, bound}
+			part.most = func(n int) int { return 2 * bound(n) }
+		}
+		parts = append(parts, part)
 	}
 	return parts, game.MaxByteRemoteness, nil
 }
 
 // A tierReader reads a tier of a tiered game.
 type tierReader struct {
-	g          game.Tiered
+	*blocks
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
 	block      block.Block
@@ -208,6 +225,7 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
+	p = r.stored(p)
 	rng = p >> r.g.LowBits()
 	i := slices.IndexFunc(r.successors, func(c tierValues) bool { return c.rng == rng })
 	if i < 0 {
@@ -244,10 +262,10 @@ func (r *tierReader) add(rng uint64) error {
 // A viewPicker picks positions of a tier of a tiered game. It decodes only the values that it
 // needs.
 type viewPicker struct {
-	g          game.Tiered
+	*blocks
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
-	view       streamfmt.View
+	viewed     streamfmt.View
 	successors recent[uint64, tierView] // ranges of the next tier
 }
 
@@ -259,19 +277,26 @@ type tierView struct {
 }
 
 func (r *viewPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
-	low, err := r.here.View(&r.view, rng)
-	if err == nil && low != nil {
-		r.view.Pick(numbers, func(i, slot int, value byte) {
-			take(i, rng<<r.g.LowBits()|game.Position(low[slot]), game.Value(value))
+	low, err := r.here.View(&r.viewed, rng)
+	if err != nil || low == nil {
+		return err
+	}
+	position := func(slot int) game.Position { return rng<<r.g.LowBits() | game.Position(low[slot]) }
+	images := len(numbers) // the first number of a mirror image
+	if r.half != nil {
+		images = r.pickImages(rng, numbers, func(i, slot int, value byte) {
+			take(i, r.half.Mirror(position(slot)), game.Value(value))
 		})
 	}
-	return err
+	r.viewed.Pick(numbers[:images], func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
+	return nil
 }
 
 func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
+	p = r.stored(p)
 	rng = p >> r.g.LowBits()
 	c, err := r.successors.get(rng, func(c *tierView) (err error) {
 		c.low, err = r.next.View(&c.View, rng)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -62,8 +63,9 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 // forward checks the set of positions of a tier, and the values of the terminal ones. It
 // returns the counts.
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
-	possible := step.New(step.Possible, t.g)
 	here := t.tiers[tier]
+	g := t.game()
+	possible := step.New(step.Possible, g)
 	ranges := here.Ranges()
 	if tier > 0 {
 		before := t.tiers[tier-1]
@@ -75,12 +77,8 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	}
 	slices.Sort(ranges)
 	ranges = slices.Compact(ranges)
-
-	var mu sync.Mutex
-	var total streamfmt.Counts
-	err := eachRange(ctx, ranges, func() func(uint64) error {
-		var found, want, from block.Block
-		hereCursor := here.Cursor(verifyAhead)
+	newMerge := func() images.Merge {
+		var from block.Block
 		pull := &step.Puller{Step: possible, Senders: func(predecessors *block.Block) *block.Block {
 			nonTerminal(&from, predecessors)
 			return &from
@@ -88,18 +86,42 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		if tier > 0 {
 			pull.From = t.tiers[tier-1].Cursor(verifyAhead)
 		}
+		return func(b *block.Block, rng uint64) (bool, error) {
+			low := g.Low(tier, rng)
+			if low == nil {
+				return false, nil
+			}
+			if tier == 0 {
+				*b = *step.Start(g)
+			} else {
+				b.Reset(tier, rng, g.LowBits(), low)
+			}
+			return true, pull.Messages(b)
+		}
+	}
+	balanced := t.balanced(tier, images.Reached, ranges, newMerge)
+	if balanced != nil {
+		ranges = append(ranges, balanced.Ranges()...)
+		slices.Sort(ranges)
+		ranges = slices.Compact(ranges)
+	}
+
+	var mu sync.Mutex
+	var total streamfmt.Counts
+	err := eachRange(ctx, ranges, func() func(uint64) error {
+		var found, want block.Block
+		hereCursor, merge := here.Cursor(verifyAhead), newMerge()
 		return func(rng uint64) error {
-			low := t.g.Low(tier, rng)
+			low := g.Low(tier, rng)
 			if low == nil {
 				_, err := hereCursor.Load(&found, rng) // the range has no slots: Load fails if there is a block
 				return err
 			}
-			if tier == 0 {
-				want = *step.Start(t.g)
-			} else {
-				want.Reset(tier, rng, t.g.LowBits(), low)
+			_, err := balanced.Merge(ctx, &want, rng, merge)
+			if err == nil {
+				err = possible.Reduce(&want)
 			}
-			if err := pull.Pull(&want); err != nil {
+			if err != nil {
 				return err
 			}
 			found.Reset(tier, rng, t.g.LowBits(), low)
@@ -107,7 +129,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 				return err
 			}
 			counts := streamfmt.Counts{}
-			if err := t.compare(&found, &want, &counts); err != nil {
+			if err := t.compare(&found, &want, t.weights(tier, rng), &counts); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -131,8 +153,9 @@ func nonTerminal(b, of *block.Block) {
 }
 
 // compare checks found, a block of the table, against want: the same positions, and the same
-// values of the terminal ones. It adds the positions of found to counts, by value.
-func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) error {
+// values of the terminal ones. It adds the positions of found to counts, by value; weight returns
+// how many positions a slot represents.
+func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint64, counts *streamfmt.Counts) error {
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
@@ -152,24 +175,39 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 		case want.Open.Has(slot) && value.Remoteness() == 0:
 			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}
-		counts[value]++
+		counts[value] += weight(uint32(slot))
 	}
 	return nil
 }
 
 // backward checks that the values of a tier follow from the values of the next tier.
 func (t *blocks) backward(ctx context.Context, tier int) error {
-	solve := step.New(step.Solve, t.g)
 	here, next := t.tiers[tier], t.tiers[tier+1]
+	solve := step.New(step.Solve, t.game())
+	// newMerge returns a Merge that also loads the positions of the range into found.
+	newMerge := func(found *block.Block) images.Merge {
+		hereCursor, pull := here.Cursor(verifyAhead), &step.Puller{Step: solve, From: next.Cursor(verifyAhead)}
+		return func(b *block.Block, rng uint64) (bool, error) {
+			if _, err := hereCursor.Load(found, rng); err != nil {
+				return false, err
+			}
+			nonTerminal(b, found)
+			return true, pull.Messages(b)
+		}
+	}
+	balanced := t.balanced(tier, images.Scores, here.Ranges(), func() images.Merge { return newMerge(new(block.Block)) })
 	return eachRange(ctx, here.Ranges(), func() func(uint64) error {
 		var found, want block.Block
-		hereCursor, pull := here.Cursor(verifyAhead), &step.Puller{Step: solve, From: next.Cursor(verifyAhead)}
+		hereCursor, merge := here.Cursor(verifyAhead), newMerge(&found)
 		return func(rng uint64) error {
-			if _, err := hereCursor.Load(&found, rng); err != nil {
-				return err
+			_, err := balanced.Merge(ctx, &want, rng, merge)
+			if err == nil {
+				err = solve.Reduce(&want)
 			}
-			nonTerminal(&want, &found)
-			if err := pull.Pull(&want); err != nil {
+			if err == nil && (found.Low == nil || found.Range != rng) { // Balanced has kept the messages
+				_, err = hereCursor.Load(&found, rng)
+			}
+			if err != nil {
 				return err
 			}
 			for slot, value := range want.Val[:want.Len()] {
@@ -180,4 +218,25 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 			return nil
 		}
 	})
+}
+
+// balanced returns the images of the balanced positions of a tier that stores half of its
+// positions; nil if it needs none.
+func (t *blocks) balanced(tier int, kind images.Kind, ranges []uint64, merger func() images.Merge) *images.Balanced {
+	if t.half == nil {
+		return nil
+	}
+	b := images.NewBalanced(t.half, tier, kind, ranges, merger)
+	if b != nil {
+		b.Limit(wholeMemory)
+	}
+	return b
+}
+
+// weights returns how many positions a slot of a range represents.
+func (t *blocks) weights(tier int, rng uint64) func(slot uint32) uint64 {
+	if t.half == nil {
+		return (*halfPart)(nil).weights(rng)
+	}
+	return (&halfPart{g: t.half, tier: t.tiers[tier]}).weights(rng)
 }

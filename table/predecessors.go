@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,20 +36,37 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 			predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
 		}
 	})
+	if blocks, ok := t.contents.(*blocks); ok && blocks.half != nil { // all are of one tier
+		slices.SortFunc(predecessors, func(a, b Predecessor) int { return cmp.Compare(a.Position, b.Position) })
+	}
 	return predecessors, err
 }
 
 // before calls do for the positions of those ranges of the previous tier from which moves
-// lead into p's range.
+// lead into p's range, and for the mirror images of those from which moves lead into the range of
+// p's mirror image.
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
-	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	tier := t.g.Tier(p)
 	if tier == 0 {
 		return nil
 	}
-	ranges := t.g.Sources([]uint64{rng}, tier, rng)
-	slices.Sort(ranges)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.eachBefore(tier, p>>t.g.LowBits(), do); err != nil || t.half == nil {
+		return err
+	}
+	return t.eachBefore(tier, t.half.Mirror(p)>>t.g.LowBits(), func(q game.Position, v game.Value) {
+		if image := t.half.Mirror(q); !t.half.IsStored(image) {
+			do(image, v)
+		}
+	})
+}
+
+// eachBefore calls do for the stored positions of those ranges of the previous tier from which
+// moves lead into a range.
+func (t *blocks) eachBefore(tier int, rng uint64, do func(game.Position, game.Value)) error {
+	ranges := t.g.Sources([]uint64{rng}, tier, rng)
+	slices.Sort(ranges)
 	for _, rng := range slices.Compact(ranges) {
 		b, err := t.view(tier-1, rng)
 		if err != nil {

@@ -165,7 +165,7 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	if n == 0 {
 		return nil, nil
 	}
-	out := n > all/2 && wanted == nil
+	out := n > all/2 && wanted == nil && b.half == nil
 	if out {
 		n = all - n
 	}

@@ -3,8 +3,11 @@ package table
 import (
 	"context"
 	"iter"
+	"slices"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/images"
 )
 
 // A Batch contains consecutive positions of a tier, in the order of keys, and their values.
@@ -19,8 +22,18 @@ type Batch struct {
 // is safe for concurrent use; each worker has its own reader.
 type Scan struct {
 	parts  []*rulesPart
-	cells  []scanCell
 	wanted func(tier int) bool
+
+	once  sync.Once
+	cells []scanCell // see all
+	mu    sync.Mutex
+	held  []heldTier // the last two parts that store half of their positions
+}
+
+// A heldTier reads all positions of a part.
+type heldTier struct {
+	part int
+	*images.Tier
 }
 
 // A scanCell locates a batch: a range of a part.
@@ -35,25 +48,50 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{parts: parts, wanted: wanted}
-	tier := 0
-	for i, part := range parts {
-		first := 0
-		for _, f := range part.files {
-			if wanted(tier) {
-				for _, rng := range part.ranges[first:f.end] {
-					s.cells = append(s.cells, scanCell{i, tier, rng})
+	return &Scan{parts: parts, wanted: wanted}, nil
+}
+
+// all returns the batches.
+func (s *Scan) all() []scanCell {
+	s.once.Do(func() {
+		tier := 0
+		for i, part := range s.parts {
+			first := 0
+			for _, f := range part.files {
+				if s.wanted(tier) {
+					ranges := part.ranges[first:f.end]
+					if part.half != nil {
+						ranges = part.half.whole().Ranges()
+					}
+					for _, rng := range ranges {
+						s.cells = append(s.cells, scanCell{i, tier, rng})
+					}
 				}
+				first = f.end
+				tier++
 			}
-			first = f.end
-			tier++
 		}
+	})
+	return s.cells
+}
+
+// reader returns a reader of all positions of a part.
+func (s *Scan) reader(part int) rulesReader {
+	p := s.parts[part]
+	if p.half == nil {
+		return p.reader(verifyAhead)
 	}
-	return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part })
+	if i < 0 {
+		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, p.half.whole()})
+	}
+	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}
 }
 
 // Len returns the number of batches.
-func (s *Scan) Len() int { return len(s.cells) }
+func (s *Scan) Len() int { return len(s.all()) }
 
 // mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
 // there are more batches than that, their number is the maximum.
@@ -69,7 +107,7 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 		count uint64 // number of wanted positions
 	}
 	var strata []stratum
-	var all uint64
+	var all, ranges uint64
 	var places float64 // number of places to draw
 	tier := 0
 	for _, part := range s.parts {
@@ -85,11 +123,12 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 				strata = append(strata, stratum{file, tier, count})
 				all += count
 				places += float64(file.places())
+				ranges += uint64(len(file.sums))
 			}
 			tier++
 		}
 	}
-	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(s.Len()), mostPlaces) {
+	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(ranges), mostPlaces) {
 		return nil, false, nil
 	}
 	pick := newSample(all, n, seed)
@@ -100,6 +139,9 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 			return nil, false, err
 		}
 		first += f.count
+		if f.half != nil {
+			of = inOrder(of)
+		}
 		for _, d := range of {
 			picked = append(picked, Batch{f.tier, d.positions, d.values})
 		}
@@ -142,9 +184,9 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 
 // Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
-	cell := r.scan.cells[i]
+	cell := r.scan.all()[i]
 	if r.reader == nil || r.part != cell.part {
-		r.part, r.reader = cell.part, r.scan.parts[cell.part].reader(verifyAhead)
+		r.part, r.reader = cell.part, r.scan.reader(cell.part)
 	}
 	if r.slots, err = r.reader.load(r.slots[:0], cell.rng); err != nil {
 		return err

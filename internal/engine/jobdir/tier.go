@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"path"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
@@ -53,6 +54,25 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 		}
 	}
 	return t, nil
+}
+
+// StoresHalf reports whether the first block file in the seal of a directory stores half of the
+// positions of its tier.
+func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
+	for _, f := range seal.Files {
+		if IsText(f.Name) || isLists(f.Name) {
+			continue
+		}
+		name := path.Join(dir, f.Name)
+		in, err := fsys.Open(name)
+		if err != nil {
+			return false, err
+		}
+		defer in.Close()
+		file, err := OpenPacked(in, name, &f, streamfmt.OpenAny)
+		return err == nil && file.Half(), err
+	}
+	return false, nil
 }
 
 // setHalf notes whether the tier stores half of its positions, as file does. half is the half
@@ -188,13 +208,25 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	return s.cursor, e.Entry, low, nil
 }
 
-// WriteLines writes the records of ranges i to j-1 to w, as lines.
+// WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
+// positions, the lines of a range are followed by those of the mirror images that are not
+// stored.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	c := t.Cursor(readAhead)
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
 		_, err := c.Load(b, t.Range(i))
-		return lines.AppendBlock(dst, b, width, streamfmt.Done), err
+		dst = lines.AppendBlock(dst, b, width, streamfmt.Done)
+		if t.half != nil && err == nil {
+			_, balanced := t.half.Stored(t.tier, b.Range)
+			for slot := range b.Done.All() {
+				if balanced == nil || !balanced.Has(slot) {
+					image := streamfmt.Record{Key: t.half.Mirror(b.Key(slot)), Kind: streamfmt.Done, Value: b.Val[slot]}
+					dst = streamfmt.AppendRecord(dst, image, width)
+				}
+			}
+		}
+		return dst, err
 	})
 }

@@ -37,6 +37,9 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 	return newTiers(r, g, t, b)
 }
 
+// whole reports whether jobs need all positions of tiers of which the table stores half.
+func (b *byBlocks) whole() bool { return b.half != nil && !b.run.half }
+
 func (b *byBlocks) weight(_ string, tier int) float64 { return b.g.Slots(tier) }
 
 // values returns the directory with the values of a tier.
@@ -51,6 +54,12 @@ func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool
 	look := func(name func(tier int) string) func(tier int) *output {
 		return func(tier int) *output {
 			seal, failed := b.run.sealOf(ctx, name(tier))
+			if failed == nil && seal != nil && b.whole() {
+				var half bool
+				if half, failed = jobdir.StoresHalf(b.run.data.FS, b.run.data.Dir(name(tier)), seal); half {
+					seal = nil // the runner needs all positions
+				}
+			}
 			if failed != nil {
 				err = failed
 			}
@@ -61,7 +70,7 @@ func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool
 		}
 	}
 	firsts, seconds = blocksToRun(tierState{tabled: b.table.tabled, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
-		first: look(first), second: look(second)})
+		whole: b.whole(), first: look(first), second: look(second)})
 	return firsts, seconds, err
 }
 
@@ -74,7 +83,8 @@ func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
 
 func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 	input := b.values(job.Tier + 1)
-	if b.table.tabled[job.Tier+1] && !b.run.KeepAll { // then its directory may have been deleted
+	whole := b.half != nil && !b.run.half                       // the job needs all positions, of which the table stores half
+	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !whole { // then its directory may have been deleted
 		input = table.TierFile(b.g, job.Tier+1)
 	}
 	job.Input = []string{b.run.data.Dir(input)}

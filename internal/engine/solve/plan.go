@@ -17,6 +17,7 @@ type tierState struct {
 	until   int    // the last tier of the forward pass
 	stop    bool   // whether the run ends after the forward pass
 	keepAll bool
+	whole   bool // whether jobs need all positions of tiers of which the table stores half
 
 	// The functions return the complete directory of a tier's job, nil if there is none.
 	first, second func(tier int) *output
@@ -31,14 +32,21 @@ type output struct {
 
 // blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
 // reads the previous data_first; that of data_second reads the next values, which are in
-// data_second, data_first of the last tier, or the table.
+// data_second, data_first of the last tier, or the table, unless whole is set.
 func blocksToRun(s tierState) (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+2), make([]bool, last+1)
+	values := make([]bool, last+2) // by tier, whether a directory with its values is wanted
+	for tier := 0; tier <= last && !s.stop; tier++ {
+		values[tier] = values[tier] || s.keepAll || !s.tabled[tier]
+		if tier < last {
+			second[tier] = values[tier] && s.second(tier) == nil
+			values[tier+1] = s.whole && second[tier]
+		}
+	}
 	for tier := s.until; tier >= 0; tier-- {
-		wanted := s.keepAll || !s.tabled[tier]
+		wanted := values[tier] || s.stop && (s.keepAll || !s.tabled[tier])
 		if tier < last && !s.stop {
-			second[tier] = wanted && s.second(tier) == nil
 			wanted = s.keepAll || second[tier]
 		}
 		first[tier] = (wanted || first[tier+1]) && s.first(tier) == nil

@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -81,6 +82,15 @@ func (t *tierTable) reuse(ctx context.Context, f store.SealedFile) error {
 			continue
 		}
 		err := jobdir.CheckFile(t.run.data.FS, t.run.data.Dir(name), &f)
+		if g, blocks := t.g.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
+			half, err := jobdir.StoresHalf(t.run.data.FS, t.run.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
+			if err == nil && !half {
+				err = fmt.Errorf("%s stores all positions, as an earlier version wrote it: finish the run with that version, or --overwrite starts over", name)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err == nil {
 			t.tabled[tier] = true
 			t.seal.Files = append(t.seal.Files, f)

@@ -7,15 +7,19 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
+// finalImages is the divisor of memory for the images of positions that the table does not store.
+const finalImages = 2
+
 // A final is what the workers of the final job share.
 type final struct {
 	job   *jobOf[game.Tiered]
-	tiers []*jobdir.Tier
+	tiers []*images.Tier
 	most  map[uint64]int // maximum number of lines, by range
 	plan  plan
 }
@@ -31,18 +35,25 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	}()
 	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
 	largest := 0
+	g := job.g
+	if half := game.HalfOf(g); half != nil {
+		g = half // the table has half of the positions
+	}
 	for i, dir := range job.Input {
-		t, err := jobdir.OpenTier(job.FS, dir, job.g, job.InputTier(i))
+		stored, err := jobdir.OpenTier(job.FS, dir, g, job.InputTier(i))
 		if err != nil {
 			return runner.Stats{}, err
 		}
+		t := images.NewTier(stored, r.left()/finalImages/len(job.Input))
 		f.tiers = append(f.tiers, t)
-		n.shared += t.Len() * entryMemory
-		for j := range t.Len() {
-			rng := t.Range(j)
+		n.shared += len(t.Ranges())*entryMemory + t.Memory()
+		for j, rng := range t.Ranges() {
 			slots := len(job.g.Low(t.Number(), rng))
-			f.most[rng] += min(slots, t.MostRecords(j))
 			largest = max(largest, slots)
+			if t.Half() == nil {
+				slots = min(slots, t.MostRecords(j))
+			}
+			f.most[rng] += slots
 		}
 	}
 	ranges := slices.Sorted(maps.Keys(f.most))
@@ -92,7 +103,7 @@ func (f *final) cut(ts [][]uint64) (all []finalTask) {
 // newWorker returns a function that writes the lines of a task.
 func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
-	cursors := make([]*jobdir.TierCursor, len(f.tiers))
+	cursors := make([]*images.Cursor, len(f.tiers))
 	for i, t := range f.tiers {
 		cursors[i] = t.Cursor(f.plan.window)
 	}

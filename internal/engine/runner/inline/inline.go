@@ -16,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -69,16 +70,20 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	if err := w.open(); err != nil {
 		return stats, err
 	}
-	w.openHalf()
+	w.openBalanced()
 	slots := make([]int, len(w.ranges))
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
 	n := w.needs(slots)
-	if w.half != nil {
-		w.half.budget(&n, r.left())
+	if w.balanced != nil {
+		n.worker *= 2 // messages are merged before the tasks, and in them
+		n.shared += w.balanced.Limit(r.left() - n.of(1, presets[len(presets)-1]))
 	}
 	w.plan = r.plan(n)
+	if w.balanced != nil {
+		w.balanced.Workers = w.plan.workers
+	}
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
 	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
 		partition: func(i int) int { return job.partition(ts[i][0] << job.g.LowBits()) },
@@ -116,7 +121,7 @@ type work struct {
 	predecessors *jobdir.Tier // for solve only
 	ranges       []uint64     // of the output
 	plan         plan
-	half         *half // nil: no images are needed
+	balanced     *images.Balanced // nil: the output has no balanced positions
 }
 
 func (w *work) open() (err error) {
@@ -194,54 +199,63 @@ func (w *work) newWorker(ctx context.Context) func(ranges []uint64, out *jobdir.
 			return nil
 		}
 	}
-	merge := w.newMerger()
+	merge := w.newMerge()
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
-			ok := false
-			if w.half != nil && w.half.has(rng) {
-				images, err := w.half.imagesOf(ctx, rng)
-				if err != nil {
-					return err
-				}
-				if ok = w.half.load(&into, rng); !ok {
-					ok, err = merge(&into, rng)
-				}
-				if err != nil {
-					return err
-				}
-				images.Merge(&into)
-			} else {
-				var err error
-				if ok, err = merge(&into, rng); err != nil {
-					return err
-				}
+			ok, err := w.balanced.Merge(ctx, &into, rng, merge)
+			if err == nil && ok {
+				err = w.step.Reduce(&into)
 			}
-			if !ok {
-				continue
-			}
-			if err := w.step.Reduce(&into); err != nil {
+			if err != nil {
 				return err
 			}
-			out.Add(&into)
+			if ok {
+				out.Add(&into)
+			}
 		}
 		return nil
 	}
 }
 
-// newMerger returns a function that merges all messages to a range into b. It returns false if
-// the range has no slots.
-func (w *work) newMerger() func(b *block.Block, rng uint64) (bool, error) {
+// openBalanced prepares the images of balanced positions, and adds the ranges that only images
+// reach.
+func (w *work) openBalanced() {
+	g, ok := w.job.g.(*game.Half)
+	if !ok || w.job.Step == step.Init {
+		return
+	}
+	kind := images.Reached
+	if w.job.Step == step.Solve {
+		kind = images.Scores
+	}
+	w.balanced = images.NewBalanced(g, w.job.Tier, kind, w.ranges, w.newMerge)
+	if w.balanced != nil && w.job.Step == step.Possible {
+		w.ranges = append(w.ranges, w.balanced.Ranges()...)
+		slices.Sort(w.ranges)
+		w.ranges = slices.Compact(w.ranges)
+	}
+}
+
+// newMerge returns a function that merges all messages to a range.
+func (w *work) newMerge() images.Merge {
 	g, tier := w.job.g, w.job.Tier
 	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
 	var predecessors *jobdir.TierCursor
+	half, _ := g.(*game.Half)
 	if w.predecessors != nil {
 		predecessors = w.predecessors.Cursor(w.plan.window)
+		if w.predecessors.Half() != nil {
+			half = nil // it has no others
+		}
 	}
 	return func(b *block.Block, rng uint64) (bool, error) {
 		if predecessors != nil {
 			if _, err := predecessors.Load(b, rng); err != nil {
 				return false, err
+			}
+			if half != nil {
+				half.Keep(b)
 			}
 		} else if low := g.Low(tier, rng); low != nil {
 			b.Reset(tier, rng, g.LowBits(), low)

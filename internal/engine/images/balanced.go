@@ -1,0 +1,181 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+)
+
+// Balanced merges messages and images in the balanced positions of the output tier of a job. The
+// moves to a balanced position from the positions that are not stored are those to its mirror
+// image from stored positions. So the messages to all ranges with balanced positions are merged
+// first, and then each range gets the images of the messages to the others.
+//
+// If messages and images do not fit into memory, images are made in one interval of ranges after
+// the other, and the messages are merged again for each interval and each range. It is safe for
+// concurrent use, and fastest if all goroutines merge ascending ranges.
+type Balanced struct {
+	Workers int // goroutines that merge messages for images; 0: one for each core
+
+	g       *game.Half
+	tier    int
+	kind    Kind
+	merger  func() Merge
+	ranges  []uint64       // that have balanced positions before images are added
+	rows    []uint64       // of images
+	kept    []*block.Block // by index in ranges, with the messages; nil: not kept
+	borders []uint64       // the first ranges of the intervals after the first
+
+	mu     sync.Mutex
+	number int     // of the interval of images
+	images *Images // of the last interval that was requested
+}
+
+// A Merge resets b to a range, and merges all messages to the range into it; ok is false if the
+// range has no slots. It is for one goroutine.
+type Merge func(b *block.Block, rng uint64) (ok bool, err error)
+
+// placeMemory is the memory of a range in the places of images.
+const placeMemory = 8
+
+// leastInterval is the least number of bytes of an interval of images. With less, the messages
+// would be merged too often.
+const leastInterval = 1 << 20
+
+// NewBalanced returns the Balanced for a tier; nil if there are no balanced positions. ranges are
+// those that receive messages, ascending; merger returns a new Merge. kind is Reached or Scores.
+func NewBalanced(g *game.Half, tier int, kind Kind, ranges []uint64, merger func() Merge) *Balanced {
+	h := &Balanced{g: g, tier: tier, kind: kind, merger: merger}
+	for _, rng := range ranges {
+		if h.has(rng) {
+			h.ranges = append(h.ranges, rng)
+		}
+	}
+	if len(h.ranges) == 0 {
+		return nil
+	}
+	h.rows = Ranges(g, tier, kind, h.ranges)
+	return h
+}
+
+// has reports whether a range may have balanced positions.
+func (h *Balanced) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
+
+// Ranges returns the ranges that images may add positions to, ascending.
+func (h *Balanced) Ranges() []uint64 { return h.rows }
+
+// Limit sets how many bytes messages and images may use, and returns how many they use at most.
+func (h *Balanced) Limit(memory int) (used int) {
+	size := func(rng uint64) int { return len(h.g.Halved.Low(h.tier, rng)) + rowMemory }
+	places, all, kept := len(h.rows)*placeMemory, 0, 0
+	for _, rng := range h.rows {
+		all += size(rng)
+	}
+	for _, rng := range h.ranges {
+		slots := size(rng)
+		if kept += rowMemory + slots/8; h.kind == Scores {
+			kept += slots + slots/8
+		}
+	}
+	if used = places + all + kept; used <= memory {
+		h.kept = make([]*block.Block, len(h.ranges))
+		return used
+	}
+	most, sum := max((memory-places)/2, leastInterval), 0 // a goroutine may still use the previous interval
+	for _, rng := range h.rows {
+		if sum += size(rng); sum > most {
+			h.borders = append(h.borders, rng)
+			sum = size(rng)
+		}
+	}
+	return places + 2*min(most, all)
+}
+
+// Merge merges the messages to a range into b with merge, and then the images. For ranges without
+// balanced positions, and if h is nil, it only calls merge.
+func (h *Balanced) Merge(ctx context.Context, b *block.Block, rng uint64, merge Merge) (ok bool, err error) {
+	if h == nil || !h.has(rng) {
+		return merge(b, rng)
+	}
+	images, err := h.imagesOf(ctx, rng)
+	if err != nil {
+		return false, err
+	}
+	if ok = h.load(b, rng); !ok {
+		ok, err = merge(b, rng)
+	}
+	if ok {
+		images.Merge(b)
+	}
+	return ok, err
+}
+
+// imagesOf returns the images in the interval of a range, and makes them unless they are those
+// of the previous call.
+func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := sort.Search(len(h.borders), func(i int) bool { return rng < h.borders[i] })
+	if h.images != nil && h.number == i {
+		return h.images, nil
+	}
+	first, last := uint64(0), ^uint64(0)
+	if i > 0 {
+		first = h.borders[i-1]
+	}
+	if i < len(h.borders) {
+		last = h.borders[i] - 1
+	}
+	h.images = nil
+	images := New(h.g, h.tier, h.kind, first, last)
+	err := parallel.Each(ctx, cmp.Or(h.Workers, runtime.GOMAXPROCS(0)), len(h.ranges), atOnce, func() func(int) error {
+		merge := h.merger()
+		var b block.Block
+		return func(i int) error {
+			ok, err := merge(&b, h.ranges[i])
+			if err != nil || !ok {
+				return err
+			}
+			images.Add(&b)
+			if h.kept != nil {
+				h.kept[i] = h.keep(&b)
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.number, h.images = i, images
+	return images, nil
+}
+
+// keep returns a copy of b, only with what the messages have changed.
+func (h *Balanced) keep(b *block.Block) *block.Block {
+	kept := &block.Block{Open: slices.Clone(b.Open)}
+	if h.kind == Scores {
+		kept.Done, kept.Val = slices.Clone(b.Done), slices.Clone(b.Val)
+	}
+	return kept
+}
+
+// load loads the messages to a range into b, if they were kept.
+func (h *Balanced) load(b *block.Block, rng uint64) (ok bool) {
+	i, found := slices.BinarySearch(h.ranges, rng)
+	if !found || h.kept == nil || h.kept[i] == nil {
+		return false
+	}
+	kept := h.kept[i]
+	b.Reset(h.tier, rng, h.g.LowBits(), h.g.Low(h.tier, rng))
+	copy(b.Open, kept.Open)
+	copy(b.Done, kept.Done)
+	copy(b.Val, kept.Val)
+	return true
+}

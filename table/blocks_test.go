@@ -495,7 +495,7 @@ func TestSampleReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	bytes = 0
-	const samples = 10
+	const samples = 5
 	for seed := range uint64(samples) {
 		if n, _, err := (table.Rules{Sample: 1, Seed: seed}).Verify(t.Context(), tab); n != 1 || err != nil {
 			t.Fatal(n, err)

@@ -30,7 +30,7 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 		Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where,
 		Rates: fmt.Sprintf("%s, %s", rates.Machine, rates.Measured.Format("2006-01-02")),
 	}
-	w := workOf(game.MethodOf(g), counts, rates)
+	w := workOf(game.MethodOf(g), counts, rates, where.Runner == Inline)
 	p.Method = w.method
 	site, err := where.site(rates)
 	if err != nil {
@@ -75,7 +75,7 @@ const offerFrom = 0.1
 func (p *Plan) fill(w *work, c *cost) {
 	for i, t := range w.tiers {
 		p.Tiers = append(p.Tiers, Tier{
-			Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High), Slots: round(t.Slots), Ranges: round(t.Cells), Moves: round(t.Moves),
+			Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High), Stored: round(t.stored), Slots: round(t.Slots), Ranges: round(t.Cells), Moves: round(t.Moves),
 			ShuffledRecords: round(t.forward.sent + t.back.sent), ShuffledBytes: round(c.tiers[i].shuffled),
 			KeptBytes: round(t.kept), WorkBytes: round(t.work), PeakBytes: round(w.peaks[i]), MemoryBytes: round(c.tiers[i].memory),
 			CPUHours: c.tiers[i].cpu / 3600, WallHours: c.tiers[i].wall / 3600, Dollars: c.tiers[i].dollars,
@@ -87,6 +87,7 @@ func (p *Plan) fill(w *work, c *cost) {
 	sum := &p.Total
 	sum.Tier, sum.Positions, sum.Low, sum.High = w.sum.Tier, round(w.sum.Positions), round(w.sum.Low), round(w.sum.High)
 	for _, t := range p.Tiers {
+		sum.Stored += t.Stored
 		sum.Slots += t.Slots
 		sum.Ranges += t.Ranges
 		sum.Moves += t.Moves
@@ -120,6 +121,7 @@ type work struct {
 // A tier contains the two jobs of a tier, and the sizes of their output.
 type tier struct {
 	count.Tier
+	stored        float64 // positions that the table stores, if it stores about half of them; otherwise 0
 	kept, work    float64 // bytes in the table, and in data_first
 	forward, back job
 }
@@ -138,8 +140,9 @@ type job struct {
 // connect 4, it was 12.5 of 26.7 minutes.
 const forwardShare = 0.47
 
-// workOf returns the work of solving a game.
-func workOf(m game.Method, counts *count.Counts, r *Rates) *work {
+// workOf returns the work of solving a game. inline is whether all jobs run in this process: then
+// they compute only the positions that the table stores.
+func workOf(m game.Method, counts *count.Counts, r *Rates, inline bool) *work {
 	w := &work{sum: counts.Sum, key: int(m.Game.KeyBits()+3) / 4}
 	for _, t := range counts.Tiers {
 		w.tiers = append(w.tiers, tier{Tier: t})
@@ -147,7 +150,7 @@ func workOf(m game.Method, counts *count.Counts, r *Rates) *work {
 	switch {
 	case m.Blocks != nil:
 		w.method = blocks
-		w.ofBlocks(m.Blocks, r)
+		w.ofBlocks(m.Blocks, r, inline)
 	case m.States != nil:
 		w.method = states
 		w.ofStates(m.States, r)
@@ -163,7 +166,7 @@ func (w *work) peak() float64 { return slices.Max(w.peaks) }
 
 // ofBlocks computes the work of blocks: a tier is computed from the one before it and solved
 // from the one after it, processing the bitmap of one range at a time.
-func (w *work) ofBlocks(g game.Tiered, r *Rates) {
+func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 	w.start = r.Blocks.Start
 	w.tables = float64(g.Tables())
 	w.start += 1e-9 * r.Blocks.Table * w.tables
@@ -171,27 +174,38 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	won := w.wonLater()
 	for i := range w.tiers {
 		t := &w.tiers[i]
-		open := max(0, t.Positions-t.Won)
-		cells := min(t.Cells, t.Positions)
+		of := t.Tier // what the jobs compute
+		bits := valueBits(of.Positions/max(1, min(of.Cells, of.Positions)), last-i, won[i])
+		if half := game.HalfOf(g); half != nil {
+			stored := halfOf(of, half)
+			t.stored, t.kept = stored.Positions, keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
+			if inline {
+				of = stored
+			}
+		}
+		open := max(0, of.Positions-of.Won)
+		cells := min(of.Cells, of.Positions)
 		if i == last {
 			open = 0
 		}
-		bits := valueBits(t.Positions/max(1, cells), last-i, won[i])
-		t.kept = keptBytes(t.Positions, t.Slots, cells, bits)
-		t.work = setBytes(open, t.Slots, cells) + setBytes(t.Positions-open, t.Slots, cells) + cells*cellBytes
-		if i == last {
-			t.work = t.kept
+		values := keptBytes(of.Positions, of.Slots, cells, bits)
+		if t.stored == 0 {
+			t.kept = values
 		}
-		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*t.Positions+r.Blocks.Slot*occupied(t.Positions, t.Slots)+r.Blocks.Range*cells)
-		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: t.Positions, bytes: setBytes(t.Positions, t.Slots, cells) + cells*cellBytes, pairs: cells}
+		t.work = setBytes(open, of.Slots, cells) + setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
+		if i == last {
+			t.work = values
+		}
+		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells)
+		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells}
 		if i > 0 {
 			before := &w.tiers[i-1]
 			t.forward.reads, t.forward.in = before.Positions, before.work
 		}
-		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.kept, out: 2 * t.kept}
+		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + values, out: values + t.kept}
 		if i < last {
 			t.back.sent = open
-			t.back.bytes = setBytes(open, t.Slots, cells) + open*bits/8 + cells*cellBytes
+			t.back.bytes = setBytes(open, of.Slots, cells) + open*bits/8 + cells*cellBytes
 			t.back.pairs = cells
 		}
 	}
@@ -222,6 +236,16 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	}
 	// At the end, only the table is left.
 	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
+}
+
+// halfOf returns the part of a tier that is stored: the shares of the slots and of the ranges.
+func halfOf(t count.Tier, half *game.Half) count.Tier {
+	share := half.HalfSlots(t.Tier) / half.Halved.Slots(t.Tier)
+	t.Positions *= share
+	t.Slots *= share
+	t.Won *= share
+	t.Cells = max(1, min(t.Cells*half.HalfRanges(t.Tier)/half.Halved.Ranges(t.Tier), t.Positions))
+	return t
 }
 
 // wonLater returns, by tier, the share of won positions in later tiers, except the last

@@ -47,7 +47,7 @@ const placeMemory = 8
 
 // leastInterval is the least number of bytes of an interval of images. With less, the messages
 // would be merged too often.
-const leastInterval = 1 << 20
+const leastInterval = 64 << 10
 
 // NewBalanced returns the Balanced for a tier; nil if there are no balanced positions. ranges are
 // those that receive messages, ascending; merger returns a new Merge. kind is Reached or Scores.

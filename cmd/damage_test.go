@@ -470,7 +470,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		}
 	}
 	if firstLine(out) != s.result {
-		fail("it says %q, want %q", out, s.result)
+		fail("it prints %q, want %q", out, s.result)
 	}
 	s.ask(r, fail, dir, true)
 }
@@ -510,7 +510,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 	}
 	for _, row := range jobRow.FindAllStringSubmatch(out, -1) {
 		if want, ok := s.jobs[row[1]]; strings.HasPrefix(out, s.spec) && (!ok || want != inColumns(row[2])) {
-			fail("status says %q of %s, want %q", row[2], row[1], want)
+			fail("status prints %q of %s, want %q", row[2], row[1], want)
 		}
 	}
 }

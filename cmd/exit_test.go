@@ -289,7 +289,7 @@ func TestExitStatus(t *testing.T) {
 		case status != test.status:
 			t.Errorf("%s: exit status %d, want %d: %s", test.line, status, test.status, stderr)
 		case status == 0 && stderr != "" && (count == "" || !strings.Contains(stderr, count)):
-			t.Errorf("%s: done, but says %s", test.line, stderr)
+			t.Errorf("%s: done, but prints %s", test.line, stderr)
 		case status == 1 && lines != 1, status == 2 && (lines != usage || !strings.Contains(stderr, "\n"+name+": see "+name) || !strings.HasSuffix(stderr, " --help\n")):
 			t.Errorf("%s: exit status %d with %d lines: %s", test.line, status, lines, stderr)
 		case status != 0 && (stdout != "" || !strings.HasPrefix(stderr, name+": ")):

@@ -59,7 +59,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 				t.Fatal("solved on a disk that is too small")
 			}
 			if text := string(out); strings.Count(text, "\n") != 1 || !strings.Contains(text, "no space left on device") && !strings.Contains(text, "No space left on device") {
-				t.Errorf("want one line that says that no space is left, got %q", text)
+				t.Errorf("want one line about the missing space, got %q", text)
 			}
 			for _, part := range []string{"final", "table"} {
 				if _, err := os.Stat(filepath.Join(dir, part, "_SUCCESS")); err == nil {

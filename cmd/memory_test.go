@@ -288,12 +288,12 @@ func TestMapperMemory(t *testing.T) {
 			slices.Sort(lines)
 			merged = append(merged, slices.Compact(lines))
 		}
-		t.Logf("%s says %d lines", test.mapper, output)
+		t.Logf("%s prints %d lines", test.mapper, output)
 		if !slices.IsSorted(output) || output[0] == output[2] {
-			t.Errorf("%s says %d lines, want the more the less it may hold back", test.mapper, output)
+			t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
 		}
 		if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
-			t.Errorf("%s says other positions with little memory", test.mapper)
+			t.Errorf("%s prints other positions with little memory", test.mapper)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func runPage(t *testing.T, page string, files ...file) {
 	got := timed.ReplaceAllString(empty.ReplaceAllString(string(out), "\n"), " TIME")
 	want = timed.ReplaceAllString(want, " TIME")
 	if got != want {
-		t.Errorf("the commands print\n%s\nbut the page says\n%s", got, want)
+		t.Errorf("the commands print\n%s\nbut the page has\n%s", got, want)
 	}
 }
 

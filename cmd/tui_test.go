@@ -264,7 +264,7 @@ func TestTUISearch(t *testing.T) {
 		"network ":                                   "23\r45\r",
 	} {
 		term := inTerminal(t, t.TempDir(), "play tui "+words+"--you both", 120, 40)
-		at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
+		at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions, [\d.]+[kM]?/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
 		term.shows(at)
 		term.types(moves)
 		term.shows(at + `|` + at) // of the new position
@@ -276,7 +276,7 @@ func TestTUISearch(t *testing.T) {
 	}
 }
 
-// TestTUIThinks checks that while the machine is to move, the screen tells whose best move and
+// TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {
 	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)

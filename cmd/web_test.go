@@ -3,14 +3,19 @@ package cmd_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestWeb serves the data directory of docs/web.md before it exists, solves the game, requests
@@ -25,7 +30,34 @@ func TestWeb(t *testing.T) {
 		t.Fatal("docs/web.md has no example")
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
-	server := exec.Command(filepath.Join(bin, "play"), "web", "--data", dir, "--listen", "localhost:0")
+	address, stop := startWeb(t, "--data", dir)
+	if out, err := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if answer, err := http.Get(address + "/api/runs/"); err != nil { // opens the table
+		t.Fatal(err)
+	} else {
+		answer.Body.Close()
+	}
+	answer, err := http.Get(address + request[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || string(body) != request[2] {
+		t.Errorf("%v: %s\nbut the page has\n%s", err, body, request[2])
+	}
+	if got, want := stop(), strings.ReplaceAll(note[1], "six", dir); got != want {
+		t.Errorf("stderr %q, but the page has %q", got, want)
+	}
+}
+
+// startWeb starts play web. It returns its address, and a function that ends it and returns what it
+// has written to stderr.
+func startWeb(t *testing.T, args ...string) (address string, stop func() (stderr string)) {
+	t.Helper()
+	server := exec.Command(filepath.Join(bin, "play"), append([]string{"web", "--listen", "localhost:0"}, args...)...)
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
 	stdout, err := server.StdoutPipe()
@@ -35,35 +67,101 @@ func TestWeb(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer server.Process.Kill()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
+	t.Cleanup(func() { server.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	if out, err := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	return strings.TrimSuffix(line, "/\n"), func() string {
+		t.Helper()
+		if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Wait(); err != nil {
+			t.Errorf("after SIGTERM: %v", err)
+		}
+		return stderr.String()
 	}
-	if answer, err := http.Get(strings.TrimSuffix(address, "\n") + "api/runs/"); err != nil { // opens the table
-		t.Fatal(err)
-	} else {
+}
+
+// TestWebLookup compares 200 random positions in the interface of play web with driver lookup. A
+// second directory with the same game is reported.
+func TestWebLookup(t *testing.T) {
+	t.Parallel()
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	driver := func(stdin string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(bin, "driver"), args...)
+		cmd.Stdin = strings.NewReader(stdin)
+		status, stdout, stderr := process.Run(cmd)
+		if status != 0 {
+			t.Fatalf("%v: status %d: %s", args, status, stderr)
+		}
+		return stdout
+	}
+	for _, dir := range []string{first, second} {
+		driver("", "solve", "connectn", "--width", "4", "--height", "4", "--connect", "3", "--data", dir)
+	}
+	address, stop := startWeb(t, "--data", first, "--data", second)
+	sample := driver("", "export", "--data", first, "--sample", "200", "--seed", "1", "--format", "jsonl")
+	var keys strings.Builder
+	for line := range strings.Lines(sample) {
+		var p struct{ Hash uint64 }
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&keys, "#%d\n", p.Hash)
+	}
+	compared := 0
+	for line := range strings.Lines(driver(keys.String(), "lookup", "--data", first, "--json")) {
+		type move struct {
+			Move       string
+			Value      string
+			Remoteness int
+		}
+		var want struct {
+			Input, Position, Value string
+			Remoteness             int
+			Moves                  []move
+		}
+		if err := json.Unmarshal([]byte(line), &want); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.Get(address + "/api/connectn/4-4-3/positions/?p=" + url.QueryEscape(want.Input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Position, PositionValue string
+			Remoteness              int
+			Moves                   []struct {
+				Move, MoveValue string
+				Remoteness      int // of the position after the move
+			}
+		}
+		err = json.NewDecoder(answer.Body).Decode(&got)
 		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves := map[string]move{}
+		for _, m := range got.Moves {
+			moves[m.Move] = move{m.Move, m.MoveValue, m.Remoteness + 1}
+		}
+		if got.Position[2:] != strings.ReplaceAll(want.Position, " ", ".") || got.PositionValue != want.Value || got.Remoteness != want.Remoteness || len(moves) != len(want.Moves) {
+			t.Errorf("%+v, but lookup prints %s", got, line)
+		}
+		for _, m := range want.Moves {
+			if moves[m.Move] != m {
+				t.Errorf("move %+v, but lookup prints %s", moves[m.Move], line)
+			}
+		}
+		compared++
 	}
-	answer, err := http.Get(strings.TrimSuffix(address, "/\n") + request[1])
-	if err != nil {
-		t.Fatal(err)
+	if compared != 200 {
+		t.Errorf("%d positions compared", compared)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || string(body) != request[2] {
-		t.Errorf("%v: %s\nbut the page has\n%s", err, body, request[2])
-	}
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
-	if want := strings.ReplaceAll(note[1], "six", dir); stderr.String() != want {
-		t.Errorf("stderr %q, but the page has %q", stderr.String(), want)
+	if got, want := stop(), "play: "+second+": the page shows the table of "+first+", which has the same game; leave out --data "+first+" to show this one\n"; got != want {
+		t.Errorf("stderr %q, want %q", got, want)
 	}
 }

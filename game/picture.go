@@ -128,7 +128,7 @@ func (pic Picture) WithLines(n int) Picture {
 	return pic
 }
 
-// A Look says how a Picture is drawn where there is more than text. The zero Look draws pieces as
+// A Look describes how a Picture is drawn where there is more than text. The zero Look draws pieces as
 // their text.
 type Look struct {
 	Square string            `json:"square"`          // the shape of a square: cell (or ""), hole or pit

@@ -35,6 +35,9 @@ const (
 // WinFor returns the outcome in which p wins.
 func WinFor(p Player) Outcome { return FirstWins - Outcome(p) }
 
+// Winner returns the player who wins in o, which is FirstWins or SecondWins.
+func (o Outcome) Winner() Player { return Player(FirstWins - o) }
+
 // A Result is an outcome from the view of the player to move. The values of Cyclic games are
 // Results. If First is to move, Results and Outcomes have the same numbers.
 type Result uint8
@@ -151,7 +154,7 @@ func (vs Values) Word(o Outcome) string {
 	case o == Tie:
 		return "tie"
 	}
-	return vs.Players[FirstWins-o] + " wins"
+	return vs.Players[o.Winner()] + " wins"
 }
 
 // Text returns a value in words: "X wins in 3", "tie in 9"; or "WIN in 3", "DRAW".
@@ -193,7 +196,7 @@ func (vs Values) Before(v Value) Value {
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
-	if vs.OfMover { // the value is from the view of the opponent, who is to move in the successor
+	if vs.OfMover { // the value is from the view of the opponent, the player to move in the successor
 		result = v.Outcome().For(Second)
 	}
 	switch result {

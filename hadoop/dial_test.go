@@ -73,7 +73,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks that the error tells how to start a cluster if the connection was
+// TestUnreachable checks that the error describes how to start a cluster if the connection was
 // refused, but not for other errors.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -67,6 +67,6 @@ func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		got, want = l.pattern.ReplaceAllString(got, l.to), l.pattern.ReplaceAllString(want, l.to)
 	}
 	if got != want {
-		t.Errorf("the jobs of docs/hadoop.md print\n%s\nbut it says\n%s", got, want)
+		t.Errorf("the jobs of docs/hadoop.md print\n%s\nbut it has\n%s", got, want)
 	}
 }

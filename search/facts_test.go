@@ -118,8 +118,8 @@ func solveTable(dir string, g game.Game) (*tables.Table, error) {
 const longestRow = 14
 
 // TestLongSquares compares every position of every board of at most TREEREDUCE_SQUARES
-// squares (default: 12) with the solved table of the board: outcome and length. Of two
-// positions that are mirror images it searches one. A searcher processes a board in the
+// squares (default: 12) with the solved table of the board: outcome and length. It
+// searches one of two positions that are mirror images. A searcher processes a board in the
 // order of its table, so for most positions it has already searched all successors.
 func TestLongSquares(t *testing.T) {
 	longtest.Skip(t)

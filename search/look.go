@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -25,6 +26,7 @@ type worker struct {
 	// The numbers of nodes searched; of positions visited, including those that the game
 	// visits in Expand; of table lookups; and of lookups that ended a part of the search.
 	asked, looked, lookups, hits uint64
+	visited                      atomic.Uint64 // a copy of looked, for the worker that reports
 }
 
 // node returns the node of a ply.

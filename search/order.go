@@ -8,7 +8,7 @@ import (
 )
 
 // Moves are searched in order of promise: the table's move first; then by the sum of the
-// rank that the game gives them (for threats, say), of how often a piece on the same square
+// rank that the game gives them (for threats, for example), of how often a piece on the same square
 // has refuted the opponent's last move anywhere (J. Schaeffer, The history heuristic, 1989;
 // counted as in J. Tromp's Fhourstones) and, if the game sets Traits.Killer, a bonus for
 // the last two moves that refuted at the same ply.

@@ -31,6 +31,7 @@ type ends struct {
 	apart   int    // workers avoid each other's children above this ply
 	reach   int    // the ply from which forced moves are no longer followed
 	late    int    // index of a position's first late move
+	report  func() // reports the work so far; nil: not this worker
 	stopped bool
 }
 
@@ -39,6 +40,10 @@ func (w *worker) poll() bool {
 	if w.alone > 0 && w.looked >= w.alone {
 		w.alone = 0
 		w.round.start()
+	}
+	w.visited.Store(w.looked)
+	if w.report != nil {
+		w.report()
 	}
 	w.stopped = w.stopped || w.round.over.Load() || w.clock.due() || w.budget > 0 && w.looked >= w.budget
 	return w.stopped

@@ -63,6 +63,9 @@ type Limit struct {
 	// game.Game.Moves to begin Line. If there is no time to examine them all, Line may
 	// begin with another of them.
 	First bool
+	// Report, if not nil, is called about every half second with the number of positions visited
+	// so far and the time of the search. The call must not take long.
+	Report func(nodes uint64, spent time.Duration)
 }
 
 // A Result is the result of a search.

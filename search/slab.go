@@ -10,7 +10,7 @@ const mostWords = 1 << 45
 // checkAddressSpace returns an error if a slab of that many words is impossible.
 func checkAddressSpace(words int64) error {
 	if words > mostWords {
-		return errors.New("no machine has so much")
+		return errors.New("no machine has that much memory")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // Replacement schemes for transposition tables, 1994).
 //
 // A key of k bits is mixed, one to one, to h. The bucket is h·buckets / 2^k, so within a
-// bucket a few low bits of h suffice to tell keys apart. Where they fit, an entry is one
+// bucket a few low bits of h suffice to distinguish keys. Where they fit, an entry is one
 // word:
 //
 //	rest of the key | move | work | age | depth | high | low

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -25,6 +26,7 @@ type task struct {
 	surely    bool      // sure is set, and proven to be worth low
 	move      game.Move // the first move that is as good as best, if that is another one
 	line      []game.Move
+	reported  time.Duration // when Limit.Report was called last
 }
 
 func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
@@ -39,7 +41,7 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.table.age = s.age
 	}
 	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
-	if l.Depth == 0 && !t.late && s.late { // the entries of that search are not as deep as their depth field says
+	if l.Depth == 0 && !t.late && s.late { // the entries of that search are not as deep as in their depth field
 		s.Forget()
 	}
 	s.late = s.late && l.Depth > 0 || t.late
@@ -50,9 +52,30 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		}
 		w.exact = l.Depth > 0
 		w.asked, w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0, 0
+		w.visited.Store(0)
 		w.learn(s.traits)
 	}
+	if l.Report != nil {
+		s.workers[0].report = t.report
+	}
 	return t
+}
+
+// reportEvery is the time between two calls of Limit.Report.
+const reportEvery = 500 * time.Millisecond
+
+// report calls Limit.Report if it is time.
+func (t *task) report() {
+	spent := t.clock.spent()
+	if spent < t.reported+reportEvery {
+		return
+	}
+	t.reported = spent
+	var nodes uint64
+	for _, w := range t.s.workers {
+		nodes += w.visited.Load()
+	}
+	t.limit.Report(nodes, spent)
 }
 
 // farEnd is the number of plies left above which a timed search does not try to prove the

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,28 @@ func played(t testing.TB, g game.Game, moves string) game.Position {
 		}
 	}
 	return p
+}
+
+// TestReport checks that a search reports its work every half second, with one worker and with two.
+func TestReport(t *testing.T) {
+	for threads := 1; threads <= 2; threads++ {
+		s := newSearcher(t, parse(t, board(7, 6, 4)), Options{Memory: 1 << 20, Threads: threads})
+		var now atomic.Int64
+		s.now = func() time.Time { return time.Unix(0, now.Add(int64(10*time.Microsecond))) } // as ticking
+		var nodes []uint64
+		var times []time.Duration
+		l := Limit{Time: 1300 * time.Millisecond, Report: func(n uint64, spent time.Duration) { nodes, times = append(nodes, n), append(times, spent) }}
+		r, err := s.Search(t.Context(), s.g.Start(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if threads == 1 && !slices.Equal(times, []time.Duration{500 * time.Millisecond, time.Second}) {
+			t.Errorf("reports at %v", times)
+		}
+		if len(nodes) == 0 || nodes[0] < pollNodes || nodes[len(nodes)-1] > r.Nodes || !slices.IsSorted(nodes) {
+			t.Errorf("%d threads: %d at %v, %d at the end", threads, nodes, times, r.Nodes)
+		}
+	}
 }
 
 // TestWholeTime checks that a proof continues when there is no time for another ply: a

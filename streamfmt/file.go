@@ -380,12 +380,17 @@ func (c *Cursor) Raw(e Entry) ([]byte, error) {
 
 // Read reads a block into b. The caller has prepared b with Reset, for the block's tier and
 // range.
-func (c *Cursor) Read(e Entry, b *block.Block) error {
+func (c *Cursor) Read(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.Decode) }
+
+// ReadOpen is like Read, but reads only the open slots; block.Block.ResetOpen is enough.
+func (c *Cursor) ReadOpen(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.DecodeOpen) }
+
+func (c *Cursor) read(e Entry, b *block.Block, decode func([]byte, *block.Block) error) error {
 	raw, err := c.Raw(e)
 	if err != nil {
 		return err
 	}
-	if err := c.decoder.Decode(raw, b); err != nil {
+	if err := decode(raw, b); err != nil {
 		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
 	}
 	return nil

@@ -206,12 +206,12 @@ func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) 
 	for _, v := range rest {
 		turns[0][v]++
 	}
-	var code [256]uint64
+	var code [256]byte
 	var dictionary []byte
 	for v := range code {
 		if n := uint64(turns[0][v]) + uint64(turns[1][v]) + uint64(turns[2][v]) + uint64(turns[3][v]); n > 0 {
 			counts[v] += n
-			code[v] = uint64(len(dictionary))
+			code[v] = byte(len(dictionary))
 			dictionary = append(dictionary, byte(v))
 		}
 	}
@@ -221,21 +221,25 @@ func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) 
 	if width == 0 {
 		return dst
 	}
-	var acc uint64
-	var have uint
-	for _, v := range e.values {
-		acc |= code[v] << (have & 63)
-		if have += width; have >= 32 {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
-			acc >>= 32
-			have -= 32
-		}
+	// Eight codes are as many bytes as a code has bits.
+	n := len(dst)
+	dst = slices.Grow(dst, (len(e.values)*int(width)+7)/8+8)
+	dst = dst[:cap(dst)]
+	rest = e.values
+	for ; len(rest) >= 8; rest = rest[8:] {
+		low := uint64(code[rest[3]])<<width | uint64(code[rest[2]])
+		low = (low<<width|uint64(code[rest[1]]))<<width | uint64(code[rest[0]])
+		high := uint64(code[rest[7]])<<width | uint64(code[rest[6]])
+		high = (high<<width|uint64(code[rest[5]]))<<width | uint64(code[rest[4]])
+		binary.LittleEndian.PutUint64(dst[n:], high<<(4*width)|low)
+		n += int(width)
 	}
-	for ; have > 0; have -= min(have, 8) {
-		dst = append(dst, byte(acc))
-		acc >>= 8
+	var last uint64
+	for i, v := range rest {
+		last |= uint64(code[v]) << (uint(i) * width)
 	}
-	return dst
+	binary.LittleEndian.PutUint64(dst[n:], last)
+	return dst[:n+(len(rest)*int(width)+7)/8]
 }
 
 // codeWidth returns the number of bits that distinguish n values.
@@ -257,24 +261,41 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	return nil
 }
 
+// DecodeOpen is like Decode, but decodes only the open slots.
+func (d *Decoder) DecodeOpen(src []byte, b *block.Block) error {
+	kind, src, err := blockKind(src, b.Len())
+	if err == nil && kind&hasOpen != 0 {
+		_, err = d.readSet(src, b.Open, b.Len())
+	}
+	return err
+}
+
+// blockKind reads the beginning of a packed block of length slots. It returns what the block
+// contains, and the rest of src.
+func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
+	slots, n := binary.Uvarint(src)
+	if n <= 0 || len(src) <= n {
+		return 0, nil, errShort
+	}
+	if slots != uint64(length) {
+		return 0, nil, fmt.Errorf("a block of %d slots, expected %d", slots, length)
+	}
+	kind = src[n]
+	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
+		return 0, nil, fmt.Errorf("a block of kind %d", kind)
+	}
+	return kind, src[n+1:], nil
+}
+
 // decode decodes a packed block of length slots: its sets into open and done, which must be
 // empty, and the values of the done slots into values. Without done slots, values has no
 // codes.
 func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *packedValues) error {
 	values.codes = values.codes[:0]
-	slots, n := binary.Uvarint(src)
-	if n <= 0 || len(src) <= n {
-		return errShort
+	kind, src, err := blockKind(src, length)
+	if err != nil {
+		return err
 	}
-	if slots != uint64(length) {
-		return fmt.Errorf("a block of %d slots, expected %d", slots, length)
-	}
-	kind := src[n]
-	src = src[n+1:]
-	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
-		return fmt.Errorf("a block of kind %d", kind)
-	}
-	var err error
 	if kind&hasOpen != 0 {
 		if src, err = d.readSet(src, open, length); err != nil {
 			return err
@@ -335,11 +356,20 @@ func (p *packedValues) at(i int) byte {
 func (p *packedValues) write(b *block.Block) {
 	codes, width := p.codes, p.width
 	mask := uint64(1)<<width - 1
+	if width == 0 { // all values are the same
+		for i, w := range b.Done {
+			for to := b.Word(i); w != 0; w &= w - 1 {
+				to[bits.TrailingZeros64(w)&63] = p.value[0]
+			}
+		}
+		return
+	}
 	at := uint(0)
 	for i, w := range b.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
+		to := b.Word(i)
+		for ; w != 0; w &= w - 1 {
 			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
-			b.Val[base+bits.TrailingZeros64(w)] = p.value[byte(code)]
+			to[bits.TrailingZeros64(w)&63] = p.value[byte(code)]
 			at += width
 		}
 	}

@@ -149,6 +149,11 @@ func TestPackRoundTrip(t *testing.T) {
 					t.Errorf("%d slots, %s, %d values: wrong counts", slots, c.name, values)
 				}
 				got.Reset(0, 0, 20, b.Low)
+				open := new(block.Block)
+				open.ResetOpen(0, 0, 20, b.Low)
+				if err := d.DecodeOpen(packed[len(prefix):], open); err != nil || !slices.Equal(open.Open, b.Open) {
+					t.Fatalf("%d slots: the open slots are wrong, %v", slots, err)
+				}
 				if err := d.Decode(packed[len(prefix):], got); err != nil {
 					t.Fatalf("%d slots, %s, %d values: %v", slots, c.name, values, err)
 				}

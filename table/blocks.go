@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -22,7 +23,10 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []*jobdir.Tier // the same files, opened for verification
+	tiers []tierBlocks // the same tiers, opened for reading completely
+
+	halfMu     sync.Mutex
+	recentHalf []balancedTier // the last one first
 }
 
 // A viewKey is the tier and range of a block.
@@ -35,11 +39,17 @@ type viewKey struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
+// A tierFile is the file of a tier. The fields closer and cursor are nil if the table omits it.
 type tierFile struct {
-	*streamfmt.File
+	name   string
+	counts Counts
 	closer store.File
 	cursor *streamfmt.Cursor
+	half   bool   // whether it stores half of the positions
+	number uint64 // of positions that it stores
 }
+
+func (f *tierFile) stored() bool { return f.cursor != nil }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
 	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
@@ -53,25 +63,36 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if err != nil {
 			return nil, err
 		}
-		in, err := fsys.Open(name)
+		f := &tierFile{name: name}
+		t.files = append(t.files, f)
+		if sealed == nil {
+			f.counts = make(Counts)
+			for value, n := range seal.Omission(filepath.Base(name)).Counts {
+				f.counts[game.Value(value)] = n
+			}
+			continue
+		}
+		if f.closer, err = fsys.Open(name); err != nil {
+			return nil, err
+		}
+		file, err := jobdir.OpenPacked(f.closer, name, sealed, streamfmt.OpenFile)
 		if err != nil {
 			return nil, err
 		}
-		f := &tierFile{closer: in}
-		t.files = append(t.files, f)
-		if f.File, err = jobdir.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
-			return nil, err
+		if file.Spec() != g.Spec() || file.Tier() != tier {
+			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
-		if f.Spec() != g.Spec() || f.Tier() != tier {
-			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
-		}
-		if tier == 0 && f.Half() {
+		if tier == g.Tiers() && file.Half() { // the last tier is never omitted
 			t.half = game.HalfOf(g)
 		}
-		if f.Half() != (t.half != nil) {
-			return nil, &store.DamageError{Name: name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
+		f.half = file.Half()
+		f.number = file.Stored()
+		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
+	}
+	for _, f := range t.files {
+		if f.stored() && f.half != (t.half != nil) {
+			return nil, &store.DamageError{Name: f.name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
 		}
-		f.cursor = f.Cursor(0)
 	}
 	return t, nil
 }
@@ -80,7 +101,9 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 func (t *blocks) Close() error {
 	var errs []error
 	for _, f := range t.files {
-		errs = append(errs, f.closer.Close())
+		if f.closer != nil {
+			errs = append(errs, f.closer.Close())
+		}
 	}
 	for _, tier := range t.tiers {
 		errs = append(errs, tier.Close())
@@ -88,24 +111,14 @@ func (t *blocks) Close() error {
 	return errors.Join(errs...)
 }
 
-func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
+func (t *blocks) counts(tier int) (Counts, error) { return t.files[tier].counts, nil }
 
-// lookup reads a page of the index and one block, unless they are cached.
+// lookup reads a page of the index and one block, unless they are cached; several of them for a
+// position of an omitted tier.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p = t.stored(p)
-	rng := p >> t.g.LowBits()
-	b, err := t.view(t.g.Tier(p), rng)
-	if err != nil {
-		return 0, false, err
-	}
-	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
-	value, ok := b.Value(slot)
-	return game.Value(value), ok, nil
+	return t.find(p)
 }
 
 // game returns the game with the positions that the files store.
@@ -116,8 +129,8 @@ func (t *blocks) game() game.Tiered {
 	return t.g
 }
 
-// stored returns p or its mirror image: the one that is stored.
-func (t *blocks) stored(p game.Position) game.Position {
+// kept returns p or its mirror image: the one that is stored.
+func (t *blocks) kept(p game.Position) game.Position {
 	if t.half != nil && !t.half.IsStored(p) {
 		return t.half.Mirror(p)
 	}
@@ -146,7 +159,11 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.game(), i)
+		if !t.files[i].stored() {
+			t.tiers = append(t.tiers, &computedTier{t.game(), i, t.reachable(i)})
+			continue
+		}
+		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
 		if err != nil {
 			return err
 		}
@@ -160,31 +177,34 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	if err := t.openTiers(); err != nil {
 		return nil, 0, err
 	}
+	small := slices.ContainsFunc(t.files, func(f *tierFile) bool { return !f.stored() })
 	for i, tier := range t.tiers {
-		bound := func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) }
+		next := i < len(t.tiers)-1
 		part := &rulesPart{
 			ranges: tier.Ranges(),
-			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   bound,
+			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
-				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(ahead)
-				}
-				return r
-			},
-			picker: func(ahead int) picker {
-				r := &viewPicker{blocks: t, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
-				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(0)
+				r := &tierReader{blocks: t, tier: i, here: t.reader(i, ahead)}
+				if next {
+					r.next = t.reader(i+1, ahead)
 				}
 				return r
 			},
 		}
 		if t.half != nil {
-			part.half = &halfPart{t.half, tier, bound}
-			part.most = func(n int) int { return 2 * bound(n) }
+			half := &halfPart{g: t.half, tier: i, ranges: part.ranges, bound: part.most, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
+			part.half, part.most = half, func(n int) int { return 2 * half.bound(n) }
+		}
+		if !small {
+			part.picker = func(ahead int) picker {
+				r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.(*jobdir.Tier).Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				if next {
+					r.next = t.tiers[i+1].(*jobdir.Tier).Cursor(0)
+				}
+				return r
+			}
 		}
 		parts = append(parts, part)
 	}
@@ -195,7 +215,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 type tierReader struct {
 	*blocks
 	tier       int
-	here, next *jobdir.TierCursor // next is nil in the last tier
+	here, next blockReader // next is nil in the last tier
 	block      block.Block
 	successors []tierValues // ranges of the next tier that have been read
 }
@@ -210,8 +230,8 @@ type tierValues struct {
 
 func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 	r.successors = r.successors[:0]
-	if _, err := r.here.Load(&r.block, rng); err != nil {
-		return nil, err
+	if ok, err := r.here.Load(&r.block, rng); err != nil || !ok {
+		return slots, err
 	}
 	r.block.Open.Union(r.block.Done) // an open position counts too, with value 0
 	return r.block.Open.Append(slots), nil
@@ -225,7 +245,7 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
-	p = r.stored(p)
+	p = r.kept(p)
 	rng = p >> r.g.LowBits()
 	i := slices.IndexFunc(r.successors, func(c tierValues) bool { return c.rng == rng })
 	if i < 0 {
@@ -265,6 +285,7 @@ type viewPicker struct {
 	*blocks
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
+	part       *halfPart          // nil: the table stores all positions
 	viewed     streamfmt.View
 	successors recent[uint64, tierView] // ranges of the next tier
 }
@@ -282,13 +303,13 @@ func (r *viewPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.
 		return err
 	}
 	position := func(slot int) game.Position { return rng<<r.g.LowBits() | game.Position(low[slot]) }
-	images := len(numbers) // the first number of a mirror image
-	if r.half != nil {
-		images = r.pickImages(rng, numbers, func(i, slot int, value byte) {
-			take(i, r.half.Mirror(position(slot)), game.Value(value))
-		})
-	}
-	r.viewed.Pick(numbers[:images], func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
+	own, images := r.part.split(rng, numbers)
+	r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
+	r.viewed.Pick(images, func(i, slot int, value byte) {
+		if image, ok := r.part.image(position(slot), rng, slot); ok {
+			take(len(own)+i, image, game.Value(value))
+		}
+	})
 	return nil
 }
 
@@ -296,7 +317,7 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
-	p = r.stored(p)
+	p = r.kept(p)
 	rng = p >> r.g.LowBits()
 	c, err := r.successors.get(rng, func(c *tierView) (err error) {
 		c.low, err = r.next.View(&c.View, rng)

@@ -97,8 +97,8 @@ func (s Stats) results() chart.Columns {
 // tiers, and its picture is empty.
 func (s Stats) Heat() chart.Heat {
 	h := chart.Heat{
-		Title: s.heading(), Subtitle: "Positions by tier and by plies to the end under best play; a stronger colour is a larger number (log scale)",
-		XAxis: s.axis(), YAxis: "plies to the end", XName: "tier", YName: "remoteness",
+		Title: s.heading(), Subtitle: "Positions by tier and by moves to the end under best play; a stronger colour is a larger number (log scale)",
+		XAxis: s.axis(), YAxis: "moves to the end", XName: "tier", YName: "remoteness",
 	}
 	for i, word := range s.words() {
 		p := chart.HeatPanel{Name: word, Style: styles[i]}

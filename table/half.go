@@ -3,23 +3,29 @@ package table
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
-// wholeMemory is the number of bytes for the images of a tier that stores half of its positions.
-const wholeMemory = 128 << 20
+const (
+	// wholeMemory is the number of bytes for the images of a tier that stores half of its
+	// positions, and computedMemory those for the images of an omitted tier.
+	wholeMemory    = 128 << 20
+	computedMemory = 32 << 20
+	// recentBalanced is the number of omitted tiers whose images are kept.
+	recentBalanced = 4
+)
 
 // A halfPart describes a part of a table that stores half of its positions. The methods accept a
 // nil halfPart, of a part that stores all.
 type halfPart struct {
-	g     *game.Half
-	tier  *jobdir.Tier
-	bound func(i int) int // an upper bound for the number of stored positions of the i-th range
+	g      *game.Half
+	tier   int
+	ranges []uint64        // with stored positions
+	bound  func(i int) int // an upper bound for the number of stored positions of the i-th range
+	reader func(ahead int) blockReader
 }
 
 // weights returns a function with the number of positions that a stored position of a range
@@ -28,7 +34,7 @@ func (h *halfPart) weights(rng uint64) func(slot uint32) uint64 {
 	if h == nil {
 		return func(uint32) uint64 { return 1 }
 	}
-	_, balanced := h.g.Stored(h.tier.Number(), rng)
+	_, balanced := h.g.Stored(h.tier, rng)
 	return func(slot uint32) uint64 {
 		if balanced != nil && balanced.Has(int(slot)) {
 			return 1
@@ -46,7 +52,9 @@ func (h *halfPart) times() int {
 }
 
 // whole returns a reader of all positions.
-func (h *halfPart) whole() *images.Tier { return images.NewTier(h.tier, wholeMemory) }
+func (h *halfPart) whole() *images.Tier {
+	return images.NewTier(h.g, h.tier, h.ranges, func() images.Loader { return h.reader(verifyAhead) }, wholeMemory)
+}
 
 // A wholeReader reads all positions of a tier that stores half of them.
 type wholeReader struct {
@@ -76,24 +84,63 @@ func (c *rulesPosition) markImage(p game.Position) error {
 	return err
 }
 
-// pickImages picks those of the numbers that are mirror images of stored positions: they follow
-// the numbers below the bound of the range. It returns how many numbers are below it.
-func (r *viewPicker) pickImages(rng uint64, numbers []uint64, take func(i, slot int, value byte)) (below int) {
-	tier := r.tiers[r.tier]
-	n := sort.Search(tier.Len(), func(n int) bool { return tier.Range(n) >= rng })
-	bound := uint64(min(tier.MostRecords(n), len(r.half.Low(r.tier, rng))))
-	below, _ = slices.BinarySearch(numbers, bound)
-	of := slices.Clone(numbers[below:])
-	for i := range of {
-		of[i] -= bound
+// split divides the numbers of positions of a range, which are ascending, into those of stored
+// positions, and those of mirror images, from which it subtracts the first possible one.
+func (h *halfPart) split(rng uint64, numbers []uint64) (own, images []uint64) {
+	if h == nil {
+		return numbers, nil
 	}
-	_, balanced := r.half.Stored(r.tier, rng)
-	r.viewed.Pick(of, func(i, slot int, value byte) {
-		if balanced == nil || !balanced.Has(slot) {
-			take(below+i, slot, value)
-		}
+	i, ok := slices.BinarySearch(h.ranges, rng)
+	if !ok {
+		return nil, nil
+	}
+	bound := uint64(h.bound(i))
+	n, _ := slices.BinarySearch(numbers, bound)
+	images = slices.Clone(numbers[n:])
+	for i := range images {
+		images[i] -= bound
+	}
+	return numbers[:n], images
+}
+
+// image returns the mirror image of a position that is stored in a slot of a range; ok is false
+// if the image is stored, too.
+func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Position, ok bool) {
+	_, balanced := h.g.Stored(h.tier, rng)
+	if balanced != nil && balanced.Has(slot) {
+		return 0, false
+	}
+	return h.g.Mirror(p), true
+}
+
+// A balancedTier contains the images of the balanced positions of an omitted tier.
+type balancedTier struct {
+	tier            int
+	reached, scores *images.Balanced
+}
+
+// balancedOf returns the images of an omitted tier, which its computers share.
+func (t *blocks) balancedOf(tier int) balancedTier {
+	t.halfMu.Lock()
+	defer t.halfMu.Unlock()
+	if i := slices.IndexFunc(t.recentHalf, func(b balancedTier) bool { return b.tier == tier }); i >= 0 {
+		return t.recentHalf[i]
+	}
+	ranges := t.tiers[tier].Ranges()
+	b := balancedTier{tier: tier}
+	b.reached = images.NewBalanced(t.half, tier, images.Reached, ranges, func() func() images.Merge {
+		return func() images.Merge { return t.computer(tier, verifyAhead).positions }
 	})
-	return below
+	b.scores = images.NewBalanced(t.half, tier, images.Scores, ranges, func() func() images.Merge {
+		return func() images.Merge { return t.computer(tier, verifyAhead).scores }
+	})
+	for _, of := range []*images.Balanced{b.reached, b.scores} {
+		if of != nil {
+			of.Limit(computedMemory)
+		}
+	}
+	t.recentHalf = slices.Insert(t.recentHalf[:min(len(t.recentHalf), recentBalanced-1)], 0, b)
+	return b
 }
 
 // inOrder returns what was drawn from the ranges of a part, as one range in the order of keys.

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -36,50 +35,29 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 			predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
 		}
 	})
-	if blocks, ok := t.contents.(*blocks); ok && blocks.half != nil { // all are of one tier
-		slices.SortFunc(predecessors, func(a, b Predecessor) int { return cmp.Compare(a.Position, b.Position) })
-	}
 	return predecessors, err
 }
 
-// before calls do for the positions of those ranges of the previous tier from which moves
-// lead into p's range, and for the mirror images of those from which moves lead into the range of
-// p's mirror image.
+// before calls do for the positions of the previous tier from which moves may lead to p.
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
-	tier := t.g.Tier(p)
-	if tier == 0 {
-		return nil
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.eachBefore(tier, p>>t.g.LowBits(), do); err != nil || t.half == nil {
-		return err
-	}
-	return t.eachBefore(tier, t.half.Mirror(p)>>t.g.LowBits(), func(q game.Position, v game.Value) {
-		if image := t.half.Mirror(q); !t.half.IsStored(image) {
-			do(image, v)
-		}
+	var from []game.Position
+	err := t.sources(p, func(q game.Position) (bool, error) {
+		from = append(from, q)
+		return false, nil
 	})
-}
-
-// eachBefore calls do for the stored positions of those ranges of the previous tier from which
-// moves lead into a range.
-func (t *blocks) eachBefore(tier int, rng uint64, do func(game.Position, game.Value)) error {
-	ranges := t.g.Sources([]uint64{rng}, tier, rng)
-	slices.Sort(ranges)
-	for _, rng := range slices.Compact(ranges) {
-		b, err := t.view(tier-1, rng)
-		if err != nil {
-			return err
+	slices.Sort(from)
+	for _, q := range from {
+		v, ok, findErr := t.find(q)
+		if findErr != nil {
+			return findErr
 		}
-		if b.low == nil {
-			continue
-		}
-		for slot, v := range b.All() {
-			do(rng<<t.g.LowBits()|uint64(b.low[slot]), game.Value(v))
+		if ok {
+			do(q, v)
 		}
 	}
-	return nil
+	return err
 }
 
 // before calls do for the predecessors of p that the set methods compute. If the game has no

@@ -75,7 +75,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 		if part.picker != nil {
 			p = part.picker(ahead)
 		} else {
-			p = &readPicker{rulesReader: part.reader(ahead)}
+			p = &readPicker{rulesReader: part.reader(ahead), half: part.half}
 		}
 		do := newDo(p)
 		return func(i int) error { return do(of[i]) }
@@ -93,6 +93,7 @@ func (part *rulesPart) ahead(of []drawn) int {
 // A readPicker picks from the ranges that a rulesReader loads.
 type readPicker struct {
 	rulesReader
+	half  *halfPart
 	slots []uint32
 }
 
@@ -100,10 +101,19 @@ func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.
 	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
 		return err
 	}
-	for i, n := range numbers {
+	own, images := r.half.split(rng, numbers)
+	for i, n := range own {
 		if n < uint64(len(r.slots)) {
 			p, v := r.at(int(r.slots[n]))
 			take(i, p, v)
+		}
+	}
+	for i, n := range images {
+		if n < uint64(len(r.slots)) {
+			p, v := r.at(int(r.slots[n]))
+			if image, ok := r.half.image(p, rng, int(r.slots[n])); ok {
+				take(len(own)+i, image, v)
+			}
 		}
 	}
 	return nil

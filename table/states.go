@@ -47,7 +47,7 @@ func (t *states) Close() error { return t.file.Close() }
 // name returns the path of the file.
 func (t *states) name() string { return t.file.Files()[0] }
 
-func (t *states) counts(int) (Counts, error) { return countsOf(t.file.Counts()), nil }
+func (t *states) counts(int) (Counts, error) { return CountsOf(t.file.Counts()), nil }
 
 // lookup reads one range, unless it is cached.
 func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
@@ -110,7 +110,7 @@ func (t *states) parts() (parts []*rulesPart, most int, err error) {
 	return []*rulesPart{{
 		own:    true,
 		ranges: t.file.Ranges(),
-		files:  []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
+		files:  []rulesFile{{t.name(), CountsOf(t.file.Counts()), t.file.Len()}},
 		slots:  func(rng uint64) int { return game.RangeLen(t.g, rng) },
 		most:   func(i int) int { return min(t.file.MostRecords(i), game.RangeLen(t.g, t.file.Range(i))) },
 		reader: func(ahead int) rulesReader {

@@ -131,7 +131,7 @@ func (t *Table) Stats() (Stats, error) {
 // stored returns the number of positions of a tier that the table stores; 0 if it stores all.
 func (t *Table) stored(tier int) uint64 {
 	if b, ok := t.contents.(*blocks); ok && b.half != nil {
-		return b.files[tier].Stored()
+		return b.files[tier].number
 	}
 	return 0
 }
@@ -218,7 +218,7 @@ func (s Stats) WriteTable(w io.Writer) error {
 	fmt.Fprintln(tw)
 	var all TierStats
 	for _, t := range s.Tiers {
-		t.writeLine(tw, strconv.Itoa(t.Tier))
+		t.writeLine(tw, strconv.Itoa(t.Tier), s.Stored > 0)
 		all.Positions += t.Positions
 		all.XWins += t.XWins
 		all.OWins += t.OWins
@@ -226,18 +226,18 @@ func (s Stats) WriteTable(w io.Writer) error {
 		all.Finished += t.Finished
 		all.Stored += t.Stored
 	}
-	all.writeLine(tw, "total")
+	all.writeLine(tw, "total", s.Stored > 0)
 	return tw.Flush()
 }
 
 // writeLine writes to a tabwriter, which keeps errors until Flush.
-func (t TierStats) writeLine(w io.Writer, name string) {
+func (t TierStats) writeLine(w io.Writer, name string, stored bool) {
 	fmt.Fprintf(w, "%s\t%s\t", name, numfmt.Number(t.Positions))
 	for _, n := range t.byOutcome() {
 		fmt.Fprintf(w, "%s\t%s\t", numfmt.Number(n), percent(n, t.Positions))
 	}
 	fmt.Fprintf(w, "%s\t", numfmt.Number(t.Finished))
-	if t.Stored > 0 {
+	if stored {
 		fmt.Fprintf(w, "%s\t", numfmt.Number(t.Stored))
 	}
 	fmt.Fprintln(w)

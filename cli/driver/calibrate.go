@@ -42,8 +42,8 @@ func calibrateCommand() *cli.Command {
 			if err := command.NoArguments(c, ""); err != nil {
 				return err
 			}
-			if c.Duration("time") <= 0 {
-				return command.Usagef("--time %v: expected more than 0", c.Duration("time"))
+			if err := command.Positive(c, "time"); err != nil {
+				return err
 			}
 			name := c.String("to")
 			if name == "" {

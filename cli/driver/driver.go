@@ -46,7 +46,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
 		explainCommand(games), p.verifyCommand(), planCommand(games), calibrateCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
-		commands = append(commands, rangesCommand(tiered))
+		commands = append(commands, p.tableCommand(), rangesCommand(tiered))
 	}
 	name := filepath.Base(args[0])
 	commands = append(commands, command.CompletionCommand(name))

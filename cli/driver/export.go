@@ -171,7 +171,7 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 		case o == game.Undecided && !values.OfMover:
 			continue
 		case o != game.Tie && !values.OfMover:
-			names = append(names, values.Players[game.FirstWins-o])
+			names = append(names, values.Players[o.Winner()])
 		}
 		for _, name := range names {
 			if strings.EqualFold(word, name) {

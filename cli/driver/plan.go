@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,11 +82,12 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if c.IsSet("svg") && c.String("svg") == "-" && c.Bool("json") {
 		return command.Usagef("--json and --svg - exclude each other")
 	}
-	if c.Duration("time") <= 0 {
-		return command.Usagef("--time %v: expected more than 0", c.Duration("time"))
-	}
-	if c.IsSet("draws") && c.Int64("draws") < 1 {
-		return command.Usagef("--draws %d: expected 1 or more", c.Int64("draws"))
+	if err := cmp.Or(
+		command.Positive(c, "time"),
+		command.AtLeast(c, 1, "draws", "nodes", "cores"),
+		command.AtLeast(c, 0, "spot-nodes", "replication", "price", "ebs-gb"),
+	); err != nil {
+		return err
 	}
 	if c.IsSet("draws") && c.IsSet("time") {
 		return command.Usagef("--draws and --time exclude each other")
@@ -139,21 +141,6 @@ func planGame(c *cli.Context, kind game.Kind) error {
 // whereOf returns where the command line wants to solve the game.
 func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	w = plan.Where{Runner: c.String("runner"), Nodes: c.Int("nodes"), Replication: c.Int("replication")}
-	for _, name := range []string{"nodes", "cores"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			return w, command.Usagef("--%s %d: expected 1 or more", name, c.Int(name))
-		}
-	}
-	for _, name := range []string{"spot-nodes", "replication"} {
-		if c.Int(name) < 0 {
-			return w, command.Usagef("--%s %d: expected 0 or more", name, c.Int(name))
-		}
-	}
-	for _, name := range []string{"price", "ebs-gb"} {
-		if n := c.Float64(name); !(n >= 0) || math.IsInf(n, 0) {
-			return w, command.Usagef("--%s %v: expected 0 or more", name, n)
-		}
-	}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}

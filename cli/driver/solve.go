@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,11 +60,12 @@ func (p *program) solveFlags() []cli.Flag {
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: runners, Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
-		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --final and --reducers by default"},
+		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "start over, and delete treereduce's files in the directory"},
 		&cli.BoolFlag{Name: "replace", Usage: "replace a finished run of another game that took less than a minute; if this game is solved, print its result"},
 		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
+		&cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one; for games solved by blocks", Value: solve.FullTable},
 		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},
@@ -111,6 +113,10 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 		Final:     solve.Final(c.String("final")),
 		UntilTier: c.Int("until-tier"),
 		Remember:  options(c),
+		Small:     c.String(solve.TableOption) == solve.SmallTable,
+	}
+	if size := c.String(solve.TableOption); !o.Small && size != solve.FullTable {
+		return o, command.Usagef("--%s %q: expected %s or %s", solve.TableOption, size, solve.FullTable, solve.SmallTable)
 	}
 	switch c.String("keep") {
 	case "final":
@@ -127,19 +133,10 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	default:
 		return o, command.Usagef("--final %q: expected yes, no or auto", o.Final)
 	}
-	if c.IsSet("until-tier") && o.UntilTier < 0 {
-		return o, command.Usagef("--until-tier %d: expected 0 or more", o.UntilTier)
-	}
-	if c.IsSet("reducers") && o.Reducers < 1 {
-		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
-	}
 	if o.Reducers > maxReducers {
 		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
 	}
-	if n := c.Int64("cluster-above"); n < 0 {
-		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
-	}
-	return o, nil
+	return o, cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers"))
 }
 
 // modeOf returns how to handle a run that already exists in the data directory.
@@ -173,6 +170,11 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	m := game.MethodOf(g)
 	if err := solve.Check(m); err != nil {
 		return command.Usagef("%w", err)
+	}
+	if c.String(solve.TableOption) == solve.SmallTable {
+		if err := table.CanBeSmall(m); err != nil {
+			return command.Usagef("--%s %s: %w", solve.TableOption, solve.SmallTable, err)
+		}
 	}
 	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
 		if c.Bool("replace") {
@@ -306,7 +308,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 }
 
 // remembered lists the flags that are stored with a run and apply to it when it is resumed.
-var remembered = []string{"keep", "compress", "final", "reducers"}
+var remembered = []string{"keep", "compress", solve.TableOption, "final", "reducers"}
 
 // options returns the values of these flags.
 func options(c *cli.Context) map[string]string {

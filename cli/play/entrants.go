@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -187,6 +188,10 @@ func entrantFlags() []cli.Flag {
 			DefaultText: "1s for machines without a depth and for programs (Network: 5s)"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible result", DefaultText: "a different one each time"},
 		datadir.Flag(),
+		&cli.StringFlag{Name: "memory-limit", Usage: "memory of a program, of all its processes together, e.g. 512M; a program that exceeds it loses"},
+		&cli.DurationFlag{Name: "cpu-limit", Usage: "CPU time of a program in a game, of all its processes together, e.g. 1m; a program that exceeds it loses"},
+		&cli.BoolFlag{Name: "no-network", Usage: "run programs without a network"},
+		&cli.BoolFlag{Name: "read-only", Usage: "let programs read the system's files and those beside them, and write into a /tmp of their own only"},
 	}, searchFlags(byDefault)...)
 }
 
@@ -195,6 +200,7 @@ type lobby struct {
 	c       *cli.Context
 	g       game.Game
 	options search.Options
+	limits  sandbox.Limits
 	seed    uint64
 	console *player.Console
 }
@@ -209,9 +215,30 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	if c.IsSet("time") && c.Duration("time") <= 0 {
 		return nil, command.Usagef("--time %s: expected more than 0", c.Duration("time"))
 	}
-	l := &lobby{c: c, g: g, options: o, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
+	limits, err := limitsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	l := &lobby{c: c, g: g, options: o, limits: limits, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
 	if !c.IsSet("seed") {
 		l.seed = rand.Uint64()
+	}
+	return l, nil
+}
+
+// limitsOf reads the flags that limit programs. Those that this machine cannot enforce are reported, and
+// do not hold.
+func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
+	if l.Memory, err = sizeOf(c, "memory-limit"); err != nil {
+		return l, err
+	}
+	if l.CPU = c.Duration("cpu-limit"); c.IsSet("cpu-limit") && l.CPU <= 0 {
+		return l, command.Usagef("--cpu-limit %s: expected more than 0", l.CPU)
+	}
+	l.NoNetwork, l.ReadOnly = c.Bool("no-network"), c.Bool("read-only")
+	if err := sandbox.Check(l); err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "%s: not enforced on this machine: %v: %v\n", c.App.Name, l, err)
+		l = sandbox.Limits{}
 	}
 	return l, nil
 }
@@ -262,7 +289,7 @@ func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
 			asking.Go(func() {
 				slots <- true
 				defer func() { <-slots }()
-				if p, err := player.NewProgram(ctx, l.g, s.rest, s.dir); err == nil {
+				if p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.limits); err == nil {
 					names[i] = p.Name(ctx)
 					p.Close()
 				}
@@ -306,7 +333,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "random":
 		return player.NewRandom(s.seed), nil
 	case "program":
-		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir)
+		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.limits)
 		if err != nil {
 			return nil, err
 		}

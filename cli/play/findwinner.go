@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -137,11 +138,12 @@ func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 	}
 	var o memo.Options
 	if withTable {
-		var err error
-		if o.Chains = c.Int("chains"); o.Chains < 1 {
-			return nil, command.Usagef("--chains %d: expected 1 or more", o.Chains)
+		err := command.AtLeast(c, 1, "chains")
+		if err != nil {
+			return nil, err
 		}
-		if o.Memory, err = memoryOf(c); err != nil {
+		o.Chains = c.Int("chains")
+		if o.Memory, err = sizeOf(c, "memory"); err != nil {
 			return nil, err
 		}
 	}
@@ -175,11 +177,8 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 		return nil, err
 	}
 	limit := search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")}
-	if c.IsSet("depth") && limit.Depth < 1 {
-		return nil, command.Usagef("--depth %d: expected 1 or more", limit.Depth)
-	}
-	if c.IsSet("time") && limit.Time <= 0 {
-		return nil, command.Usagef("--time %s: expected more than 0", limit.Time)
+	if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time")); err != nil {
+		return nil, err
 	}
 	s, err := search.New(g, o)
 	if err != nil {

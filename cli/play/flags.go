@@ -22,24 +22,24 @@ func searchFlags(memory string) []cli.Flag {
 	}
 }
 
-// memoryOf returns --memory in bytes; 0 if it is not given.
-func memoryOf(c *cli.Context) (int64, error) {
-	if !c.IsSet("memory") {
+// sizeOf returns the size in bytes that a flag sets; 0 if it is not given.
+func sizeOf(c *cli.Context, flag string) (int64, error) {
+	if !c.IsSet(flag) {
 		return 0, nil
 	}
-	n, err := command.ParseSize(c.String("memory"))
+	n, err := command.ParseSize(c.String(flag))
 	if err == nil && n == 0 {
 		err = command.Usagef("expected more than 0")
 	}
 	if err != nil {
-		return 0, command.Usagef("--memory: %w", err)
+		return 0, command.Usagef("--%s: %w", flag, err)
 	}
 	return n, nil
 }
 
 // searchOptions returns the search options that --memory and --threads set.
 func searchOptions(c *cli.Context) (o search.Options, err error) {
-	if o.Memory, err = memoryOf(c); err != nil {
+	if o.Memory, err = sizeOf(c, "memory"); err != nil {
 		return o, err
 	}
 	if !c.IsSet("threads") {

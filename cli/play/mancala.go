@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/cse150"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 )
 
 // mancalaHelp is the help for play mancala M N TIMEOUT PLAYER PLAYER.
@@ -66,13 +67,13 @@ func answerCommand() *cli.Command {
 	}
 }
 
-// courseOptions reads the flags that configure the course's players.
-func courseOptions(c *cli.Context) (o cse150.Options, err error) {
+// courseOptions reads the flags that configure the course's players, and the limits of programs.
+func courseOptions(c *cli.Context) (o cse150.Options, limits sandbox.Limits, err error) {
 	l, err := newLobby(c, nil, c.App.Writer)
 	if err != nil {
-		return o, err
+		return o, limits, err
 	}
-	return cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}, nil
+	return cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}, l.limits, nil
 }
 
 // courseGame implements play mancala M N TIMEOUT PLAYER PLAYER.
@@ -99,7 +100,7 @@ func courseGame(c *cli.Context) error {
 	if numbers[2] < -1 || numbers[2] == 0 || timeout/time.Second != time.Duration(max(numbers[2], 0)) {
 		return command.Usagef("TIMEOUT: expected whole seconds from 1, or -1 for none, found %d", numbers[2])
 	}
-	o, err := courseOptions(c)
+	o, limits, err := courseOptions(c)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func courseGame(c *cli.Context) error {
 		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
-				p, err := player.NewProgram(ctx, rules, line, "")
+				p, err := player.NewProgram(ctx, rules, line, "", limits)
 				if err != nil {
 					return nil, err
 				}
@@ -141,7 +142,7 @@ func mancalaAnswer(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return command.Usagef("expected one case, found %d", c.NArg())
 	}
-	o, err := courseOptions(c)
+	o, _, err := courseOptions(c)
 	if err != nil {
 		return err
 	}

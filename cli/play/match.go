@@ -3,6 +3,7 @@ package play
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,13 +70,9 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 		a.match.Games = untilGames
 	}
 	a.planned = a.match.Games
-	standings, err := a.match.Play(ctx)
+	standings, verdict, err := a.match.Play(ctx)
 	cross := referee.NewCross(a.entrants)
 	cross.Add(0, 1, standings)
-	verdict := referee.Undecided
-	if until > 0 {
-		verdict = standings[0].Decided(until)
-	}
 	return a.end(ctx, err, cross, func() error {
 		if c.Bool("json") {
 			m := a.resultJSON([]any{standingJSON(standings[0]), standingJSON(standings[1])}, cross)
@@ -111,19 +108,16 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 
 // withCPU adds the CPU times of players to the rows of a table, below its heading, if any are known.
 func withCPU(rows [][]string, standings []referee.Standing) [][]string {
-	known := false
+	if !slices.ContainsFunc(standings, func(s referee.Standing) bool { return s.Metered > 0 }) {
+		return rows
+	}
+	rows[0] = append(rows[0], "mean CPU", "longest CPU")
 	for i, s := range standings {
 		cpu, longest := "-", "-"
 		if mean, ok := s.MeanCPU(); ok {
-			cpu, longest, known = numfmt.Duration(mean), numfmt.Duration(s.LongestCPU), true
+			cpu, longest = numfmt.Duration(mean), numfmt.Duration(s.LongestCPU)
 		}
 		rows[i+1] = append(rows[i+1], cpu, longest)
-	}
-	rows[0] = append(rows[0], "mean CPU", "longest CPU")
-	if !known {
-		for i := range rows {
-			rows[i] = rows[i][:len(rows[i])-2]
-		}
 	}
 	return rows
 }

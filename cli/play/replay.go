@@ -48,8 +48,8 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 		return command.Usagef("expected one file, found %d", c.Args().Len())
 	}
 	only := c.Int("game")
-	if c.IsSet("game") && only < 1 {
-		return command.Usagef("--game %d: expected 1 or more", only)
+	if err := command.AtLeast(c, 1, "game"); err != nil {
+		return err
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()

@@ -75,17 +75,11 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err != nil {
 		return nil, err
 	}
-	if games := c.Int("games"); games < 1 {
-		return nil, command.Usagef("--games %d: expected 1 or more", games)
-	}
-	if n := c.Int("openings"); n < 0 {
-		return nil, command.Usagef("--openings %d: expected 0 or more", n)
+	if err := cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace")); err != nil {
+		return nil, err
 	}
 	if clock := c.String("clock"); clock != "wall" && clock != "cpu" {
 		return nil, command.Usagef("--clock %q: expected wall or cpu", clock)
-	}
-	if d := c.Duration("grace"); d < 0 {
-		return nil, command.Usagef("--grace %s: expected 0 or more", d)
 	}
 	a := &arena{c: c, kind: kind, tournament: most > least, out: c.App.Writer, planned: c.Int("games"), openings: make(map[string]bool), distinct: make(map[string]bool)}
 	console := c.App.Writer

@@ -41,8 +41,8 @@ func reviewCommand(games game.Kinds) *cli.Command {
 
 // review implements play review.
 func review(c *cli.Context, games game.Kinds) error {
-	if c.Duration("time") <= 0 {
-		return command.Usagef("--time %s: expected more than 0", c.Duration("time"))
+	if err := command.Positive(c, "time"); err != nil {
+		return err
 	}
 	options, err := searchOptions(c)
 	if err != nil {

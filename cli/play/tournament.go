@@ -40,8 +40,8 @@ func tournamentFlags() []cli.Flag {
 func playTournament(c *cli.Context, kind game.Kind) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	if n := c.Int("parallel"); n < 1 {
-		return command.Usagef("--parallel %d: expected 1 or more", n)
+	if err := command.AtLeast(c, 1, "parallel"); err != nil {
+		return err
 	}
 	var roster []entrantSpec
 	if name := c.String("roster"); name != "" {

@@ -111,15 +111,11 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		return o, err
 	}
 	o.Level, o.Pace, o.Load = player.Level{Depth: c.Int("depth"), Time: c.Duration("time")}, c.Duration("pace"), c.String("load")
-	switch l := o.Level; {
-	case c.IsSet("depth") && l.Depth < 1:
-		return o, command.Usagef("--depth %d: expected 1 or more", l.Depth)
-	case c.IsSet("time") && l.Time <= 0:
-		return o, command.Usagef("--time %s: expected more than 0", l.Time)
-	case l.Depth > 0 && l.Time > 0 || c.IsSet("level") && l != player.Level{}:
+	if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time"), command.AtLeast(c, 0, "pace")); err != nil {
+		return o, err
+	}
+	if l := o.Level; l.Depth > 0 && l.Time > 0 || c.IsSet("level") && l != (player.Level{}) {
 		return o, command.Usagef("--time, --depth and --level exclude each other")
-	case o.Pace < 0:
-		return o, command.Usagef("--pace %s: expected 0 or more", o.Pace)
 	}
 	if word := c.String("you"); c.IsSet("you") {
 		for _, s := range sides {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,13 +51,14 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		Games: games, Hosts: c.StringSlice("host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
 		Log: log.New(c.App.ErrWriter, c.App.Name+": ", 0),
 	}
-	if c.IsSet("searches") {
-		if o.Searches = c.Int("searches"); o.Searches < 1 {
-			return command.Usagef("--searches %d: expected 1 or more", o.Searches)
-		}
+	err := command.AtLeast(c, 1, "searches")
+	if err != nil {
+		return err
 	}
-	var err error
-	if o.Memory, err = memoryOf(c); err != nil {
+	if c.IsSet("searches") {
+		o.Searches = c.Int("searches")
+	}
+	if o.Memory, err = sizeOf(c, "memory"); err != nil {
 		return err
 	}
 	if o.Book, err = bookOf(c, games); err != nil {
@@ -69,6 +71,10 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		}
 		if source.Table != nil {
 			defer source.Table.Close()
+			same := func(s web.Source) bool { return s.Table != nil && s.Table.Game().Spec() == source.Table.Game().Spec() }
+			if i := slices.IndexFunc(o.Sources, same); i >= 0 {
+				fmt.Fprintf(c.App.ErrWriter, "%s: %s: the page shows the table of %s, which has the same game; leave out --data %[3]s to show this one\n", c.App.Name, name, o.Sources[i].Name)
+			}
 		}
 		o.Sources = append(o.Sources, *source)
 	}

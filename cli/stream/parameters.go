@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -48,11 +49,5 @@ func checkParameters(c *cli.Context, kind game.Kind) error {
 	if len(missing) > 0 {
 		return command.Usagef("%s: missing %s", kind.Name, strings.Join(missing, ", "))
 	}
-	if n := c.Int("memory"); n < 1 {
-		return command.Usagef("--memory %d: expected 1 or more bytes", n)
-	}
-	if n := c.Int("part"); n < 0 {
-		return command.Usagef("--part %d: expected 0 or more", n)
-	}
-	return nil
+	return cmp.Or(command.AtLeast(c, 1, "memory"), command.AtLeast(c, 0, "part"))
 }

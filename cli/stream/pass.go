@@ -73,11 +73,11 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 // of the positions that the pass decides; the last pass decides none.
 func checkNumber(c *cli.Context, name string) error {
 	n := c.Int("number")
-	if n < 1 {
-		return command.Usagef("--number %d: expected 1 or more", n)
+	if err := command.AtLeast(c, 1, "number"); err != nil {
+		return err
 	}
 	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
-		return command.Usagef("--number %d: expected %d at most: values have at most %d plies", n, last, game.MaxByteRemoteness)
+		return command.Usagef("--number %d: expected %d at most: values have at most %d moves to the end", n, last, game.MaxByteRemoteness)
 	}
 	return nil
 }

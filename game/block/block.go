@@ -41,17 +41,22 @@ type Block struct {
 
 // Reset empties b and assigns it to a range.
 func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
-	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
-	b.listed = false
+	b.ResetOpen(tier, rng, lowBits, low)
 	n := len(low)
-	b.Open = b.Open.resize(n)
 	b.Done = b.Done.resize(n)
-	if cap(b.Val) < n+1 {
-		b.Val = make([]byte, n+1)
+	if cap(b.Val) < n+1+wordSlots {
+		b.Val = make([]byte, n+1, n+1+wordSlots)
 	} else {
 		b.Val = b.Val[:n+1]
 		clear(b.Val)
 	}
+}
+
+// ResetOpen is like Reset, but b can then contain open records only: Done and Val are empty.
+func (b *Block) ResetOpen(tier int, rng uint64, lowBits uint, low []uint32) {
+	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
+	b.listed = false
+	b.Open, b.Done, b.Val = b.Open.resize(len(low)), b.Done[:0], b.Val[:0]
 }
 
 // Len returns the number of slots.
@@ -79,14 +84,25 @@ func (b *Block) Close() {
 // AppendValues appends the values of the done slots in ascending order.
 func (b *Block) AppendValues(dst []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(b.Val))[:n+len(b.Val)]
+	dst = slices.Grow(dst, len(b.Val)+wordSlots)
 	for i, w := range b.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			dst[n] = b.Val[base+bits.TrailingZeros64(w)]
-			n++
+		from, to, k := b.Word(i), (*[wordSlots]byte)(dst[n:n+wordSlots]), 0
+		for ; w != 0; w &= w - 1 {
+			to[k&63] = from[bits.TrailingZeros64(w)&63]
+			k++
 		}
+		n += k
 	}
 	return dst[:n]
+}
+
+// wordSlots is the number of slots in a word of a Set.
+const wordSlots = 64
+
+// Word returns the values of the slots in word i of a set, for loops that need not check
+// each index. Values past the last slot are of no meaning.
+func (b *Block) Word(i int) *[wordSlots]byte {
+	return (*[wordSlots]byte)(b.Val[i*wordSlots : (i+1)*wordSlots])
 }
 
 // Empty reports whether the block contains no record.

@@ -3,6 +3,7 @@ package connectn
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -40,17 +41,29 @@ type layout struct {
 	columnsOnce sync.Once
 	rangeWays   columnWays
 	half        halfWays
+
+	lines []uint32 // the squares of each line within the low columns, in the form of Rules.stones
+	ends  []end
+}
+
+// An end is the squares in the low columns of lines that begin in the range.
+type end struct {
+	low  uint32
+	high []uint64 // for each of these lines, its squares in the range
 }
 
 // A space is the set of low parts with a given number of pieces and of X's.
 type space struct {
-	once   sync.Once
-	low    []uint32
-	halves []atomic.Pointer[halfSets] // by the pieces that the range has in the left half, see Stored
-	stones [2][]uint32                // by player: the squares of his pieces, in the form of Rules.stones
+	once sync.Once
+	low  []uint32
+	// halves are by the number of pieces that the range has in the left half, see Stored.
+	halves []atomic.Pointer[halfSets]
 
 	movesOnce [2]sync.Once
 	moves     [2][]uint32 // by player to move: see game.Tiered.Within
+
+	wonOnce [2]sync.Once
+	won     [2][]block.Set // by player: the slots with a line of his, and for each end those where he has all of its squares
 }
 
 func (l *layout) init(r *Rules) {
@@ -59,6 +72,37 @@ func (l *layout) init(r *Rules) {
 	squares := l.columns * r.height
 	l.spaces = make([]space, (squares+1)*(squares+1))
 	l.slots = make([]uint32, 1<<l.LowBits())
+	l.initLines()
+}
+
+// initLines sets lines and ends.
+func (l *layout) initLines() {
+	r := l.rules
+	for _, step := range [][2]int{{0, 1}, {1, -1}, {1, 0}, {1, 1}} { // columns and rows
+		for c := range r.width - step[0]*(r.connect-1) {
+			for row := range r.height {
+				if last := row + step[1]*(r.connect-1); last < 0 || last >= r.height {
+					continue
+				}
+				line := uint64(0)
+				for i := range r.connect {
+					line |= 1 << (r.shift(c+i*step[0]) + uint(row+i*step[1]))
+				}
+				low := uint32(line & (1<<l.LowBits() - 1))
+				switch high := line - uint64(low); {
+				case high == 0:
+					l.lines = append(l.lines, low)
+				case low != 0:
+					i := slices.IndexFunc(l.ends, func(e end) bool { return e.low == low })
+					if i < 0 {
+						i = len(l.ends)
+						l.ends = append(l.ends, end{low: low})
+					}
+					l.ends[i].high = append(l.ends[i].high, high)
+				}
+			}
+		}
+	}
 }
 
 // LowBits returns the bits of as many columns as fit into maxLowBits. If there are three or
@@ -91,11 +135,7 @@ func (l *layout) space(all, x int) *space {
 	}
 	s := &l.spaces[all*(squares+1)+x]
 	s.once.Do(func() {
-		n := int(l.rules.ways(l.columns, all) * choose(all, x))
-		s.low = make([]uint32, 0, n)
-		for player := range s.stones {
-			s.stones[player] = make([]uint32, 0, n)
-		}
+		s.low = make([]uint32, 0, int(l.rules.ways(l.columns, all)*choose(all, x)))
 		s.halves = make([]atomic.Pointer[halfSets], (l.rules.width-l.columns)*l.rules.height+1)
 		l.fill(s, 0, l.columns, all, x)
 	})
@@ -107,9 +147,6 @@ func (l *layout) space(all, x int) *space {
 func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
 	r := l.rules
 	if columns == 0 {
-		for player := range s.stones {
-			s.stones[player] = append(s.stones[player], uint32(r.stones(prefix, game.Player(player))&(1<<l.LowBits()-1)))
-		}
 		l.slots[prefix] = uint32(len(s.low))
 		s.low = append(s.low, uint32(prefix))
 		return
@@ -206,34 +243,74 @@ func (l *layout) Within(tier int, rng uint64) (successors []uint32, kinds int) {
 	return l.movesOf(s, l.rules.TierToMove(tier)), l.columns
 }
 
-// Finish looks for a line among the stones of the player who moved last.
+// wonOf returns won of a player.
+func (l *layout) wonOf(s *space, player game.Player) []block.Set {
+	s.wonOnce[player].Do(func() {
+		won := make([]block.Set, 1+len(l.ends))
+		for i := range won {
+			won[i] = make(block.Set, block.Words(len(s.low)))
+		}
+		for slot, low := range s.low {
+			stones := uint32(l.rules.stones(uint64(low), player) & (1<<l.LowBits() - 1))
+			for _, line := range l.lines {
+				if stones&line == line {
+					won[0].Add(slot)
+				}
+			}
+			for i, e := range l.ends {
+				if stones&e.low == e.low {
+					won[1+i].Add(slot)
+				}
+			}
+		}
+		s.won[player] = won
+	})
+	return s.won[player]
+}
+
+// Finish looks for a line among the stones of the player who moved last. A line within the
+// range ends all positions of the block, and one that ends in the low columns those of a
+// set of slots, so that 64 positions are tested at a time.
 func (l *layout) Finish(b *block.Block) {
 	r := l.rules
 	last := r.TierToMove(b.Tier).Other()
 	high := r.stones(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
-	stones := l.spaceOf(b.Tier, b.Range).stones[last]
-	won := byte(game.NewValue(game.WinFor(last), 0))
-	otherwise := byte(0)
-	if b.Tier == r.Tiers() {
-		otherwise = byte(game.NewValue(game.Tie, 0))
+	all := r.lines.in(high) != 0
+	var won []block.Set
+	if !all {
+		sets := l.wonOf(l.spaceOf(b.Tier, b.Range), last)
+		won = append(make([]block.Set, 0, 1+3*maxLowBits), sets[0])
+		for i, e := range l.ends {
+			if slices.ContainsFunc(e.high, func(line uint64) bool { return high&line == line }) {
+				won = append(won, sets[1+i])
+			}
+		}
 	}
 	for i, open := range b.Open {
-		var lines uint64
-		for w := open; w != 0; w &= w - 1 {
-			bit := bits.TrailingZeros64(w)
-			slot := i<<6 + bit
-			line, value := uint64(0), otherwise
-			if r.lines.in(high|uint64(stones[slot])) != 0 {
-				line, value = 1, won
+		if open == 0 {
+			continue
+		}
+		lines := open
+		if !all {
+			lines = 0
+			for _, s := range won {
+				lines |= s[i]
 			}
-			lines |= line << bit
-			b.Val[slot] = value
+			lines &= open
 		}
-		if otherwise != 0 {
-			lines = open
+		finish(b, i, lines, game.NewValue(game.WinFor(last), 0))
+		if b.Tier == r.Tiers() {
+			finish(b, i, open&^lines, game.NewValue(game.Tie, 0))
 		}
-		b.Open[i] = open &^ lines
-		b.Done[i] |= lines
+	}
+}
+
+// finish gives the open slots w of word i a value.
+func finish(b *block.Block, i int, w uint64, v game.Value) {
+	b.Open[i] &^= w
+	b.Done[i] |= w
+	for ; w != 0; w &= w - 1 {
+		b.Val[i<<6+bits.TrailingZeros64(w)] = byte(v)
 	}
 }
 
@@ -399,14 +476,14 @@ func (w ways) plus(other ways) ways {
 }
 
 // Tables returns the size of the slot table (an entry for each value of the low bits), and of
-// the tables of each valid low part: itself, its stones, and the moves of both players.
-// It includes low parts with too many pieces of one player, whose tables are never built.
+// the tables of each valid low part: itself, the moves of both players, and a bit for each set
+// of won. It includes low parts with too many pieces of one player, whose tables are never built.
 func (l *layout) Tables() int {
 	low := 1
 	for range l.columns {
 		low *= 1<<l.rules.bits - 1
 	}
-	return 4 * (1<<l.LowBits() + (1+2+2*l.columns)*low)
+	return 4*(1<<l.LowBits()+(1+2*l.columns)*low) + low*(1+len(l.ends))/4
 }
 
 // Border chooses the columns of the range from the left. For each, it chooses first the

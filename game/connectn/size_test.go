@@ -33,7 +33,7 @@ func TestSize(t *testing.T) {
 			}
 		}
 		for _, n := range spaces {
-			bytes += 4 * n * (1 + 2 + 2*r.columns)
+			bytes += 4*n*(1+2*r.columns) + n*(1+len(r.ends))/4
 		}
 		if got := r.Tables(); got < bytes || got > 2*bytes {
 			t.Errorf("%s: tables of %d bytes, want about %d", r.Spec(), got, bytes)

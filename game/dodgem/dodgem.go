@@ -293,7 +293,7 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	end := max(0, len(text)-2)
 	toMove, ok := strings.CutPrefix(text[end:], " ")
 	if !ok || toMove != ">" && toMove != "^" {
-		return 0, fmt.Errorf("position %q: expected a board and, after a blank, who is to move, > or ^", text)
+		return 0, fmt.Errorf("position %q: expected a board and, after a blank, the player to move, > or ^", text)
 	}
 	b := board{toMove: game.Player(strings.Index(pieces, toMove) - 1)}
 	err := r.grid().Parse(text[:end], func(x, y, piece int) { b.cars[piece-1] |= 1 << (y*r.size + x) })

@@ -93,7 +93,7 @@ func againstOracle(t *testing.T, size int, start naive.Worth, positions int) {
 
 func TestErrors(t *testing.T) {
 	g := mustNew(t, 3)
-	const turn = ": expected a board and, after a blank, who is to move, > or ^"
+	const turn = ": expected a board and, after a blank, the player to move, > or ^"
 	_, small := New(1)
 	_, large := New(6)
 	_, none := g.Parse("")

@@ -293,7 +293,7 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 func ParseBoard(text string) (b Board, err error) {
 	squares, mover, _ := strings.Cut(text, " ")
 	if len(squares) != 64 || len(mover) != 1 || !strings.Contains(letters, mover) {
-		return b, fmt.Errorf("board %q: expected 64 squares, column by column, a blank, and W or B, who is to move", text)
+		return b, fmt.Errorf("board %q: expected 64 squares, column by column, a blank, and the player to move, W or B", text)
 	}
 	b.Mover = game.Player(strings.Index(letters, mover))
 	for at := range squares {

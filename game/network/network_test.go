@@ -255,7 +255,7 @@ func TestNetworks(t *testing.T) {
 		{"...........................B.B...............B.BB....B.......... B", true, "exactly six"},
 		{".............................B...............B.BB....B.......... B", false, "five"},
 		{"............B.....................B.B...........B...B..B........ B", false, "over an own chip"},
-		{"...W.......................W.............W.......W....W....W.... W", true, "who marks chips as seen for good says no"},
+		{"...W.......................W.............W.......W....W....W.... W", true, "a search that marks chips as seen for good finds none"},
 		{"...W..........W............B.......W......W...W.............W... W", false, "an enemy's chip in the line"},
 		{"..W..W........W...............W...W..W.......................... W", false, "it ends in the goal in which it began"},
 	} {
@@ -451,9 +451,9 @@ func TestErrors(t *testing.T) {
 	r := New()
 	empty := strings.Repeat(".", 64)
 	for _, tt := range []struct{ text, want string }{
-		{"", `board "": expected 64 squares, column by column, a blank, and W or B, who is to move`},
-		{empty, `board "` + empty + `": expected 64 squares, column by column, a blank, and W or B, who is to move`},
-		{empty + " X", `board "` + empty + ` X": expected 64 squares, column by column, a blank, and W or B, who is to move`},
+		{"", `board "": expected 64 squares, column by column, a blank, and the player to move, W or B`},
+		{empty, `board "` + empty + `": expected 64 squares, column by column, a blank, and the player to move, W or B`},
+		{empty + " X", `board "` + empty + ` X": expected 64 squares, column by column, a blank, and the player to move, W or B`},
 		{"." + "x" + empty[2:] + " W", `board ".x` + empty[2:] + ` W" has 'x' on square 01, expected W, B or a point`},
 		{".B" + empty[2:] + " W", `board ".B` + empty[2:] + ` W" has B on square 01, where it may not lie`},
 		{"W" + empty[1:] + " W", `board "W` + empty[1:] + ` W" has W on square 00, where it may not lie`},

@@ -1,4 +1,5 @@
-// Package conf reads Hadoop's configuration, for HDFS and for YARN.
+// Package conf reads Hadoop's configuration files, for HDFS and for YARN. It does not know what
+// the properties mean.
 package conf
 
 import (

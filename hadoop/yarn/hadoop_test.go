@@ -49,7 +49,7 @@ func TestHadoop(t *testing.T) {
 		}
 		err := c.Check(t.Context(), "no_such_queue")
 		if err == nil || !strings.Contains(err.Error(), "no queue no_such_queue (there are: ") {
-			t.Errorf("says %v", err)
+			t.Errorf("the error is %v", err)
 		}
 	})
 	input := filepath.Join(c.local, "input")

@@ -154,7 +154,7 @@ func TestCheck(t *testing.T) {
 		t.Helper()
 		want = strings.ReplaceAll(want, "URL", f.URL)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), f.URL) > 1 || strings.Contains(err.Error(), "\n") {
-			t.Errorf("says %q, want %q", err, want)
+			t.Errorf("the error is %q, want %q", err, want)
 		}
 	}
 	says(f.client.Check(t.Context(), "fast"), "resource manager URL: no queue fast (there are: default)")

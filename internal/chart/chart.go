@@ -1,5 +1,6 @@
 // Package chart draws numbers as SVG: columns, heat maps and sunbursts. A picture has light and
-// dark colours, and each kind of result has a pattern besides its colour.
+// dark colours, and each kind of result has a pattern besides its colour. The package knows no
+// games, tables or files.
 package chart
 
 import (

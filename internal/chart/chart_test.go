@@ -194,7 +194,7 @@ func TestColumnsCounts(t *testing.T) {
 // TestHeat checks that each number has its cell, in the panel of its kind, and that panels
 // without cells are left out.
 func TestHeat(t *testing.T) {
-	h := Heat{Title: "a", Subtitle: "b", XAxis: "tier", YAxis: "plies to the end", XName: "tier", YName: "remoteness"}
+	h := Heat{Title: "a", Subtitle: "b", XAxis: "tier", YAxis: "moves to the end", XName: "tier", YName: "remoteness"}
 	h.Panels = []HeatPanel{{"X wins", First, nil}, {"O wins", Second, nil}, {"tie", Tie, nil}}
 	for x := range 43 {
 		for y := range 43 - x {

@@ -1,6 +1,6 @@
 // Package command contains what the command lines of mapper, reducer, driver and play have in
-// common: exit codes, usage errors, the parameters of a game as flags, and positions as
-// arguments and as lines.
+// common: exit codes, usage errors, help, the parameters of a game as flags, and positions as
+// arguments and as lines. It knows no particular command, and opens no data directory.
 package command
 
 import (

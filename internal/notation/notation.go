@@ -1,5 +1,5 @@
 // Package notation reads positions in the forms that people and programs write them in, and writes
-// values from the view of the player to move.
+// values from the view of the player to move. It knows no command lines, tables or files.
 package notation
 
 import (

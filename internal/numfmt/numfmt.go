@@ -1,5 +1,5 @@
 // Package numfmt formats counts, sizes, durations and shares for people. What programs read has
-// plain numbers instead.
+// plain numbers instead. The package does not know what is counted.
 package numfmt
 
 import (

@@ -268,12 +268,8 @@ func (w *work) at(s *site) *cost {
 	}
 	c.dollars = s.hourly * c.wall / 3600
 	if work+kept > 0 {
-		months := s.Cluster.S3Months
-		if months == 0 {
-			months = 1
-		}
-		// The data for later steps is deleted by the end of the run.
-		c.dollars += s3Month/1e9*(kept*months+work*c.wall/3600/monthHours) + (work+kept)/s3Part*s3Put/1000
+		// The table is paid for one month; the data for later steps is deleted by the end of the run.
+		c.dollars += s3Month/1e9*(kept+work*c.wall/3600/monthHours) + (work+kept)/s3Part*s3Put/1000
 	}
 	for i := range c.tiers {
 		c.tiers[i].dollars = c.dollars * c.tiers[i].wall / c.wall

@@ -40,12 +40,11 @@ type Cluster struct {
 	Nodes    int    `json:"nodes"`    // number of core nodes, which store the data, on demand
 	// SpotNodes is the number of additional nodes without data, which may be taken away.
 	SpotNodes int     `json:"spot_nodes,omitempty"`
-	Master    string  `json:"master,omitempty"`    // type of the master; "": same as Instance
-	EBSGB     float64 `json:"ebs_gb,omitempty"`    // network disk per node, in addition to its own disks
-	Price     float64 `json:"price,omitempty"`     // dollars per hour for an on-demand node, including the service's surcharge; 0: list price
-	EMR       bool    `json:"emr,omitempty"`       // created for the run by EMR, with its surcharge
-	CopyToS3  bool    `json:"copy_s3,omitempty"`   // copy what later steps need to S3 as well
-	S3Months  float64 `json:"s3_months,omitempty"` // how long the table in S3 is paid for; 0: one month
+	Master    string  `json:"master,omitempty"`  // type of the master; "": same as Instance
+	EBSGB     float64 `json:"ebs_gb,omitempty"`  // network disk per node, in addition to its own disks
+	Price     float64 `json:"price,omitempty"`   // dollars per hour for an on-demand node, including the service's surcharge; 0: list price
+	EMR       bool    `json:"emr,omitempty"`     // created for the run by EMR, with its surcharge
+	CopyToS3  bool    `json:"copy_s3,omitempty"` // copy what later steps need to S3 as well
 }
 
 // Where describes where a game is to be solved.

@@ -171,8 +171,9 @@ func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.His
 		return nil
 	}
 	report := s.begin(g, h.Position())
+	send := func(r analysis.Report) error { return out.send("report", reportOf(g.g, r)) }
 	for {
-		if err := out.send("report", reportOf(g.g, report)); err != nil {
+		if err := send(report); err != nil {
 			return err
 		}
 		if report.Done || report.Table {
@@ -181,7 +182,11 @@ func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.His
 		err := s.withSlot(r.Context(), g, func(sl *slot) error {
 			ctx, cancel := context.WithTimeout(r.Context(), quantum)
 			defer cancel()
-			report = sl.analyzer.Step(ctx, report)
+			report = sl.analyzer.Step(ctx, report, func(r analysis.Report) {
+				if send(r) != nil {
+					cancel()
+				}
+			})
 			return r.Context().Err()
 		})
 		if err != nil {

@@ -229,7 +229,7 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		}
 		return len(w.longest) < notable
 	})
-	w.longestOf = fmt.Sprintf("The longest win takes %s.", plies(most))
+	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
 	if !whole {
 		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
 	}

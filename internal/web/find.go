@@ -124,7 +124,7 @@ func drawn(ctx context.Context, g *served, tierText, outcome, pliesText string) 
 		all += counts[i]
 	}
 	if all == 0 {
-		return 0, badRequest(errors.New("the table has no position with this tier, result and number of plies"))
+		return 0, badRequest(errors.New("the table has no position with this tier, result and number of moves to the end"))
 	}
 	n, tier := rand.Uint64N(all), first
 	for ; n >= counts[tier-first]; tier++ {

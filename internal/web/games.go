@@ -25,13 +25,17 @@ type served struct {
 // title returns the name of the game for people.
 func (g *served) title() string { return game.TitleOf(g.g) }
 
-// add serves a table.
+// add serves a table, unless another table of its game is served. It returns the game.
 func (s *Server) add(source *Source) *served {
 	id, variant := idOf(source.Table.Game().Spec())
-	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	key := id + "/" + variant
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.games[id+"/"+variant] = g
+	if g := s.games[key]; g != nil && g.source != nil {
+		return g
+	}
+	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	s.games[key] = g
 	s.tables = append(s.tables, source)
 	return g
 }

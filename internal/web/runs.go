@@ -24,9 +24,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A watched is a data directory whose run is shown. Its journal is read at most once every
+// A watchedRun is the run in a data directory, whose page is shown. Its journal is read at most once every
 // readEvery, however many clients there are.
-type watched struct {
+type watchedRun struct {
 	source *Source
 
 	mu    sync.Mutex
@@ -66,7 +66,7 @@ type apiRun struct {
 func (a *apiRun) Link() string { return "/run?data=" + url.QueryEscape(a.Data) }
 
 // stateOf returns the state of a run.
-func (s *Server) stateOf(w *watched) *apiRun {
+func (s *Server) stateOf(w *watchedRun) *apiRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.state == nil || time.Since(w.read) >= readEvery {
@@ -149,7 +149,11 @@ func (s *Server) serveTable(source *Source, spec string, r *status.Run) (string,
 	if err != nil {
 		return "", err
 	}
-	return s.add(&Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}).address(), nil
+	opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
+	if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+		t.Close()
+	}
+	return g.address(), nil
 }
 
 // The following types are what the template of the page shows.
@@ -192,7 +196,7 @@ func (a *apiRun) view() runView {
 		bar("Retrograde", a.Retrograde)
 	}
 	v.Facts = factsOf(a)
-	v.Picture = foundOf(a)
+	v.Picture = foundPicture(a)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
@@ -251,9 +255,9 @@ func webLink(address string) string {
 // maxColumns is the number of columns of a picture that can be read.
 const maxColumns = 200
 
-// foundOf returns a picture of the positions that were found in each tier, or by each pass;
+// foundPicture returns a picture of the positions that were found in each tier, or by each pass;
 // "" if there are none.
-func foundOf(a *apiRun) template.HTML {
+func foundPicture(a *apiRun) template.HTML {
 	found := a.Journal.Found()
 	if len(found) == 0 {
 		return ""
@@ -289,7 +293,7 @@ func tableOf(what string, lines []status.Line) runTable {
 }
 
 // run returns the run that a request names.
-func (s *Server) run(r *http.Request) (*watched, error) {
+func (s *Server) run(r *http.Request) (*watchedRun, error) {
 	name := r.URL.Query().Get("data")
 	for _, w := range s.runs {
 		if w.source.Name == name {

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/table"
 )
 
 // watch starts a server of data directories without a table, and returns it with a client that
@@ -163,6 +164,32 @@ func TestRun(t *testing.T) {
 
 // inHDFS is a file system whose locks cannot be queried.
 type inHDFS struct{ store.Local }
+
+// TestSameGame checks that of two directories with tables of the same game the first one is
+// served, and that the run of the other one leads to its page.
+func TestSameGame(t *testing.T) {
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
+	var sources []Source
+	for _, name := range []string{"first", "second"} {
+		dir := solved.Dir(t, g)
+		tab, err := table.OpenOf(store.Local{}, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tab.Close() })
+		sources = append(sources, Source{Name: name, Table: tab, FS: store.Local{}, Path: dir})
+	}
+	server, c := watch(t, sources...)
+	_, page := get(t, server.URL+"/")
+	if n := strings.Count(page, "The whole game"); n != 1 || !strings.Contains(page, `aria-label="Connect 3 on 3×3: its run">Its run</a><span>first</span>`) {
+		t.Errorf("%d tables in %s", n, page)
+	}
+	var runs []apiRun
+	c.get("runs/", "", &runs)
+	if len(runs) != 2 || runs[0].Play == "" || runs[1].Play != runs[0].Play {
+		t.Errorf("%+v", runs)
+	}
+}
 
 // TestRunStates checks the page and the JSON of runs that have ended, of one on a cluster, and of
 // journals that cannot be read.

@@ -224,7 +224,7 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 	case game.Tie:
 		return &overJSON{"tie", "tie", -1}
 	}
-	winner := game.Player(game.FirstWins - outcome)
+	winner := outcome.Winner()
 	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
 }
 

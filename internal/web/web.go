@@ -43,7 +43,7 @@ type Source struct {
 // Options configure a Server.
 type Options struct {
 	Games       game.Kinds
-	Sources     []Source
+	Sources     []Source   // of several tables of a game, the first one is served
 	Book        *book.Book // an opening book, for the game that it is of; nil: none
 	Hosts       []string   // further host names that requests may name; loopback names and addresses are always allowed
 	AllowOrigin string     // the value of Access-Control-Allow-Origin for the interface; "": none
@@ -60,7 +60,7 @@ type Server struct {
 	o     Options
 	pages *template.Template
 	slots chan *slot
-	runs  []*watched
+	runs  []*watchedRun
 
 	mu      sync.Mutex
 	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -94,7 +94,7 @@ func New(o Options) (*Server, error) {
 			s.add(&o.Sources[i])
 		}
 		if o.Sources[i].FS != nil {
-			s.runs = append(s.runs, &watched{source: &o.Sources[i]})
+			s.runs = append(s.runs, &watchedRun{source: &o.Sources[i]})
 		}
 	}
 	return s, nil
@@ -154,16 +154,15 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		http.ServeFileFS(w, r, files, "icon.svg")
 	})
-	mux.HandleFunc("GET /static/board.js", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=3600")
-		w.Write(board.Script)
-	})
-	mux.HandleFunc("GET /static/chart.css", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=3600")
-		io.WriteString(w, chart.StyleSheet)
-	})
+	for _, file := range []struct{ name, kind, text string }{
+		{"board.js", "text/javascript", string(board.Script)}, {"board.css", "text/css", board.StyleSheet}, {"chart.css", "text/css", chart.StyleSheet},
+	} {
+		mux.HandleFunc("GET /static/"+file.name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", file.kind+"; charset=utf-8")
+			w.Header().Set("Cache-Control", "max-age=3600")
+			io.WriteString(w, file.text)
+		})
+	}
 	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)

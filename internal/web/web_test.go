@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -169,6 +170,35 @@ func TestAnalysis(t *testing.T) {
 	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
 		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
 	}
+}
+
+// TestAnalysisProgress checks that a search that takes longer than half a second sends a line then,
+// which differs from the one before only in the work done.
+func TestAnalysisProgress(t *testing.T) {
+	server := serve(t)
+	answer, err := http.Get(server.URL + "/view/connectn/8-7-4/analysis?moves=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var last reportJSON
+	for lines := bufio.NewScanner(answer.Body); last.Millis < 6000 && lines.Scan(); {
+		text, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var now reportJSON
+		if err := json.Unmarshal([]byte(text), &now); err != nil {
+			t.Fatal(err)
+		}
+		took, same := now.Millis-last.Millis, now
+		same.Nodes, same.Millis = last.Nodes, last.Millis
+		if took >= 500 && took < 540 && now.Nodes > last.Nodes && reflect.DeepEqual(same, last) {
+			return
+		}
+		last = now
+	}
+	t.Error("no line of a search at work")
 }
 
 // TestBook checks that the positions of an opening book have all values without a search, and
@@ -346,7 +376,7 @@ func TestPageSize(t *testing.T) {
 		}
 		files = max(files, len(seen))
 	}
-	if want := 9; files != want { // the page, two style sheets, five scripts and the icon
+	if want := 10; files != want { // the page, three style sheets, five scripts and the icon
 		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }

@@ -90,7 +90,7 @@ class Process:
         lines = []
         for message in self._messages:
             _, _, line = message.decode("utf-8", "replace").rstrip("\n").partition(": ")
-            if not line.startswith(("see driver ", "stdin:")):  # a hint, or an answer says it, too
+            if not line.startswith(("see driver ", "stdin:")):  # a hint, or repeated in an answer
                 lines.append(line)
         return DriverError("\n".join(lines) or f"driver ended with status {status}")
 

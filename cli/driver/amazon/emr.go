@@ -36,13 +36,12 @@ func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "don't ask"}
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "print each as a line of JSON"}
-	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and send nothing"}
 	account := accountFlags()
 	commands := []*cli.Command{
 		{
 			Name:   "up",
 			Usage:  "create the bucket if missing, and a cluster that waits for runs (solve --cluster-id)",
-			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "create the bucket only"}, yes, asJSON, dry}),
+			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "create the bucket only"}, yes}),
 			Action: emrUp,
 		},
 		{
@@ -54,7 +53,7 @@ func emrManage() *cli.Command {
 		{
 			Name:   "down",
 			Usage:  "terminate a cluster, or all that this machine created; data in S3 stay",
-			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "terminate every cluster that driver-aws solve or driver-aws emr up created from this machine"}, asJSON, dry}),
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "terminate every cluster that driver-aws solve or driver-aws emr up created from this machine"}}),
 			Action: emrDown,
 		},
 		{
@@ -125,14 +124,12 @@ func emrUp(c *cli.Context) error {
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
 		return err
 	}
-	if !e.dry {
-		text := fmt.Sprintf("a cluster in %s that terminates when idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("terminates"))
-		if estimate.perHour > 0 {
-			text = fmt.Sprintf("$%.2f per hour for %s", estimate.perHour, text)
-		}
-		if err := command.Confirm(ctx, c, text); err != nil {
-			return err
-		}
+	text := fmt.Sprintf("a cluster in %s that terminates when idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("terminates"))
+	if estimate.perHour > 0 {
+		text = fmt.Sprintf("$%.2f per hour for %s", estimate.perHour, text)
+	}
+	if err := command.Confirm(ctx, c, text); err != nil {
+		return err
 	}
 	if err := e.limit(spec, estimate.limit); err != nil {
 		return err
@@ -143,7 +140,7 @@ func emrUp(c *cli.Context) error {
 		return command.ErrInterrupted
 	}
 	cluster, err := e.make(context.WithoutCancel(ctx), spec)
-	if err != nil || e.dry {
+	if err != nil {
 		return err
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.notify(s.String()) })
@@ -161,13 +158,13 @@ func emrUp(c *cli.Context) error {
 	return err
 }
 
-// makeBucket opens the bucket, or creates it. A dry run shows how it is created.
+// makeBucket opens the bucket, or creates it.
 func (e *emrCommand) makeBucket(ctx context.Context) error {
 	err := e.openBucket(ctx)
-	if !e.dry && !errors.Is(err, s3.ErrNoBucket) {
+	if !errors.Is(err, s3.ErrNoBucket) {
 		return err
 	}
-	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil {
 		return err
 	}
 	e.notify(fmt.Sprintf("created bucket s3://%s: abandoned uploads expire after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
@@ -308,10 +305,8 @@ func emrDown(c *cli.Context) error {
 			failed = append(failed, err)
 			continue
 		}
-		if !e.dry {
-			forget(id)
-			fmt.Fprintf(c.App.Writer, "%s ends\n", id)
-		}
+		forget(id)
+		fmt.Fprintf(c.App.Writer, "%s ends\n", id)
 	}
 	return errors.Join(failed...)
 }

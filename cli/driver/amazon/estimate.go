@@ -178,8 +178,8 @@ func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
 // file for driver-aws emr status and down.
 func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, error) {
 	cluster, err := e.service.Make(ctx, spec)
-	if err != nil || e.dry {
-		return cluster, err
+	if err != nil {
+		return nil, err
 	}
 	e.notify(fmt.Sprintf("creating cluster %s; driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {

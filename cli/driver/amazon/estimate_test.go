@@ -1,8 +1,7 @@
 package amazon
 
 import (
-	"encoding/json"
-	"strconv"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,39 +19,41 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 	const core, spot, dollars = 2, 20, 20
 	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
-	out := runs(t, "emr up --bucket s3://bucket/games --dry-run --json --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20")
-	var call struct {
-		Operation  string
-		Parameters struct {
-			BootstrapActions []struct{ ScriptBootstrapAction struct{ Args []string } }
-			Instances        struct {
-				InstanceGroups []struct{ Market, BidPrice string }
+	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(s *driver.Solve) error {
+		r, err := newEMRSolve(s)
+		if err != nil {
+			return err
+		}
+		limit, err := r.limitOf(upLimit, r.prices(r.spec))
+		cost := (1 + core + spot) * (m5.Price + surcharge + disk) * (limit.Minutes() + 5) / 60
+		if err != nil || cost > dollars || cost < 0.95*dollars {
+			t.Errorf("%s cost up to $%.2f, want $%d or a little less (%v)", limit, cost, dollars, err)
+		}
+		return nil
+	})
+}
+
+// TestLimit checks the lifetime of a cluster by --max-hours, --max-dollars and --price.
+func TestLimit(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                                   "8h0m0s",
+		"--max-hours 3":                      "3h0m0s",
+		"--max-dollars 0.1":                  "it needs at least 30m0s (--max-hours, --max-dollars)",
+		"--max-dollars 1 --price 0.5":        "34m0s",
+		"--instance x9z.large":               "set the cluster's limit with --max-hours",
+		"--instance x9z.large --max-hours 1": "1h0m0s",
+	} {
+		parsed(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(s *driver.Solve) error {
+			r, err := newEMRSolve(s)
+			if err != nil {
+				return err
 			}
-		}
-	}
-	for line := range strings.Lines(out) {
-		if call.Operation == "RunJobFlow" {
-			break
-		}
-		if err := json.Unmarshal([]byte(line), &call); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if call.Operation != "RunJobFlow" {
-		t.Fatalf("no RunJobFlow: %s", out)
-	}
-	minutes, err := strconv.Atoi(call.Parameters.BootstrapActions[0].ScriptBootstrapAction.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	cost := (1 + core + spot) * (m5.Price + surcharge + disk) * float64(minutes+5) / 60
-	if cost > dollars || cost < 0.95*dollars {
-		t.Errorf("%d minutes cost up to $%.2f, want $%d or a little less", minutes, cost, dollars)
-	}
-	for _, g := range call.Parameters.Instances.InstanceGroups {
-		if want := map[string]string{"SPOT": "OnDemandPrice"}[g.Market]; g.BidPrice != want {
-			t.Errorf("%s: the bid is %q, want %q", g.Market, g.BidPrice, want)
-		}
+			limit, err := r.limitOf(upLimit, r.prices(r.spec))
+			if got := fmt.Sprintf("%s %v", limit, err); !strings.Contains(got, want) {
+				t.Errorf("%q: %s, want %s", flags, got, want)
+			}
+			return nil
+		})
 	}
 }
 

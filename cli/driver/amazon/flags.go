@@ -3,7 +3,6 @@ package amazon
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,7 +29,6 @@ func emrFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…) instead of a new one"},
 		&cli.StringFlag{Name: "binaries", Usage: "`DIRECTORY` of driver-aws, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "keep the cluster after the run; it terminates when idle for --idle, and at its limit"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and send nothing"},
 	)...))
 }
 
@@ -139,10 +137,8 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 		}
 		s.Tags[key] = value
 	}
-	for _, name := range []string{"max-hours", "max-dollars", "price"} {
-		if v := c.Float64(name); c.IsSet(name) && (!(v > 0) || math.IsInf(v, 1)) {
-			return nil, command.Usagef("--%s %v: expected more than 0", name, v)
-		}
+	if err := command.Positive(c, "max-hours", "max-dollars", "price"); err != nil {
+		return nil, err
 	}
 	named := *s
 	named.Name, named.Keep = "treereduce", true

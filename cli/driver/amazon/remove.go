@@ -50,14 +50,6 @@ type removalGroup struct {
 	size int64
 }
 
-// objects returns the number of objects of all groups, and their total size in bytes.
-func (r *removal) objects() (n int, size int64) {
-	for _, g := range r.groups {
-		n, size = n+len(g.keys), size+g.size
-	}
-	return n, size
-}
-
 // bucketToo reports whether the bucket would be empty and is deleted as well.
 func (r *removal) bucketToo(place bucketPlace) bool { return place.prefix == "" && r.others == 0 }
 
@@ -75,25 +67,17 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 		return err
 	}
 	if r.others > 0 {
-		if _, err := fmt.Fprintf(out, "%s, such as s3://%s/%s\n", stay(r.others), place.bucket, command.Printable(r.other)); err != nil {
+		if _, err := fmt.Fprintf(out, "kept: %s, such as s3://%s/%s\n", numfmt.Count(r.others, "other object"), place.bucket, command.Printable(r.other)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stay describes the number of objects that are not ours.
-func stay(n int) string {
-	if n == 1 {
-		return "1 other object is kept"
-	}
-	return numfmt.Number(n) + " other objects are kept"
-}
-
 // A remover finds and deletes the objects of driver-aws emr rm.
 type remover struct {
 	*emrCommand
-	ours map[string]bool // whether a cluster was created for this place, keyed by id
+	ours map[string]bool // whether a cluster with logs there was created for this place, keyed by id
 }
 
 // rel returns the path of a key relative to --bucket.
@@ -200,22 +184,14 @@ func madeFor(name string, place bucketPlace) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == ' ')
 }
 
-// mayWrite returns an error if a running cluster may write below the place.
-func (r *remover) mayWrite(ctx context.Context, found *removal) error {
+// mayWrite returns an error if a running cluster may write below the place, after find.
+func (r *remover) mayWrite(ctx context.Context) error {
 	alive, err := r.service.Alive(ctx)
 	if err != nil {
 		return err
 	}
-	works := make(map[string]bool) // clusters with logs there
-	for _, g := range found.groups {
-		for _, key := range g.keys {
-			if m := logKey.FindStringSubmatch(r.rel(key)); m != nil {
-				works[m[1]] = true
-			}
-		}
-	}
 	for _, s := range alive {
-		if works[s.ID] || madeFor(s.Name, r.place) {
+		if r.ours[s.ID] || madeFor(s.Name, r.place) {
 			return fmt.Errorf("cluster %s may still write there: driver-aws emr down --cluster-id %s terminates it", s.ID, s.ID)
 		}
 	}
@@ -241,7 +217,7 @@ func emrRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.mayWrite(ctx, found); err != nil {
+	if err := r.mayWrite(ctx); err != nil {
 		return err
 	}
 	out := c.App.Writer
@@ -264,7 +240,10 @@ func emrRemove(c *cli.Context) error {
 	if err := r.remove(ctx, found); err != nil {
 		return err
 	}
-	n, size := found.objects()
+	n, size := 0, int64(0)
+	for _, g := range found.groups {
+		n, size = n+len(g.keys), size+g.size
+	}
 	text := fmt.Sprintf("deleted %s, %s", numfmt.Count(int64(n), "object"), numfmt.Bytes(float64(size)))
 	if found.bucketToo(place) {
 		if err := e.fs.RemoveBucket(ctx); err != nil {
@@ -313,18 +292,9 @@ func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 	for _, g := range found.groups {
 		// Delete the seals first: a directory without one is incomplete. Delete the manifest
 		// last: without it, find no longer recognizes the directory.
-		var seals, rest, manifest []string
-		for _, key := range g.keys {
-			switch path.Base(key) {
-			case store.Success:
-				seals = append(seals, key)
-			case store.ManifestFile:
-				manifest = append(manifest, key)
-			default:
-				rest = append(rest, key)
-			}
-		}
-		for _, keys := range [][]string{seals, rest, manifest} {
+		ranks := map[string]int{store.Success: -1, store.ManifestFile: 1} // others: 0
+		for rank := -1; rank <= 1; rank++ {
+			keys := slices.DeleteFunc(slices.Clone(g.keys), func(key string) bool { return ranks[path.Base(key)] != rank })
 			if err := r.fs.RemoveObjects(ctx, keys, held); err != nil {
 				return err
 			}

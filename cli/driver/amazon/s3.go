@@ -1,5 +1,6 @@
 // Package amazon adds S3 and Amazon EMR to the command driver: names that begin with s3://, copies
-// of a run in S3, --runner emr, and the command emr.
+// of a run in S3, --runner emr, and the command emr. It reads flags and prints; packages below
+// internal/cloud send the requests.
 package amazon
 
 import (

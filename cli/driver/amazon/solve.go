@@ -1,14 +1,11 @@
 package amazon
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -47,32 +44,21 @@ type emrCommand struct {
 	place   bucketPlace
 	conf    sdk.Config
 	service *emr.Service
-	// fs is the bucket; in a dry run, an empty one. Its context is not canceled by an interrupt, so that
-	// cleanup still works.
-	fs  *s3.FS
-	dry bool
-	bar *progress.Line
+	fs      *s3.FS // the bucket; its context is not canceled by an interrupt, so that cleanup still works
+	bar     *progress.Line
 }
 
-// newEMRCommand reads the account flags. In a dry run it needs no credentials and sends no
-// requests.
+// newEMRCommand reads the account flags.
 func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
-	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: progress.NewBar(c)}
-	if d := c.Duration("poll"); d <= 0 {
-		return nil, command.Usagef("--poll %s: expected more than 0", d)
-	}
-	o := emr.Options{Poll: c.Duration("poll"), News: e.notify}
-	if e.dry {
-		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
-		e.service = emr.New(emr.DryRun(e.conf, e.show), o)
-		e.conf = s3.DryRun(e.conf, e.show)
-		return e, nil
+	if err := command.Positive(c, "poll"); err != nil {
+		return nil, err
 	}
 	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
 	if err != nil {
 		return nil, err
 	}
-	e.conf, e.service = conf, emr.New(conf, o)
+	e := &emrCommand{c: c, place: place, conf: conf, bar: progress.NewBar(c)}
+	e.service = emr.New(conf, emr.Options{Poll: c.Duration("poll"), News: e.notify})
 	return e, nil
 }
 
@@ -100,27 +86,10 @@ func (e *emrCommand) printRegions() {
 // notify prints a line to the user.
 func (e *emrCommand) notify(line string) { e.bar.Print(line) }
 
-// show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
-// --json, each request is one line of JSON.
-func (e *emrCommand) show(call aws.Call) error {
-	out := e.c.App.Writer
-	if e.c.Bool("json") {
-		return json.NewEncoder(out).Encode(call)
-	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, call.Params, "", "  "); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
-	return err
-}
-
 // put uploads a bundle below the place, and returns its S3 address.
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
-		if !e.dry {
-			e.notify(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
-		}
+		e.notify(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
 	})
 	return "s3://" + path.Join(e.place.bucket, dir), err
 }
@@ -144,7 +113,7 @@ func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.d
 var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
 
 // sent lists the flags of solve that are passed unchanged to the driver on the cluster.
-var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "cluster-above", "D", "queue"}
+var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", solve.TableOption, "final", "until-tier", "combine", "cluster-above", "D", "queue"}
 
 // ofAnyCluster lists the cluster flags that are also accepted with --cluster-id. They describe
 // the cluster's nodes (for the estimate and the choice of binaries), the time limit of the
@@ -177,7 +146,7 @@ func solveOnEMR(s *driver.Solve) error {
 		if err := r.mayWrite(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
-		if s.Mode == store.Resume && !r.dry {
+		if s.Mode == store.Resume {
 			if err := s.Continue(r.fs, r.data); err != nil {
 				return err
 			}
@@ -189,9 +158,6 @@ func solveOnEMR(s *driver.Solve) error {
 		if cluster, step, err = r.begin(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
-	}
-	if r.dry {
-		return nil
 	}
 	return r.finish(ctx, cluster, step)
 }
@@ -278,9 +244,6 @@ func checkEMRFlags(c *cli.Context) error {
 // mayBegin checks that the data directory in S3 allows this run. It is called before anything
 // starts that costs money, and before an active step is followed (atWork).
 func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
-	if r.dry {
-		return nil
-	}
 	m, err := store.ReadManifest(r.fs, r.data)
 	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := r.fs.ReadDir(r.data)
@@ -315,9 +278,6 @@ const leaseTime = 2 * time.Minute
 // will do: it makes a claim and releases it. If another driver has a claim, mayWrite waits once
 // for it to expire, because that driver may be dead.
 func (r *emrSolve) mayWrite(ctx context.Context) error {
-	if r.dry {
-		return nil
-	}
 	for waited := false; ; waited = true {
 		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), leaseTime)
 		if err == nil {
@@ -342,9 +302,6 @@ func (r *emrSolve) name() string { return "treereduce " + r.uri() }
 // atWork finds an active step that works on the same data directory. With --resume that step is
 // followed; without it the run is refused. step is "" if there is no such step.
 func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cluster, step string, err error) {
-	if r.dry {
-		return nil, "", nil
-	}
 	alive, err := r.service.Alive(ctx)
 	if err != nil {
 		return nil, "", err
@@ -439,10 +396,8 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if !r.dry {
-		if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
-			return nil, "", err
-		}
+	if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
+		return nil, "", err
 	}
 	at, err := r.put(programs)
 	if err != nil {
@@ -472,8 +427,8 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	cluster, err := r.make(context.WithoutCancel(ctx), r.spec)
-	if err != nil || r.dry {
-		return cluster, "", err
+	if err != nil {
+		return nil, "", err
 	}
 	steps, err := cluster.Steps(context.WithoutCancel(ctx))
 	if err == nil && len(steps) == 0 {

@@ -35,6 +35,7 @@ func TestEMRWords(t *testing.T) {
 		"overwrite":     {"--overwrite"},
 		"keep":          {"--keep all", "--keep final"},
 		"compress":      {"--keep all --compress"},
+		"table":         {"--table small", "--table full"},
 		"final":         {"--final yes", "--final no"},
 		"until-tier":    {"--until-tier 0", "--until-tier 3"},
 		"combine":       {"--combine=false"},
@@ -46,7 +47,7 @@ func TestEMRWords(t *testing.T) {
 		"height":        {"--height 3"},
 		"connect":       {"--connect 3"},
 	}
-	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster"}
 	other = append(other, notOnEMR...)
 	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
 		other = append(other, flag.Names()[0])

@@ -1,12 +1,9 @@
 package emr
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -58,38 +56,21 @@ func NewBundle(files ...File) *Bundle {
 func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
 
 // Put uploads the files of a bundle to its directory below base, and returns that directory.
-// It skips files that exist with the same contents; objects in S3 are never incomplete. It
-// calls news for each file before the upload.
-func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes int)) (dir string, err error) {
+// It skips files that are there, see s3.FS.Has. It calls news for each file before the upload.
+func (b *Bundle) Put(to *s3.FS, base string, news func(name string, bytes int)) (dir string, err error) {
 	dir = b.Dir(base)
 	for _, f := range b.Files {
 		name := path.Join(dir, f.Name)
-		same, err := isThere(fsys, name, f.Content)
+		has, err := to.Has(name, f.Content)
+		if err == nil && !has {
+			news(name, len(f.Content))
+			err = store.WriteFile(to, name, f.Content)
+		}
 		if err != nil {
-			return "", err
-		}
-		if same {
-			continue
-		}
-		news(name, len(f.Content))
-		if err := store.WriteFile(fsys, name, f.Content); err != nil {
 			return "", err
 		}
 	}
 	return dir, nil
-}
-
-// isThere reports whether a file exists with exactly this content.
-func isThere(fsys store.FS, name string, content []byte) (bool, error) {
-	info, err := fsys.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != int64(len(content)) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	there, err := store.ReadFile(fsys, name)
-	return bytes.Equal(there, content), err
 }
 
 // limitScript is the bootstrap action of Spec.Limit. It runs on every node, but does nothing

@@ -1,6 +1,5 @@
 // Package emr runs steps on Amazon EMR, on a new cluster or on one that is running, and
-// follows them until they end. Requests to the service are built as data (a Spec, a Step), so
-// that a user can look at them before anything is sent (see DryRun). The package knows neither
+// follows them until they end. The package knows neither
 // games nor jobs: a step is the words of a command line.
 //
 //	Spec.Request   RunJobFlow, with the steps that are known at the start

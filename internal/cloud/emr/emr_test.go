@@ -14,8 +14,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // An answer is the service's answer to a call.
@@ -313,64 +316,39 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestDryRun checks that a dry run passes on the request of the SDK, and sends nothing.
-func TestDryRun(t *testing.T) {
-	var calls []cloud.Call
-	show := func(c cloud.Call) error { calls = append(calls, c); return nil }
-	network := new(unreachable)
-	s := New(DryRun(aws.Config{Region: "us-east-1", HTTPClient: network}, show), Options{Poll: time.Millisecond})
-	if alive, err := s.Alive(t.Context()); err != nil || len(alive) > 0 {
-		t.Errorf("%v, %v", alive, err)
-	}
-	c, err := s.Make(t.Context(), spec())
-	if err != nil {
+// TestRequest checks the RunJobFlow request that is sent for spec, with spot nodes.
+func TestRequest(t *testing.T) {
+	var got, want map[string]any
+	s, _ := serve(t, Options{}, func(_ string, _ int, in map[string]any) answer {
+		got = in
+		return answer{body: `{"JobFlowId":"j-NEW"}`}
+	})
+	wanted := spec()
+	wanted.Spot = 3
+	if _, err := s.Make(t.Context(), wanted); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Ready(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-	if id, err := c.Add(t.Context(), Step{Name: "two", Args: []string{"true"}}); err != nil || id == "" {
-		t.Error(id, err)
-	}
-	if err := c.End(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if network.tries > 0 {
-		t.Errorf("%d requests were sent", network.tries)
-	}
-	var names []string
-	for _, c := range calls {
-		names = append(names, c.Service+" "+c.Operation)
-	}
-	if want := []string{"emr RunJobFlow", "emr AddJobFlowSteps", "emr TerminateJobFlows"}; !slices.Equal(names, want) {
-		t.Fatalf("%v, want %v", names, want)
-	}
-	var want bytes.Buffer
-	if err := json.Compact(&want, []byte(wantRequest)); err != nil {
+	if err := json.Unmarshal([]byte(wantRequest), &want); err != nil {
 		t.Fatal(err)
 	}
-	if got := regexp.MustCompile(`treereduce test #\w+`).ReplaceAllString(string(calls[0].Params), "N"); got != want.String() {
-		t.Errorf("%s, want\n%s", got, want.String())
+	if name, _ := got["Name"].(string); !strings.HasPrefix(name, "treereduce test #") {
+		t.Errorf("name %q", name)
 	}
-	if want := `{"JobFlowIds":["j-DRYRUN"]}`; string(calls[2].Params) != want {
-		t.Errorf("%s, want %s", calls[2].Params, want)
-	}
-	// An error of show ends the request.
-	refused := errors.New("the output is full")
-	s = New(DryRun(aws.Config{Region: "us-east-1", HTTPClient: network}, func(cloud.Call) error { return refused }), Options{})
-	if _, err := s.Make(t.Context(), spec()); !errors.Is(err, refused) {
-		t.Error(err)
+	if want["Name"] = got["Name"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want\n%v", got, want)
 	}
 }
 
-// wantRequest is the RunJobFlow request for spec, without its name.
+// wantRequest is the RunJobFlow request for spec with three spot nodes.
 const wantRequest = `{
 	"Applications": [{"Name": "Hadoop"}],
 	"BootstrapActions": [{"Name": "end after 3h0m0s", "ScriptBootstrapAction": {"Args": ["180"], "Path": "s3://bucket/limit.sh"}}],
+	"Configurations": [{"Classification": "yarn-site", "Properties": {"yarn.node-labels.am.default-node-label-expression": "CORE", "yarn.node-labels.enabled": "true"}}],
 	"Instances": {
 		"InstanceGroups": [
 			{"InstanceCount": 1, "InstanceRole": "MASTER", "InstanceType": "m6g.xlarge", "Market": "ON_DEMAND", "Name": "master"},
-			{"InstanceCount": 2, "InstanceRole": "CORE", "InstanceType": "r6g.4xlarge", "Market": "ON_DEMAND", "Name": "core"}],
+			{"InstanceCount": 2, "InstanceRole": "CORE", "InstanceType": "r6g.4xlarge", "Market": "ON_DEMAND", "Name": "core"},
+			{"BidPrice": "OnDemandPrice", "InstanceCount": 3, "InstanceRole": "TASK", "InstanceType": "r6g.4xlarge", "Market": "SPOT", "Name": "spot"}],
 		"KeepJobFlowAliveWhenNoSteps": false,
 		"TerminationProtected": false},
 	"JobFlowRole": "treereduce-emr-nodes",
@@ -433,7 +411,15 @@ func TestToken(t *testing.T) {
 // TestBundle checks that programs are uploaded once, under a name that depends on their
 // contents.
 func TestBundle(t *testing.T) {
-	dir, bin := t.TempDir(), t.TempDir()
+	bin, s := t.TempDir(), s3test.StartFake(t, "bucket")
+	for _, env := range s.Env() {
+		name, value, _ := strings.Cut(env, "=")
+		t.Setenv(name, value)
+	}
+	to, dir, err := s3.Dial(t.Context(), "s3://bucket/dir", cloud.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"driver", "mapper"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(name), 0o666); err != nil {
 			t.Fatal(err)
@@ -445,13 +431,9 @@ func TestBundle(t *testing.T) {
 	}
 	sent := 0
 	for range 2 {
-		at := filepath.Join(dir, "bin", b.hash)
-		if err := os.MkdirAll(at, 0o777); err != nil { // S3 has no directories to create
-			t.Fatal(err)
-		}
-		got, err := b.Put(store.Local{}, dir, func(string, int) { sent++ })
-		if err != nil || got != at {
-			t.Fatalf("%s, %v, want %s", got, err, at)
+		got, err := b.Put(to, dir, func(string, int) { sent++ })
+		if want := path.Join("dir/bin", b.hash); err != nil || got != want {
+			t.Fatalf("%s, %v, want %s", got, err, want)
 		}
 	}
 	if sent != 2 {
@@ -459,16 +441,14 @@ func TestBundle(t *testing.T) {
 	}
 	// A file with other bytes does not count as the bundle's.
 	for _, other := range []string{"other!", "longer than it was"} {
-		name := filepath.Join(dir, "bin", b.hash, "driver")
-		if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		name := path.Join("dir/bin", b.hash, "driver")
+		s.Put("bucket", name, []byte(other))
 		sent = 0
-		if _, err := b.Put(store.Local{}, dir, func(string, int) { sent++ }); err != nil {
+		if _, err := b.Put(to, dir, func(string, int) { sent++ }); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(name); err != nil || string(text) != "driver" || sent != 1 {
-			t.Errorf("%q in place of the driver: %q, %v, %d files sent", other, text, err, sent)
+		if text := s.Get("bucket", name); string(text) != "driver" || sent != 1 {
+			t.Errorf("%q in place of the driver: %q, %d files sent", other, text, sent)
 		}
 	}
 	// The hash depends on the names, and on where each file ends.

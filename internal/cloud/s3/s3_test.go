@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -63,6 +62,7 @@ var all = map[string]func(t *testing.T, f *FS){
 	"claim":   testClaim,
 	"changed": testChanged,
 	"uploads": testUploads,
+	"has":     testHas,
 }
 
 func TestFake(t *testing.T) {
@@ -405,43 +405,6 @@ func testChanged(t *testing.T, f *FS) {
 	}
 }
 
-// TestDryRun checks that a dry run shows the requests that change something, and no others.
-func TestDryRun(t *testing.T) {
-	var got []string
-	conf := DryRun(sdk.Config{Region: "eu-north-1"}, func(c aws.Call) error {
-		got = append(got, fmt.Sprintf("%s %s %s", c.Service, c.Operation, c.Params))
-		return nil
-	})
-	if err := MakeBucket(t.Context(), conf, "bucket", "games/logs"); err != nil {
-		t.Fatal(err)
-	}
-	f, err := New(t.Context(), conf, "bucket")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Stat("file"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if err := errors.Join(store.WriteFile(f, "file", []byte("text")), store.WriteFile(f, "large", make([]byte, partSize+1))); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(got[4:6]) // the parts of an upload are sent at the same time
-	want := []string{
-		`s3 CreateBucket {"Bucket":"bucket","CreateBucketConfiguration":{"LocationConstraint":"eu-north-1"}}`,
-		`s3 PutBucketLifecycleConfiguration {"Bucket":"bucket","LifecycleConfiguration":{"Rules":[` +
-			`{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":7},"Filter":{},"ID":"treereduce-uploads","Status":"Enabled"},` +
-			`{"Expiration":{"Days":30},"Filter":{"Prefix":"games/logs/"},"ID":"treereduce-logs","Status":"Enabled"}]}}`,
-		`s3 PutObject {"Bucket":"bucket","Key":"file"}`,
-		`s3 CreateMultipartUpload {"Bucket":"bucket","Key":"large"}`,
-		`s3 UploadPart {"Bucket":"bucket","Key":"large","PartNumber":1,"UploadId":"DRYRUN"}`,
-		`s3 UploadPart {"Bucket":"bucket","Key":"large","PartNumber":2,"UploadId":"DRYRUN"}`,
-		`s3 CompleteMultipartUpload {"Bucket":"bucket","Key":"large","MultipartUpload":{"Parts":[{"PartNumber":1},{"PartNumber":2}]},"UploadId":"DRYRUN"}`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
 // TestMany checks that a directory with several pages is listed and deleted completely.
 func TestMany(t *testing.T) {
 	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
@@ -753,5 +716,38 @@ func testUploads(t *testing.T, f *FS) {
 	}
 	if _, err := f.ReadDir("x"); !errors.Is(err, ErrNoBucket) {
 		t.Errorf("a bucket that was removed: %v", err)
+	}
+}
+
+// testHas checks that Has distinguishes objects of one part and of several from objects with
+// other contents, also of the same length.
+func testHas(t *testing.T, f *FS) {
+	for _, n := range []int{0, 1000, partSize, 2*partSize + 1} {
+		content, other := someBytes(n), someBytes(n)
+		has := func(want bool) {
+			t.Helper()
+			if got, err := f.Has("dir/file", content); err != nil || got != want {
+				t.Errorf("%d bytes: %v, %v, want %v", n, got, err, want)
+			}
+		}
+		put := func(content []byte) {
+			t.Helper()
+			if err := f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		has(false)
+		put(content)
+		has(true)
+		if n > 0 {
+			other[n/2]++
+			put(other)
+			has(false)
+			put(content[1:])
+			has(false)
+		}
+		if err := f.RemoveAll("dir"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

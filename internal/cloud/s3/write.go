@@ -3,13 +3,16 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"time"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -27,6 +30,9 @@ const (
 	// abortWait bounds the time for aborting an upload.
 	abortWait = 20 * time.Second
 )
+
+// partOf returns the size of the parts in which an object of this size is uploaded.
+func partOf(size int64) int64 { return max(partSize, (size+maxParts-1)/maxParts) }
 
 // Put creates or replaces an object with the first size bytes of in. The object appears
 // complete, or not at all.
@@ -49,7 +55,7 @@ func (f *FS) putParts(ctx context.Context, key string, in io.ReaderAt, size int6
 	if err != nil {
 		return err
 	}
-	n := max(partSize, (size+maxParts-1)/maxParts)
+	n := partOf(size)
 	parts := make([]types.CompletedPart, (size+n-1)/n)
 	sending, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,6 +85,32 @@ func (f *FS) putParts(ctx context.Context, key string, in io.ReaderAt, size int6
 		f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &f.bucket, Key: &key, UploadId: made.UploadId})
 	}
 	return err
+}
+
+// Has reports whether an object has this content and was uploaded by Put. It compares the length
+// and the ETag, which S3 makes from the MD5 sums of the parts. With another ETag, as for objects
+// that are encrypted with a KMS key, it returns false.
+func (f *FS) Has(name string, content []byte) (bool, error) {
+	key := keyOf(name)
+	head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
+	if err = f.orMissing(f.ctx, key, err); err != nil {
+		if errors.Is(known(err), fs.ErrNotExist) {
+			return false, nil
+		}
+		return false, f.failed("stat", name, err)
+	}
+	sum, suffix := md5.Sum(content), ""
+	if size := int64(len(content)); size > partSize {
+		var sums []byte
+		n := 0
+		for part := range slices.Chunk(content, int(partOf(size))) {
+			sum := md5.Sum(part)
+			sums = append(sums, sum[:]...)
+			n++
+		}
+		sum, suffix = md5.Sum(sums), fmt.Sprintf("-%d", n)
+	}
+	return sdk.ToInt64(head.ContentLength) == int64(len(content)) && sdk.ToString(head.ETag) == fmt.Sprintf(`"%x%s"`, sum, suffix), nil
 }
 
 // Create returns a writer for an object, which keeps the content in memory. The object is created

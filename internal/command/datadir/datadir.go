@@ -1,5 +1,5 @@
 // Package datadir contains the flags that name a data directory or a file, on this machine, in
-// HDFS or in another file system, and opens what they name.
+// HDFS or in another file system, and opens what they name. It knows no particular command.
 package datadir
 
 import (

@@ -27,7 +27,7 @@ type Balanced struct {
 	g       *game.Half
 	tier    int
 	kind    Kind
-	merger  func() Merge
+	pass    func() func() Merge
 	ranges  []uint64       // that have balanced positions before images are added
 	rows    []uint64       // of images
 	kept    []*block.Block // by index in ranges, with the messages; nil: not kept
@@ -50,9 +50,10 @@ const placeMemory = 8
 const leastInterval = 64 << 10
 
 // NewBalanced returns the Balanced for a tier; nil if there are no balanced positions. ranges are
-// those that receive messages, ascending; merger returns a new Merge. kind is Reached or Scores.
-func NewBalanced(g *game.Half, tier int, kind Kind, ranges []uint64, merger func() Merge) *Balanced {
-	h := &Balanced{g: g, tier: tier, kind: kind, merger: merger}
+// those that receive messages, ascending. kind is Reached or Scores. pass is called before each pass
+// over these ranges, and the function that it returns for each goroutine.
+func NewBalanced(g *game.Half, tier int, kind Kind, ranges []uint64, pass func() func() Merge) *Balanced {
+	h := &Balanced{g: g, tier: tier, kind: kind, pass: pass}
 	for _, rng := range ranges {
 		if h.has(rng) {
 			h.ranges = append(h.ranges, rng)
@@ -134,9 +135,9 @@ func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
 		last = h.borders[i] - 1
 	}
 	h.images = nil
-	images := New(h.g, h.tier, h.kind, first, last)
+	images, newMerge := New(h.g, h.tier, h.kind, first, last), h.pass()
 	err := parallel.Each(ctx, cmp.Or(h.Workers, runtime.GOMAXPROCS(0)), len(h.ranges), atOnce, func() func(int) error {
-		merge := h.merger()
+		merge := newMerge()
 		var b block.Block
 		return func(i int) error {
 			ok, err := merge(&b, h.ranges[i])

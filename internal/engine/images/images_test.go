@@ -124,7 +124,7 @@ func checkBalanced(t *testing.T, r *rand.Rand, g *game.Half, tier int, kind Kind
 		}
 	}
 	for _, keep := range []bool{false, true} {
-		h := NewBalanced(g, tier, kind, ranges, func() Merge { return merge(g, tier, blocks) })
+		h := NewBalanced(g, tier, kind, ranges, func() func() Merge { return func() Merge { return merge(g, tier, blocks) } })
 		all := slices.Clone(ranges)
 		if h != nil {
 			all = append(all, h.Ranges()...)
@@ -203,14 +203,14 @@ func checkTier(t *testing.T, r *rand.Rand, g *game.Half, tier int, blocks []*blo
 	if counts := stored.Counts(); counts.Total() != uint64(len(want)) {
 		t.Fatalf("%s, tier %d: the file counts %d positions, want %d", g.Spec(), tier, counts.Total(), len(want))
 	}
-	all := NewTier(stored, 1<<20)
+	all := NewTier(g, tier, stored.Ranges(), func() Loader { return stored.Cursor(0) }, 1<<20)
 	all.borders = cutAt(r, all.ranges)
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
 	got := make([]map[game.Position]byte, len(all.Ranges()))
 	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
-		c, b := all.Cursor(0), new(block.Block)
+		c, b := all.Cursor(), new(block.Block)
 		return func(i int) error {
 			ok, err := c.Load(b, all.Ranges()[i])
 			if err != nil || !ok {

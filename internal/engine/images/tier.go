@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
@@ -18,14 +17,22 @@ import (
 // tier for each. It is safe for concurrent use, and fastest if all goroutines read ascending
 // ranges.
 type Tier struct {
-	*jobdir.Tier
 	half    *game.Half // nil: all positions are stored
+	number  int
+	stored  []uint64 // the ranges with stored positions
+	open    func() Loader
 	ranges  []uint64
 	borders []uint64 // the first ranges of the intervals after the first
 	bytes   int      // the memory of the images
 
 	mu   sync.Mutex
 	held []interval // the last two that were requested, the last one first
+}
+
+// A Loader resets b to a range and reads the stored positions; ok is false if there are none. It is
+// for one goroutine.
+type Loader interface {
+	Load(b *block.Block, rng uint64) (ok bool, err error)
 }
 
 // An interval is the images of an interval of ranges.
@@ -37,22 +44,22 @@ type interval struct {
 const (
 	// rowMemory is the memory of a range with images, in addition to a byte for each slot.
 	rowMemory = 96
-	// readAhead is the number of bytes of the tier that are read at a time to make images.
-	readAhead = 64 << 10
 	// atOnce is the number of ranges of the tier that a goroutine takes at a time.
 	atOnce = 64
 )
 
-// NewTier returns a reader of a tier, which uses up to the given number of bytes for images.
-func NewTier(t *jobdir.Tier, memory int) *Tier {
-	w := &Tier{Tier: t, half: t.Half(), ranges: t.Ranges()}
+// NewTier returns a reader of a tier, which uses up to the given number of bytes for images. half is
+// nil if the tier stores all positions; ranges are those with stored positions, ascending, and open
+// returns a reader of them.
+func NewTier(half *game.Half, tier int, ranges []uint64, open func() Loader, memory int) *Tier {
+	w := &Tier{half: half, number: tier, stored: ranges, open: open, ranges: ranges}
 	if w.half == nil {
 		return w
 	}
-	images := Ranges(w.half, t.Number(), Values, w.ranges)
+	images := Ranges(half, tier, Values, ranges)
 	sum := 0
 	for _, rng := range images {
-		size := len(w.half.Halved.Low(t.Number(), rng)) + rowMemory
+		size := len(half.Halved.Low(tier, rng)) + rowMemory
 		if sum += size; sum > max(memory/2, leastInterval) {
 			w.borders = append(w.borders, rng)
 			sum = size
@@ -60,7 +67,7 @@ func NewTier(t *jobdir.Tier, memory int) *Tier {
 		w.bytes += size
 	}
 	w.bytes = min(w.bytes, max(memory, 2*leastInterval))
-	w.ranges = append(w.ranges, images...)
+	w.ranges = slices.Concat(ranges, images)
 	slices.Sort(w.ranges)
 	w.ranges = slices.Compact(w.ranges)
 	return w
@@ -90,13 +97,13 @@ func (t *Tier) imagesOf(rng uint64) (*Images, error) {
 		last = t.borders[i] - 1
 	}
 	t.held = t.held[:min(len(t.held), 1)] // so that its memory can be used
-	images := New(t.half, t.Number(), Values, first, last)
-	err := parallel.Each(context.Background(), runtime.GOMAXPROCS(0), t.Len(), atOnce, func() func(int) error {
-		c := t.Tier.Cursor(readAhead)
+	images := New(t.half, t.number, Values, first, last)
+	err := parallel.Each(context.Background(), runtime.GOMAXPROCS(0), len(t.stored), atOnce, func() func(int) error {
+		c := t.open()
 		var b block.Block
 		return func(n int) error {
-			_, err := c.Load(&b, t.Range(n))
-			if err == nil {
+			ok, err := c.Load(&b, t.stored[n])
+			if err == nil && ok {
 				images.Add(&b)
 			}
 			return err
@@ -109,13 +116,13 @@ func (t *Tier) imagesOf(rng uint64) (*Images, error) {
 	return images, nil
 }
 
-// Cursor returns a cursor for one goroutine, which reads ahead the given number of bytes.
-func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t, t.Tier.Cursor(ahead)} }
+// Cursor returns a cursor for one goroutine.
+func (t *Tier) Cursor() *Cursor { return &Cursor{t, t.open()} }
 
 // A Cursor loads blocks of a Tier.
 type Cursor struct {
 	t      *Tier
-	stored *jobdir.TierCursor
+	stored Loader
 }
 
 // Load resets b to a range of the tier and reads all its positions; ok is false if there are
@@ -124,14 +131,20 @@ func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	if c.t.half == nil {
 		return c.stored.Load(b, rng)
 	}
-	tier := c.t.Number()
+	tier := c.t.number
 	low := c.t.half.Halved.Low(tier, rng)
 	if low == nil {
 		return false, nil
 	}
-	b.Reset(tier, rng, c.t.half.LowBits(), low)
-	if _, err := c.stored.Load(b, rng); err != nil {
-		return false, err
+	if _, found := slices.BinarySearch(c.t.stored, rng); found {
+		found, err = c.stored.Load(b, rng)
+		if err != nil {
+			return false, err
+		}
+		ok = found
+	}
+	if !ok {
+		b.Reset(tier, rng, c.t.half.LowBits(), low)
 	}
 	images, err := c.t.imagesOf(rng)
 	if err != nil {

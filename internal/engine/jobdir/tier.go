@@ -96,21 +96,18 @@ func (t *Tier) Half() *game.Half { return t.half }
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
-// nearBits is the number of low bits in which the ranges in a cursor's cache may differ. The
-// cache is small enough for the memory of many workers, and has most of the blocks that the
-// neighbours of a range need.
-const nearBits = 7
-
-// MostNear is the largest number of blocks in a cursor's cache.
-const MostNear = 1 << nearBits
-
 // A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
 // goroutine.
 type TierCursor struct {
+	// OpenOnly is set if only the open records are needed: blocks then contain no others.
+	OpenOnly bool
+
 	t       *Tier
 	ahead   int
+	near    *Near
+	held    *nearBlock // the block of near that the last call of Block returned, for range heldBy
+	heldBy  uint64
 	streams [65]*stream
-	near    [MostNear]*block.Block // cache, by the low bits of the range
 	far     block.Block
 }
 
@@ -122,7 +119,7 @@ type stream struct {
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
-func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
+func (t *Tier) Cursor(ahead int) *TierCursor { return t.Near(NearBits, nil).Cursor(ahead) }
 
 // Load resets b to a range of the tier and reads its records; ok is false if there are
 // none. It is fastest when ranges ascend from call to call.
@@ -136,23 +133,29 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // Nearby blocks are cached, because they will be requested again when they are home
 // themselves. The caller must not write to the block, which is valid until the next call.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
+	if c.held != nil {
+		c.near.release(c.held, c.heldBy)
+		c.held = nil
+	}
 	kind := bits.Len64(home ^ rng)
-	b := &c.far
-	if kind <= nearBits {
-		slot := &c.near[rng&(1<<nearBits-1)]
-		if *slot == nil {
-			*slot = &block.Block{Range: ^rng}
+	if kind > int(c.near.bits) {
+		if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
+			return nil, err
 		}
-		if b = *slot; b.Range == rng {
-			return b, nil
-		}
+		return &c.far, nil
 	}
-	ok, err := c.load(b, kind, rng)
-	if !ok || err != nil {
-		b.Range = ^rng // invalid: its contents may have been overwritten
-		return nil, err
+	b, load := c.near.acquire(home, rng)
+	c.held, c.heldBy = b, home
+	if load {
+		b.ok, b.err = c.load(&b.Block, kind, rng)
+		b.loaded.Done()
+	} else {
+		b.loaded.Wait()
 	}
-	return b, nil
+	if !b.ok || b.err != nil {
+		return nil, b.err
+	}
+	return &b.Block, nil
 }
 
 // View reads the records of a range into v, and returns the low parts of its slots; nil if
@@ -170,6 +173,10 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	cursor, e, low, err := c.find(kind, rng)
 	if err != nil || cursor == nil {
 		return false, err
+	}
+	if c.OpenOnly {
+		b.ResetOpen(c.t.tier, rng, c.t.g.LowBits(), low)
+		return true, cursor.ReadOpen(e, b)
 	}
 	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
 	return true, cursor.Read(e, b)

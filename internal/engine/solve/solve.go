@@ -59,12 +59,14 @@ const (
 	FinalLimit = 10_000_000
 )
 
-// Options control how a game is solved. None of them changes a byte of the result.
+// Options control how a game is solved. None of them changes a byte of the result, but Small leaves
+// files of the table out.
 type Options struct {
 	Runner    runner.Runner
 	Reducers  int
 	Combine   bool
 	KeepAll   bool         // keep the directories of all jobs
+	Small     bool         // the table stores every second tier only, see table.Omits
 	Codec     jobdir.Codec // format of those directories
 	Final     Final
 	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
@@ -139,8 +141,10 @@ type method interface {
 	// solve runs all jobs up to the table. If Options.UntilTier is set, it stops there and
 	// sets Result.Tiers.
 	solve(ctx context.Context) error
-	// final sets the input of the final step, and Result.Positions.
-	final(job *runner.Job)
+	// positions returns the number of positions of the table.
+	positions() uint64
+	// final sets the input of the final step, and calls execute.
+	final(ctx context.Context, job *runner.Job, execute func() error) error
 }
 
 // A run executes jobs, reports their progress, and knows which directories are complete.
@@ -210,6 +214,11 @@ func Check(m game.Method) error {
 func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
+	}
+	if r.Small {
+		if err := table.CanBeSmall(r.g); err != nil {
+			return err
+		}
 	}
 	var m method
 	switch {
@@ -362,11 +371,13 @@ func (r *run) end(ctx context.Context, m method) error {
 		return err
 	}
 	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Game.Values().Text(value)
-	job := &runner.Job{Name: FinalDir, Step: step.Final}
-	m.final(job)
+	r.result.Positions = m.positions()
 	wanted, err := r.wantsFinal(ctx)
 	if err == nil && wanted {
-		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
+		job := &runner.Job{Name: FinalDir, Step: step.Final}
+		err = m.final(ctx, job, func() error {
+			return r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
+		})
 	}
 	if err != nil || r.KeepAll {
 		return err

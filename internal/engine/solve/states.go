@@ -354,7 +354,9 @@ func (s *states) table() error {
 	return s.run.data.Commit(attempt, table.Dir, files)
 }
 
-func (s *states) final(job *runner.Job) {
+func (s *states) positions() uint64 { return uint64(s.reached()) }
+
+func (s *states) final(_ context.Context, job *runner.Job, execute func() error) error {
 	job.Tier, job.Input = 1, []string{s.run.data.Dir(table.CyclicFile)}
-	s.run.result.Positions = uint64(s.reached())
+	return execute()
 }

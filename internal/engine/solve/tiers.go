@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -20,7 +21,7 @@ type tiers struct {
 	table   *tierTable
 	records records
 
-	unsaved []int     // tiers in the table that its seal on disk does not list yet, descending
+	unsaved []int     // tiers in the table, or omitted, that its seal on disk does not list yet, descending
 	savedAt time.Time // when the seal was last written
 }
 
@@ -72,8 +73,9 @@ func (t *tiers) resume(ctx context.Context) error { return t.table.resume(ctx) }
 
 func (t *tiers) canKeep(ctx context.Context) error {
 	for tier := range t.run.last + 1 {
+		_, solved := t.table.positions(tier)
 		for _, dir := range tierDirs(t.g, tier) {
-			if err := t.run.canKeepDir(ctx, dir, t.table.tabled[tier]); err != nil {
+			if err := t.run.canKeepDir(ctx, dir, solved); err != nil {
 				return err
 			}
 		}
@@ -134,14 +136,13 @@ func (t *tiers) possible(ctx context.Context, tier int) error {
 func (t *tiers) count(ctx context.Context, until int) (err error) {
 	counts := t.run.result.Tiers
 	for tier := range until + 1 {
-		switch {
-		case counts[tier] >= 0:
-		case t.table.tabled[tier]:
-			counts[tier] = int64(t.table.file(tier).Records)
-		default:
-			if counts[tier], err = t.records.positions(ctx, tier); err != nil {
-				return err
-			}
+		if counts[tier] >= 0 {
+			continue
+		}
+		if n, solved := t.table.positions(tier); solved {
+			counts[tier] = int64(n)
+		} else if counts[tier], err = t.records.positions(ctx, tier); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -190,10 +191,14 @@ func (t *tiers) solveTier(ctx context.Context, tier int) error {
 
 // tableAndClean writes a tier to the table, and deletes what no later job needs.
 func (t *tiers) tableAndClean(tier int) error {
-	if !t.table.tabled[tier] {
-		if err := t.table.write(tier, t.records.write); err != nil {
-			return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
-		}
+	var err error
+	if t.table.omits(tier) {
+		err = t.table.omit(tier)
+	} else if !t.table.tabled[tier] {
+		err = t.table.write(tier, t.records.write)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
 	}
 	t.unsaved = append(t.unsaved, tier)
 	if tier > 0 && time.Since(t.savedAt) < sealEvery {
@@ -214,17 +219,38 @@ func (t *tiers) tableAndClean(tier int) error {
 	return nil
 }
 
-func (t *tiers) final(job *runner.Job) {
+func (t *tiers) positions() (all uint64) {
+	for tier := range t.run.last + 1 {
+		n, _ := t.table.positions(tier)
+		all += n
+	}
+	return all
+}
+
+// final reads the files of the table. For a small table, it first writes the omitted tiers into an
+// attempt, which is deleted after the job.
+func (t *tiers) final(ctx context.Context, job *runner.Job, execute func() error) error {
+	data := t.run.data
+	dir, err := t.table.writeOmitted(ctx)
+	if err != nil {
+		return err
+	}
 	job.Tier = t.run.last
 	most := uint64(0)
 	for tier := range t.run.last + 1 {
-		f, name := t.table.file(tier), t.run.data.Dir(table.TierFile(t.g, tier))
-		t.run.result.Positions += f.Records
+		name := data.Dir(table.TierFile(t.g, tier))
+		if t.table.omission(tier) != nil {
+			name = filepath.Join(dir, filepath.Base(name))
+		}
 		if tier > 0 || game.Listed(t.g, t.g.Start()) {
 			job.Input = append(job.Input, name)
 		}
-		if f.Records > most {
-			most, job.BordersFrom = f.Records, name
+		if n, _ := t.table.positions(tier); n > most {
+			most, job.BordersFrom = n, name
 		}
 	}
+	if err := execute(); err != nil || dir == "" {
+		return err
+	}
+	return data.FS.RemoveAll(dir)
 }

@@ -24,6 +24,32 @@ type Seal struct {
 	// whose data must stay readable.
 	Deleted   []string `json:"gone,omitempty"`
 	Receivers []int    `json:"told,omitempty"`
+
+	// Omitted lists the files that the directory of a small table lacks on purpose: readers compute
+	// them from the others. While a table is made small or full, they may exist.
+	Omitted []OmittedFile `json:"omitted,omitempty"`
+}
+
+// An OmittedFile is the entry of an omitted file in a seal.
+type OmittedFile struct {
+	Name   string          `json:"name"`
+	Counts map[byte]uint64 `json:"counts"` // number of records, by value
+}
+
+// Records returns the number of records.
+func (f *OmittedFile) Records() (n uint64) {
+	for _, c := range f.Counts {
+		n += c
+	}
+	return n
+}
+
+// Omission returns the entry of an omitted file; nil: the seal does not list it as omitted.
+func (s *Seal) Omission(name string) *OmittedFile {
+	if i := slices.IndexFunc(s.Omitted, func(f OmittedFile) bool { return f.Name == name }); i >= 0 {
+		return &s.Omitted[i]
+	}
+	return nil
 }
 
 // A SealedFile is the entry of a file in a seal.
@@ -185,7 +211,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		switch {
 		case s == nil:
 			names = append(names, e.Name())
-		case slices.Contains(s.Deleted, e.Name()):
+		case slices.Contains(s.Deleted, e.Name()), s.Omission(e.Name()) != nil:
 		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}

@@ -1,5 +1,5 @@
 // Package disk estimates the disk space that a solve needs, without counting positions if that is
-// sufficient.
+// sufficient. It knows neither time nor cost.
 package disk
 
 import (
@@ -24,6 +24,9 @@ const (
 	manyBytes = 0.08
 	// slotPositions is the share of the slots of 5×5 that play reaches.
 	slotPositions = 0.4
+	// smallShare is the peak of a run with a small table, as a share of the full table: measured on
+	// 5×5 (0.88).
+	smallShare = 0.9
 	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
 	// hash, at their peak: measured on 4×4 Quick Cross.
 	hashBytes = 4.5
@@ -48,6 +51,9 @@ func Bound(g game.Game, o *solve.Options) float64 {
 		bytes := slots * slotBytes
 		if slots >= manySlots {
 			bytes = slots * manyBytes
+		}
+		if o.Small && o.Final != solve.FinalYes { // final needs all tiers
+			bytes *= smallShare
 		}
 		if o.KeepAll && o.Codec == jobdir.Text {
 			const value, both = len("\t66\n"), 2
@@ -110,6 +116,9 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 		return 0, err
 	}
 	need := p.Total.PeakBytes
+	if o.Small {
+		need *= smallShare
+	}
 	if o.Final == solve.FinalYes {
 		need = max(need, p.Total.KeptBytes+plan.FinalBytes(g, p.Total.Positions))
 	}

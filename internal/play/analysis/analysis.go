@@ -1,6 +1,7 @@
 // Package analysis finds the values of a position and of its moves, from the table of the game,
-// an opening book, or by a search that improves step by step, and finds the mistakes of a play. The terminal user
-// interface and the web page show its results. The package knows nothing of either.
+// an opening book, or by a search that improves step by step, and finds the mistakes of a play. The
+// terminal user interface, the web page and play review show its results. The package knows none of
+// them.
 package analysis
 
 import (
@@ -48,7 +49,8 @@ type Report struct {
 	Trouble string        // why the table was not used, or why the search failed
 	Done    bool          // the report is final
 
-	round, next int // where the search continues: the round, which determines the limit, and the move; -1: the position itself
+	round, next int  // where the search continues: the round, which determines the limit, and the move; -1: the position itself
+	again       bool // the position is searched though its value is Known, because it is Open
 }
 
 // The time limit of a search grows by the factor searchGrows from round to round: quick
@@ -119,8 +121,9 @@ func (m *Move) know(values game.Values, child game.Value) {
 }
 
 // Step continues a report until there is something new to show or ctx ends. It does not
-// modify the report passed to it.
-func (z *Analyzer) Step(ctx context.Context, r Report) Report {
+// modify the report passed to it. Meanwhile it calls progress, unless that is nil, about every half
+// second with a report that differs only in the work done.
+func (z *Analyzer) Step(ctx context.Context, r Report, progress func(Report)) Report {
 	z.working.Lock()
 	defer z.working.Unlock()
 	r.Moves = slices.Clone(r.Moves)
@@ -131,7 +134,7 @@ func (z *Analyzer) Step(ctx context.Context, r Report) Report {
 		}
 		r.Table, r.Trouble = false, err.Error()
 	}
-	if err := z.search(ctx, &r); err != nil {
+	if err := z.search(ctx, &r, progress); err != nil {
 		r.Trouble, r.Done = err.Error(), true
 	}
 	return r
@@ -175,12 +178,22 @@ func (r *Report) index(name string) int {
 }
 
 // search continues the search until there is something to report.
-func (z *Analyzer) search(ctx context.Context, r *Report) error {
+func (z *Analyzer) search(ctx context.Context, r *Report, progress func(Report)) error {
+	var report func(uint64, time.Duration)
+	if progress != nil {
+		report = func(nodes uint64, spent time.Duration) {
+			now := *r
+			now.Moves = slices.Clone(r.Moves)
+			now.Nodes += nodes
+			now.Time += spent
+			progress(now)
+		}
+	}
 	if err := z.prepare(); err != nil {
 		return err
 	}
 	for begun := time.Now(); !r.Done && ctx.Err() == nil && time.Since(begun) < reportEvery; {
-		if err := z.searchOnce(ctx, r); err != nil {
+		if err := z.searchOnce(ctx, r, report); err != nil {
 			return err
 		}
 	}
@@ -195,16 +208,18 @@ func (z *Analyzer) prepare() (err error) {
 	return err
 }
 
-// searchOnce searches the position, or the position after one move.
-func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
-	at := r.next
+// searchOnce searches the position, or the position after one move. It calls report, unless that is
+// nil, with the work done so far.
+func (z *Analyzer) searchOnce(ctx context.Context, r *Report, report func(uint64, time.Duration)) error {
+	at, l := r.next, limit(r.round)
+	l.Report = report
 	if r.next++; r.next == len(r.Moves) {
 		r.next, r.round = -1, r.round+1
 	}
 	found := r.Best
 	switch {
-	case at < 0 && (!r.Known || r.Book):
-		s, err := z.searcher.Search(ctx, r.Position, limit(r.round))
+	case at < 0 && (!r.Known || r.Book || r.again):
+		s, err := z.searcher.Search(ctx, r.Position, l)
 		if err != nil {
 			return err
 		}
@@ -216,7 +231,6 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
-		l := limit(r.round)
 		l.Bare = true
 		s, err := z.searcher.Search(ctx, m.To, l)
 		if err != nil {
@@ -238,9 +252,10 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
 }
 
 // take records the result of a search of the position, and reports whether it did: it does not if
-// the search was interrupted and is less deep than an earlier one.
+// the search was interrupted and is less deep than an earlier one, or if it proves nothing and a
+// value is proven.
 func (r *Report) take(s search.Result) (taken bool) {
-	if r.add(s); !s.Exact && !s.Weak && s.Depth < r.Depth {
+	if r.add(s); !s.Exact && !s.Weak && (r.again || s.Depth < r.Depth) {
 		return false
 	}
 	r.Line = nil
@@ -248,9 +263,10 @@ func (r *Report) take(s search.Result) (taken bool) {
 		r.Line = append(r.Line, m.Name)
 	}
 	inBook := r.Value
-	r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
+	// If only the winner is proven, Exact is not set but Weak is.
+	r.Worth, r.again = Worth{s.Value, s.Exact || s.Weak, s.Weak, s.Score, s.Depth}, !s.Exact && s.Weak
 	if r.Book = r.Book && !s.Exact; r.Book { // the value stays that of the book
-		r.Value, r.Known, r.Open = inBook, true, false
+		r.Value, r.Known, r.Open, r.again = inBook, true, false, false
 	}
 	return true
 }
@@ -273,7 +289,7 @@ func limit(round int) search.Limit {
 // of its moves. found is the best move that a search of the position has found; -1: none.
 func (z *Analyzer) conclude(r *Report, found int) {
 	values, mover := z.g.Values(), z.g.ToMove(r.Position)
-	best, all := -1, true
+	best, all, open := -1, true, !r.Known || r.again
 	for i, m := range r.Moves {
 		if all = all && m.Known; m.Known && (best < 0 || values.Better(mover, m.Child, r.Moves[best].Child)) {
 			best = i
@@ -281,13 +297,13 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
 	r.Best = found
-	if best >= 0 && (all || !r.Known && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
+	if best >= 0 && (all || open && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
 		// Of several moves that are equally good as far as is known, the search's own
 		// stays.
 		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
 			r.Best = best
 		}
-	} else if found >= 0 && !r.Known && r.Moves[found].Known && is(found) == game.Loses {
+	} else if found >= 0 && open && r.Moves[found].Known && is(found) == game.Loses {
 		r.Best = -1
 		r.Best = r.Order(z.g)[0]
 	}
@@ -303,8 +319,11 @@ func (z *Analyzer) conclude(r *Report, found int) {
 			m.Score = min(m.Score, r.Score)
 		}
 	}
-	if all && !r.Known {
-		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open
+	// A position whose value no search has proven has that of its best move if all moves are known,
+	// or if that move wins. Then another move may win sooner, so the remoteness is open, and the
+	// position is searched again.
+	if open && (all || best >= 0 && is(best) == game.Wins) {
+		r.Value, r.Known, r.Open, r.again = r.Moves[r.Best].Value, true, !all || r.Moves[r.Best].Open, !all
 	}
 	r.Done = r.Known && all || r.round == rounds
 }

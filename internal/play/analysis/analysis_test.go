@@ -25,7 +25,7 @@ func TestSteps(t *testing.T) {
 		for range 4 {
 			begun := time.Now()
 			before := slices.Clone(a.Moves)
-			next := ad.Step(t.Context(), a)
+			next := ad.Step(t.Context(), a, nil)
 			if !slices.Equal(before, a.Moves) {
 				t.Errorf("%s: the previous report has changed", spec)
 			}
@@ -83,6 +83,39 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestWinningMove checks that a position has the result of a move that is proven to win, before any
+// search of the position proves it; that a later search without a proof does not change that, and
+// that one with a proof does; and that the winner is known before the length of the win.
+func TestWinningMove(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	z := New(g, nil, nil, search.Options{})
+	r := z.Begin(g.Start())
+	r.Worth = Worth{Score: 3, Depth: 12}
+	r.Moves[3].Worth = r.Worth
+	r.Moves[2].know(g.Values(), game.NewValue(game.FirstWins, 8))
+	won := Worth{Value: game.NewValue(game.FirstWins, 9), Known: true, Open: true, Score: 3, Depth: 12}
+	if z.conclude(&r, 3); r.Worth != won || r.Best != 2 || r.Done {
+		t.Errorf("%+v, want %+v and move 2", r, won)
+	}
+	line := []game.Move{r.Moves[4].Move}
+	if r.take(search.Result{Score: -2, Depth: 14, Line: line}) || r.Worth != won {
+		t.Errorf("after a search without a proof: %+v", r)
+	}
+	exact := search.Result{Value: game.NewValue(game.FirstWins, 7), Exact: true, Line: line, Depth: 42}
+	if !r.take(exact) {
+		t.Error("a proof is not taken")
+	}
+	if z.conclude(&r, 4); r.Value != exact.Value || !r.Known || r.Open || r.Best != 4 || r.again {
+		t.Errorf("after a proof: %+v", r)
+	}
+
+	r = z.Begin(g.Start())
+	r.take(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Score: 400, Line: line, Depth: 20})
+	if z.conclude(&r, 4); !r.Known || !r.Open || r.Best != 4 || !r.again || r.Done {
+		t.Errorf("with a winner: %+v", r)
+	}
+}
+
 // TestTrue checks that the results of a search equal the table of the game: all
 // values, with the number of moves if it is proven, and the best move. It also checks the
 // line from the table.
@@ -98,13 +131,18 @@ func TestTrue(t *testing.T) {
 			if g.Primitive(p) != 0 {
 				continue
 			}
-			want := byTable.Step(t.Context(), byTable.Begin(p))
+			want := byTable.Step(t.Context(), byTable.Begin(p), nil)
 			if !want.Done || !want.Known || want.Trouble != "" || want.Moves[want.Best].Name != want.Line[0] || want.Value != want.Moves[want.Best].Value {
 				t.Fatalf("%s, %q: %+v", spec, g.AppendText(nil, p), want)
 			}
 			got := bySearch.Begin(p)
 			for i := 0; i < 3 && !got.Done; i++ {
-				got = bySearch.Step(t.Context(), got)
+				got = bySearch.Step(t.Context(), got, nil)
+				for _, m := range got.Moves {
+					if m.Known && ResultOf(g, p, m.Value) == game.Wins && (!got.Known || ResultOf(g, p, got.Value) != game.Wins) {
+						t.Errorf("%s, %q: move %s wins, but the position is %+v", spec, g.AppendText(nil, p), m.Name, got.Worth)
+					}
+				}
 			}
 			for i, o := range append(got.Moves, Move{Worth: got.Worth}) {
 				w := want.Worth
@@ -212,7 +250,7 @@ func TestBook(t *testing.T) {
 		walk := gametest.Walk(r, g, r.IntN(plies+2))
 		p := walk[len(walk)-1]
 		ply := g.Tier(p)
-		want, got := byTable.Step(t.Context(), byTable.Begin(p)), byBook.Begin(p)
+		want, got := byTable.Step(t.Context(), byTable.Begin(p), nil), byBook.Begin(p)
 		if got.Done != (ply < plies) || got.Book != (ply <= plies) || got.Known != (ply <= plies) || got.Nodes > 0 || want.Book {
 			t.Fatalf("%q, ply %d: %+v", g.AppendText(nil, p), ply, got)
 		}
@@ -220,13 +258,13 @@ func TestBook(t *testing.T) {
 			t.Errorf("%q: %v, want %v", g.AppendText(nil, p), got.Value, want.Value)
 		}
 		if !got.Done && got.Book {
-			first := byBook.Step(t.Context(), got)
+			first := byBook.Step(t.Context(), got, nil)
 			if first.Best < 0 || len(first.Line) == 0 || !first.Known || first.Value != want.Value {
 				t.Errorf("%q, first step: %+v", g.AppendText(nil, p), first)
 			}
 		}
 		for !got.Done {
-			got = byBook.Step(t.Context(), got)
+			got = byBook.Step(t.Context(), got, nil)
 		}
 		if got.Value != want.Value || want.Moves[got.Best].Value != want.Value || got.Moves[got.Best].Name != got.Line[0] {
 			t.Errorf("%q: best %d, value %v, line %v, want %d, %v", g.AppendText(nil, p), got.Best, got.Value, got.Line, want.Best, want.Value)
@@ -245,11 +283,11 @@ func TestInterrupted(t *testing.T) {
 	z := New(g, nil, nil, search.Options{Memory: 4 << 20})
 	deep := z.Begin(g.Start())
 	for deep.round < 2 {
-		deep = z.Step(t.Context(), deep)
+		deep = z.Step(t.Context(), deep, nil)
 	}
 	for deep.next = -1; deep.next < len(deep.Moves)-1; {
 		ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
-		next := z.Step(ctx, deep)
+		next := z.Step(ctx, deep, nil)
 		stop()
 		if next.Nodes < deep.Nodes || next.Depth < deep.Depth {
 			t.Fatalf("%+v\nafter %+v", next, deep)
@@ -260,5 +298,31 @@ func TestInterrupted(t *testing.T) {
 			}
 		}
 		deep = next
+	}
+}
+
+// TestProgress checks that a long search reports its work before it ends.
+func TestProgress(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	z := New(g, nil, nil, search.Options{Memory: 4 << 20})
+	begun := z.Begin(g.Start())
+	begun.round, begun.Nodes, begun.Time = rounds-1, 100, time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var reports []Report
+	end := z.Step(ctx, begun, func(r Report) {
+		if reports = append(reports, r); len(reports) == 2 {
+			stop()
+		}
+	})
+	if len(reports) != 2 {
+		t.Fatalf("%d reports", len(reports))
+	}
+	first, second := reports[0], reports[1]
+	if first.Nodes <= begun.Nodes || second.Nodes <= first.Nodes || end.Nodes < second.Nodes || second.Time-first.Time > 5*time.Second || end.Time < second.Time {
+		t.Errorf("%d in %v, %d in %v, at the end %d in %v", first.Nodes, first.Time, second.Nodes, second.Time, end.Nodes, end.Time)
+	}
+	if first.Known || first.Depth != 0 || !slices.Equal(first.Moves, begun.Moves) {
+		t.Errorf("%+v", first)
 	}
 }

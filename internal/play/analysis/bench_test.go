@@ -37,7 +37,7 @@ func BenchmarkEvaluation(b *testing.B) {
 			done++
 			shown := z.Begin(p)
 			for begun := time.Now(); !shown.Done; {
-				next := z.Step(b.Context(), shown)
+				next := z.Step(b.Context(), shown, nil)
 				if time.Since(begun) > time.Second {
 					break
 				}

@@ -36,8 +36,6 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 		return r, err
 	}
 	r.take(s)
-	// If only the winner is proven, Exact is not set but Weak is.
-	r.Known = r.Known || s.Weak
 	r.Best = r.index(s.Line[0].Name)
 	return r, nil
 }

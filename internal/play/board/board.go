@@ -1,7 +1,7 @@
 // Package board finds the place of each move on the picture of a board, so that a click on the
 // board can mean a move. Games do not provide these places: they are derived from the pictures
 // before and after a move. The package knows nothing of the display, but contains the script that
-// draws pictures in a browser.
+// draws pictures in a browser, and its style sheet.
 package board
 
 import (
@@ -15,6 +15,11 @@ import (
 //
 //go:embed board.js
 var Script []byte
+
+// StyleSheet is the style sheet of a page with boards. It needs chart.StyleSheet.
+//
+//go:embed board.css
+var StyleSheet string
 
 // A Place is a square of a picture by its column and row. Row -1 is that of the labels
 // above the board, and the row after the last that of the labels below.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -263,5 +265,34 @@ func TestEmbedded(t *testing.T) {
 	}
 	if small, err := all.Kinds().Parse("connectn width=6 height=5 connect=4"); err != nil || Embedded(small) != nil {
 		t.Errorf("6×5: %v, or it has a book", err)
+	}
+}
+
+// TestEmbeddedScores compares random positions of ply 6 with another program, connect-four-ai 1.0.0 of
+// B. Rall: the columns, from 1, and the score as play score prints it.
+func TestEmbeddedScores(t *testing.T) {
+	const scores = `
+257771 0, 314744 17, 647214 -5, 174457 17, 716436 -2,
+725131 2, 116514 0, 624615 -1, 274452 18, 326274 -1,
+314756 18, 126673 1, 163665 4, 457623 3, 354754 4,
+571426 2, 744623 2, 567663 1, 146517 0, 257434 -2`
+	g := acyclic(t, "connectn width=7 height=6 connect=4")
+	b := Embedded(g)
+	for pair := range strings.SplitSeq(scores, ",") {
+		columns, text, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		p := g.Start()
+		for _, c := range columns {
+			p = g.Moves(nil, p)[slices.IndexFunc(g.Moves(nil, p), func(m game.Move) bool { return m.Name == string(c-1) })].To
+		}
+		v, ok := b.Lookup(p)
+		score := 0
+		if v.Outcome() != game.Tie {
+			if score = (44 - 6 - v.Remoteness()) / 2; v.Outcome() == game.SecondWins {
+				score = -score
+			}
+		}
+		if got := strconv.Itoa(score); !ok || got != text {
+			t.Errorf("%s: %v, score %s, want %s", columns, v, got, text)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -408,7 +409,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "")
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "", sandbox.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +441,7 @@ func TestProgramReceives(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "")
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "", sandbox.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -505,7 +506,7 @@ func TestProgramFails(t *testing.T) {
 		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
-		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "")
+		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "", sandbox.Limits{})
 		if tt.start != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
 				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
@@ -527,7 +528,7 @@ func TestProgramFails(t *testing.T) {
 // all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "")
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", sandbox.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -553,4 +554,22 @@ func TestProgramHangs(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Error("its child lives")
+}
+
+// TestKeeper checks that the process that keeps the limits of a program, which is busy here because
+// the program has many processes, does not count as the program's.
+func TestKeeper(t *testing.T) {
+	if !player.CanMeter {
+		t.Skip("this system does not show the CPU time of programs")
+	}
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), "for i in $(seq 150); do sleep 1000 & done; "+script(t, ""), "", sandbox.Limits{NoNetwork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	before, _ := p.Usage()
+	time.Sleep(2 * time.Second)
+	if after, ok := p.Usage(); !ok || after.CPU-before.CPU > 50*time.Millisecond {
+		t.Errorf("an idle program used %v of CPU time in 2 s", after.CPU-before.CPU)
+	}
 }

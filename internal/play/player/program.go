@@ -17,6 +17,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/gtp"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 )
 
 const (
@@ -36,6 +37,7 @@ const (
 // its process group are killed.
 type Program struct {
 	cmd    *exec.Cmd
+	limits *sandbox.Control
 	client *gtp.Client
 	stdin  io.Closer
 	stdout *os.File
@@ -47,16 +49,20 @@ type Program struct {
 	failed error
 }
 
-// NewProgram runs a shell command in a directory, "" for the current one, and makes the program
-// set up a game.
-func NewProgram(ctx context.Context, g game.Game, command, dir string) (*Program, error) {
-	out, stdout, err := os.Pipe()
+// NewProgram runs a shell command in a directory, "" for the current one, with limits, and makes the
+// program set up a game.
+func NewProgram(ctx context.Context, g game.Game, command, dir string, l sandbox.Limits) (*Program, error) {
+	cmd, limits, err := sandbox.Command(command, l)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{cmd: exec.Command("sh", "-c", command), stdout: out, stderr: new(tail), ended: make(chan struct{})}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		limits.Close()
+		return nil, err
+	}
+	p := &Program{cmd: cmd, limits: limits, stdout: out, stderr: new(tail), ended: make(chan struct{}), tree: tree{keeper: limits.Limited()}}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, stdout, p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C reaches only us, and kill reaches all children of the shell
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
 	if err == nil {
@@ -65,6 +71,7 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string) (*Program
 	stdout.Close()
 	if err != nil {
 		out.Close()
+		limits.Close()
 		return nil, fmt.Errorf("program: %w", err)
 	}
 	p.client, p.stdin = gtp.NewClient(out, stdin), stdin
@@ -96,6 +103,9 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 			return "", err
 		}
 		p.made = nil
+	}
+	if p.made == nil {
+		p.limits.Reset()
 	}
 	for i := len(p.made); i < len(h.Names()); i++ {
 		name := h.Names()[i]
@@ -171,7 +181,12 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 		}
 		err = fmt.Errorf("%s: no answer", name)
 	}
-	p.failed = fmt.Errorf("program: %w%s", err, p.kill())
+	how := p.kill()
+	if reason := p.limits.Reason(); reason != "" {
+		err, how = errors.New(reason), ""
+	}
+	p.limits.Close()
+	p.failed = fmt.Errorf("program: %w%s", err, how)
 	return "", p.failed
 }
 
@@ -210,6 +225,7 @@ func (p *Program) Close() error {
 			}
 		}
 		p.kill()
+		p.limits.Close()
 		p.failed = errors.New("program: closed")
 	}
 	return nil

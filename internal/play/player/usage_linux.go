@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 )
 
 // CanMeter reports whether this system shows the times of a program while it runs.
 const CanMeter = true
 
-// tick is the unit of times in /proc/PID/stat: USER_HZ is 100 on all architectures.
-const tick = time.Second / 100
-
 // A tree is the processes of a program: its first process, all descendants, and all processes of
 // its group. A process that has left the group and lost its parent before it was seen is not
 // among them.
 type tree struct {
+	keeper bool         // the first process is not the program's, but keeps its limits
 	mu     sync.Mutex   // a referee may look while the player's own goroutine ends a move
 	member map[int]bool // of each process seen so far
 }
@@ -33,73 +32,30 @@ func (t *tree) usage(root int) (u Usage, ok bool) {
 	if t.member == nil {
 		t.member = make(map[int]bool)
 	}
-	names, err := readNames("/proc")
+	pids, err := sandbox.Processes()
 	if err != nil {
 		return u, false
 	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && pid >= root {
-			pids = append(pids, pid)
-		}
-	}
-	slices.Sort(pids) // usually parents before children
 	for _, pid := range pids {
-		if is, seen := t.member[pid]; seen && !is {
+		if is, seen := t.member[pid]; pid < root || seen && !is {
 			continue
 		}
-		s, err := readStat(pid)
+		s, err := sandbox.ReadStat(pid)
 		if err != nil {
 			delete(t.member, pid)
 			continue
 		}
-		t.member[pid] = pid == root || s.group == root || t.member[s.parent] || t.member[pid]
+		t.member[pid] = pid == root || s.Group == root || t.member[s.Parent] || t.member[pid]
 		if t.member[pid] {
-			u.CPU += s.cpu
-			u.Waited += waited(pid)
+			u.CPU += s.Children
+			if pid != root || !t.keeper {
+				u.CPU += s.CPU
+				u.Waited += waited(pid)
+			}
 			ok = true
 		}
 	}
 	return u, ok
-}
-
-// readNames returns the names of a directory's files.
-func readNames(dir string) ([]string, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.Readdirnames(-1)
-}
-
-// A stat is what /proc/PID/stat says of a process.
-type stat struct {
-	parent, group int
-	cpu           time.Duration // with that of its children that have ended
-}
-
-// readStat reads /proc/PID/stat, see proc(5).
-func readStat(pid int) (s stat, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return s, err
-	}
-	// The name, in parentheses, may contain anything. The fields after it begin with the third.
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	const last = 17 // cstime
-	if len(fields) < last-2 {
-		return s, fmt.Errorf("/proc/%d/stat: expected %d fields, found %q", pid, last, text)
-	}
-	number := func(field int) int {
-		n, failed := strconv.Atoi(fields[field-3])
-		if failed != nil {
-			err = failed
-		}
-		return n
-	}
-	s = stat{number(4), number(5), time.Duration(number(14)+number(15)+number(16)+number(last)) * tick}
-	return s, err
 }
 
 // waited returns how long the threads of a process have waited for a CPU, all together; 0 where

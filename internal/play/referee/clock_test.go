@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 )
 
 // A stallingClock is a clock that stalls: suddenly more time has passed.
@@ -59,7 +61,7 @@ func TestReplayed(t *testing.T) {
 			}}, entrant("B", plays("1"))}}
 		var reasons []string
 		m.Report = func(p referee.Played) error { reasons = append(reasons, p.Reason.String()); return nil }
-		s, err := m.Play(t.Context())
+		s, _, err := m.Play(t.Context())
 		if got := fmt.Sprint(reasons, " ", s[0].Replayed); err != nil || got != want {
 			t.Errorf("%d stalls: %s, %v, want %s", stalled, got, err, want)
 		}
@@ -95,21 +97,25 @@ func TestProgramTime(t *testing.T) {
 	if err := os.WriteFile(file, []byte(worker), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	none, limits := sandbox.Limits{}, sandbox.Limits{CPU: time.Second} // in each of three games
 	for _, tt := range []struct {
 		name, work, sleep string
 		limit             time.Duration
 		byCPU             bool
 		want              referee.Reason
+		limits            sandbox.Limits
 	}{
-		{"works", "0.3", "0", 600 * time.Millisecond, false, referee.Finished},
-		{"works by CPU time", "0.3", "0", 600 * time.Millisecond, true, referee.Finished},
-		{"sleeps", "0", "30", time.Second, false, referee.Late},
-		{"sleeps by CPU time", "0", "1", 500 * time.Millisecond, true, referee.Finished},
-		{"works too long", "5", "0", 500 * time.Millisecond, false, referee.Late},
-		{"works too long by CPU time", "5", "0", 500 * time.Millisecond, true, referee.Late},
+		{"works", "0.3", "0", 600 * time.Millisecond, false, referee.Finished, none},
+		{"works by CPU time", "0.3", "0", 600 * time.Millisecond, true, referee.Finished, none},
+		{"sleeps", "0", "30", time.Second, false, referee.Late, none},
+		{"sleeps by CPU time", "0", "1", 500 * time.Millisecond, true, referee.Finished, none},
+		{"works too long", "5", "0", 500 * time.Millisecond, false, referee.Late, none},
+		{"works too long by CPU time", "5", "0", 500 * time.Millisecond, true, referee.Late, none},
+		{"works within limits", "0.6", "0", 1200 * time.Millisecond, false, referee.Finished, limits},
+		{"works too long within limits", "5", "0", 500 * time.Millisecond, true, referee.Late, sandbox.Limits{Memory: 1 << 30}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := player.NewProgram(t.Context(), gameOf(t, three), fmt.Sprintf("exec %s %s %s %s", python, file, tt.work, tt.sleep), "")
+			p, err := player.NewProgram(t.Context(), gameOf(t, three), fmt.Sprintf("exec %s %s %s %s", python, file, tt.work, tt.sleep), "", tt.limits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,9 +128,15 @@ func TestProgramTime(t *testing.T) {
 				defer func() { loop.Process.Kill(); loop.Wait() }()
 			}
 			r := referee.Rules{ByCPU: tt.byCPU, Grace: 100 * time.Millisecond}
-			got, err := r.Play(t.Context(), gameOf(t, "mnk width=1 height=1 connect=1"), [2]referee.Seat{{Player: answers{p, "a1"}, Limit: tt.limit}, {}}, nil)
-			if err != nil || got.Reason != tt.want || got.CPU[0] == referee.NoCPU || tt.work == "0.3" && got.CPU[0] < 200*time.Millisecond {
-				t.Errorf("%v, %+v, want %v", err, got, tt.want)
+			games := 1
+			if tt.limits != none && tt.want == referee.Finished {
+				games = 3
+			}
+			for range games {
+				got, err := r.Play(t.Context(), gameOf(t, "mnk width=1 height=1 connect=1"), [2]referee.Seat{{Player: answers{p, "a1"}, Limit: tt.limit}, {}}, nil)
+				if err != nil || got.Reason != tt.want || got.CPU[0] == referee.NoCPU || strings.HasPrefix(tt.work, "0.") && got.CPU[0] < 200*time.Millisecond {
+					t.Errorf("%v, %+v, want %v", err, got, tt.want)
+				}
 			}
 		})
 	}

@@ -46,8 +46,10 @@ type Match struct {
 const maxReplays = 3
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
-// standings of all complete games.
-func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
+// standings of all complete games. With Until, the verdict is that on the first entrant after the
+// last complete pair of games.
+func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
+	verdict = Undecided
 	table := &table{match: m}
 	defer table.close()
 	for i, e := range m.Entrants {
@@ -58,7 +60,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		var opening []string
 		if m.Openings != nil {
 			if opening, err = m.Openings.At(n / 2); err != nil {
-				return standings, err
+				return standings, verdict, err
 			}
 		}
 		p, recorded, replays := Played{}, false, 0
@@ -70,13 +72,13 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			if again = errors.Is(err, ErrDelayed); again {
 				replays++
 			} else if err != nil {
-				return standings, err
+				return standings, verdict, err
 			}
 		}
 		h := player.NewHistory(m.Game)
 		for _, name := range p.Moves {
 			if err := h.Play(name); err != nil {
-				return standings, err
+				return standings, verdict, err
 			}
 		}
 		// Without an opening, a pair is what the players made of it.
@@ -86,7 +88,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			pair = key
 		} else {
 			for i := range standings {
-				standings[i].rename(pair, pair+"\n"+key)
+				standings[i].moveInto(pair, pair+"\n"+key)
 			}
 			pair += "\n" + key
 		}
@@ -96,14 +98,16 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		}
 		if m.Report != nil && !recorded {
 			if err := m.Report(p); err != nil {
-				return standings, err
+				return standings, verdict, err
 			}
 		}
-		if m.Until > 0 && n%2 == 1 && standings[0].Decided(m.Until) != Undecided {
-			break
+		if m.Until > 0 && n%2 == 1 {
+			if verdict = standings[0].Decided(m.Until); verdict != Undecided {
+				break
+			}
 		}
 	}
-	return standings, nil
+	return standings, verdict, nil
 }
 
 // A table is where two entrants play one game after the other.

@@ -115,7 +115,7 @@ func (p Played) Text() string {
 	case p.Outcome == game.Undecided:
 		text = "draw" + reason
 	case p.Outcome != game.Tie:
-		text = p.Players[game.FirstWins-p.Outcome] + " wins"
+		text = p.Players[p.Outcome.Winner()] + " wins"
 		if p.Reason != Finished {
 			text += reason
 		}

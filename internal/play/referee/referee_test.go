@@ -182,7 +182,7 @@ func TestAbandoned(t *testing.T) {
 	}}
 	var output []string
 	m.Report = func(p referee.Played) error { output = append(output, p.Reason.String()); return nil }
-	s, err := m.Play(t.Context())
+	s, _, err := m.Play(t.Context())
 	if err != nil || made != 2 || fmt.Sprint(output) != "[late finished]" || s[0].Faults != 1 || s[1].Wins != 2 {
 		t.Error(s, err, made, output)
 	}

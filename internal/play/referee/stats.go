@@ -52,7 +52,7 @@ func (s Standing) Score() float64 {
 // estimate returns the mean of the score and its standard error over independent pairs. A pair
 // that won both games and one that lost both are added, so that ten wins of ten do not give an
 // error of 0. The error is that of a ratio, because a pair may have one game only.
-func (s Standing) estimate() (mean, err float64) {
+func (s Standing) estimate() (mean, dev float64) {
 	points, games := 2.0, 4.0
 	for _, p := range s.Pairs {
 		x, n := p.counted()
@@ -70,25 +70,25 @@ func (s Standing) estimate() (mean, err float64) {
 
 // Error returns the standard error of Score, computed over Pairs.
 func (s Standing) Error() float64 {
-	_, err := s.estimate()
-	return err
+	_, dev := s.estimate()
+	return dev
 }
 
 // Interval returns the 95 % interval of Score.
 func (s Standing) Interval() (low, high float64) {
-	mean, err := s.estimate()
+	mean, dev := s.estimate()
 	// The quantile of Student's distribution, by the expansion of Cornish and Fisher.
 	const z = 1.959964
 	n := float64(len(s.Pairs) + 1)
 	t := z + (z*z*z+z)/(4*n) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*n*n)
-	return max(0, mean-t*err), min(1, mean+t*err)
+	return max(0, mean-t*dev), min(1, mean+t*dev)
 }
 
 // Superiority returns the likelihood that the entrant is stronger than its opponents: that its
 // score over all openings is above a half.
 func (s Standing) Superiority() float64 {
-	mean, err := s.estimate()
-	return normal((mean - 0.5) / err)
+	mean, dev := s.estimate()
+	return normal((mean - 0.5) / dev)
 }
 
 // normal is the cumulative distribution function of the standard normal distribution.
@@ -115,8 +115,8 @@ const (
 func (s Standing) Decided(confidence float64) Verdict {
 	wrong := 1 - confidence
 	accept, reject := math.Log(confidence/(wrong/2)), math.Log(wrong/(1-wrong/2))
-	mean, err := s.estimate()
-	ratio := func(lead float64) float64 { return edge * (lead - edge/2) / (err * err) }
+	mean, dev := s.estimate()
+	ratio := func(lead float64) float64 { return edge * (lead - edge/2) / (dev * dev) }
 	above, below := ratio(mean-0.5), ratio(0.5-mean)
 	switch {
 	case above >= accept:
@@ -149,8 +149,8 @@ func (s *Standing) Add(o Standing, opponent string) {
 	}
 }
 
-// rename gives a Pair another key.
-func (s *Standing) rename(old, key string) {
+// moveInto adds the Pair of a key to that of another key.
+func (s *Standing) moveInto(old, key string) {
 	of, more := s.Pairs[key], s.Pairs[old]
 	s.Pairs[key] = Pair{of.Points + more.Points, of.Games + more.Games}
 	delete(s.Pairs, old)

@@ -64,7 +64,7 @@ func (t *Tournament) Play(parent context.Context) (Cross, error) {
 			for pair := range matches {
 				m := t.Match.guarded(&talk)
 				m.Entrants = [2]Entrant{entrants[pair[0]], entrants[pair[1]]}
-				s, err := m.Play(ctx)
+				s, _, err := m.Play(ctx)
 				mu.Lock()
 				c.Add(pair[0], pair[1], s)
 				mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -21,7 +22,7 @@ var (
 	//go:embed page.js
 	pageScript []byte
 	//go:embed page.css
-	pageStyle []byte
+	pageStyle string
 )
 
 // page is what the template of the page shows.
@@ -93,10 +94,11 @@ func (r Report) HTML(w io.Writer) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	script := bytes.Join([][]byte{board.Script, pageScript}, []byte("\n"))
+	style := chart.StyleSheet + board.StyleSheet + pageStyle
 	rows := Rows(r.Cross)
 	p := page{
-		Title: game.TitleOf(r.Game), Note: r.Note, Style: template.CSS(pageStyle), Script: template.JS(script),
-		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(pageStyle), hash(script)),
+		Title: game.TitleOf(r.Game), Note: r.Note, Style: template.CSS(style), Script: template.JS(script),
+		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(style)), hash(script)),
 	}
 	places := make(map[string]int)
 	for i, row := range rows {

@@ -1,5 +1,5 @@
 // Package report presents the result of a match or tournament: its ranking, as comma-separated
-// values, and as a page for a browser that contains everything it shows.
+// values, and as a page for a browser that contains everything it shows. It plays no games.
 package report
 
 import (

@@ -1,5 +1,5 @@
 // Package template contains programs that play, complete but for the choice of a move: their
-// base classes speak the protocol of package gtp.
+// base classes implement the protocol of package gtp. The package does not run them.
 package template
 
 import (

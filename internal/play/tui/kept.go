@@ -117,7 +117,7 @@ func (m *model) keep() error {
 	if m.o.Unfinished == "" {
 		return err
 	}
-	if len(m.h.Names()) == 0 && m.saved == nil { // no game was begun
+	if len(m.h.Names()) == 0 && m.saved == nil { // no game has begun
 		return err
 	}
 	if m.over || len(m.h.Names()) == 0 {

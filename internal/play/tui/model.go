@@ -57,7 +57,7 @@ type model struct {
 	thinking bool // the machine is thinking
 
 	settings settings // as they were read, and changed since
-	saved    []string // the moves of the play when it was begun, read or saved; nil: none was begun
+	saved    []string // the moves of the play when it began, was read or saved; nil: there was none
 	asked    bool     // whether to quit without saving; the play has not changed since
 
 	message     string
@@ -98,6 +98,7 @@ type (
 	advised struct {
 		turn   int
 		advice analysis.Report
+		more   <-chan analysis.Report // the further reports of a step that goes on
 	}
 	moved struct {
 		turn int
@@ -176,7 +177,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.wheel(msg.Button)
 	case advised:
 		if msg.turn == m.turn {
-			m.advice = msg.advice
+			if m.advice = msg.advice; msg.more != nil {
+				return m, msg.next
+			}
 			return m, m.advise()
 		}
 	case moved:
@@ -200,7 +203,7 @@ func (m *model) show(text string, err error) {
 	}
 }
 
-// arrive must be called whenever the position, or who is to move, has changed. It stops the
+// arrive must be called whenever the position, or the player to move, has changed. It stops the
 // background work on the old position, and starts that on the new one.
 func (m *model) arrive() tea.Cmd {
 	m.cancel()
@@ -239,8 +242,28 @@ func (m *model) advise() tea.Cmd {
 	if m.advice.Done || m.over || m.thinking && !m.advice.Table {
 		return nil
 	}
-	turn, ctx, a, z := m.turn, m.ctx, m.advice, m.analyzer
-	return func() tea.Msg { return advised{turn, z.Step(ctx, a)} }
+	ctx, a, z := m.ctx, m.advice, m.analyzer
+	reports := make(chan analysis.Report, 2) // the last report has space, even if no one receives it
+	first := advised{m.turn, a, reports}
+	return func() tea.Msg {
+		go func() {
+			defer close(reports)
+			reports <- z.Step(ctx, a, func(r analysis.Report) {
+				if len(reports) == 0 {
+					reports <- r
+				}
+			})
+		}()
+		return first.next()
+	}
+}
+
+// next waits for the next report of a step, or for its end.
+func (a advised) next() tea.Msg {
+	if r, ok := <-a.more; ok {
+		return advised{a.turn, r, a.more}
+	}
+	return advised{a.turn, a.advice, nil}
 }
 
 // think starts the machine's choice of a move.
@@ -286,7 +309,7 @@ func (m *model) play(name string) tea.Cmd {
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
-		m.show("there is nothing to undo the last move", nil)
+		m.show("nothing to undo", nil)
 		return nil
 	}
 	to := at - 1

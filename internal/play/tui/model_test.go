@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -281,7 +282,7 @@ func TestDrawSearch(t *testing.T) {
     .   .   .   .   .    X to move
     .   .   .   .   .    not proven, 12 moves ahead: +21 …
     .   .   .   .   .    best: 1
-    .   .   .   .   .    by search, 1.5M positions/s
+    .   .   .   .   .    by search, 3M positions, 1.5M/s
     0   1   2   3   4
    -- +21 T20   ?  L4     0 -120 █▍··················
                          *1  +21 ███████████████▏····
@@ -796,6 +797,28 @@ func TestFilesRefused(t *testing.T) {
 	}
 	if text, _ := os.ReadFile("text"); string(text) != "hello\n" {
 		t.Errorf("%q", text)
+	}
+}
+
+// TestProgress checks that a search of half a second or more changes the screen before it ends.
+func TestProgress(t *testing.T) {
+	m := newModel(Options{Game: solved.Game(t, "connectn width=8 height=7 connect=4"), Seats: twoPeople})
+	defer m.close()
+	cmd := m.arrive()
+	for reports := 0; reports < 2; { // of one step
+		if m.advice.Time > 10*time.Second {
+			t.Fatal("no search reported its work")
+		}
+		before, msg := m.advice.Nodes, cmd().(advised)
+		if reports++; msg.more == nil {
+			reports = 0
+		}
+		if _, cmd = m.Update(msg); reports == 1 && m.advice.Nodes <= before {
+			t.Errorf("%d positions after %d", m.advice.Nodes, before)
+		}
+		if reports > 0 {
+			expect(t, m, "by search, "+numfmt.Short(float64(m.advice.Nodes))+" positions")
+		}
 	}
 }
 

@@ -245,7 +245,7 @@ func (m *model) end() (text string, how tone) {
 	case o == game.Tie:
 		return "a tie" + after, tying
 	default:
-		winner := game.Player(game.FirstWins - o)
+		winner := o.Winner()
 		switch {
 		case m.people() != 1:
 			return player.Who(m.g, winner) + " has won" + after, winning
@@ -342,7 +342,7 @@ func (m *model) drawAdvice(p *panel) {
 	default:
 		text := "by search"
 		if !a.Done && a.Time > 0 {
-			text += ", " + numfmt.Short(float64(a.Nodes)/a.Time.Seconds()) + " positions/s"
+			text += fmt.Sprintf(", %s positions, %s/s", numfmt.Short(float64(a.Nodes)), numfmt.Short(float64(a.Nodes)/a.Time.Seconds()))
 		}
 		p.line(text, style{tone: quiet})
 	}

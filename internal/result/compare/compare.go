@@ -1,4 +1,5 @@
 // Package compare finds the difference between two results: tables, or lines of text with values.
+// It opens no files, and prints nothing.
 package compare
 
 import (

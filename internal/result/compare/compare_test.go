@@ -45,7 +45,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzParseLine checks that every line of text is parsed or refused. What is parsed is a
+// FuzzParseLine checks that every line of text is parsed or refused. A parsed line is a
 // position, and is the same after it has been formatted and parsed again.
 func FuzzParseLine(f *testing.F) {
 	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {

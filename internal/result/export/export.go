@@ -1,4 +1,5 @@
-// Package export writes positions of a table as lines: tab-separated, CSV or JSON.
+// Package export writes positions of a table as lines: tab-separated, CSV or JSON. It knows no
+// command lines.
 package export
 
 import (

@@ -1,5 +1,5 @@
 // Package trial compares the programs of a user, which replace the map or the reduce of a step,
-// with ours, and finds the first line that they get wrong.
+// with ours, and finds the first line that they get wrong. It prints nothing.
 package trial
 
 import (

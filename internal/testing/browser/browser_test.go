@@ -154,6 +154,8 @@ func TestBrowser(t *testing.T) {
 
 	t.Run("two machines", func(t *testing.T) { testMachines(t, browser, address) })
 	t.Run("the review", func(t *testing.T) { testReview(t, browser, address) })
+	t.Run("a page loaded again", func(t *testing.T) { testReload(t, browser, address) })
+	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
 	t.Run("hints stay off", func(t *testing.T) { testHints(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 

@@ -109,6 +109,49 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
 }
 
+// testReload checks that loading the page again keeps the players, their clocks, the pace of the
+// machines, and a move that was taken back; and that a link in another tab has none of them.
+func testReload(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=1,1")
+	const players = `['seat0', 'seat1', 'speed', 'limit'].map(id => document.getElementById(id).value).join()`
+	tab.run(chromedp.KeyEvent("2")) // the clock of O runs
+	tab.wait(`document.querySelector('#clock1').textContent >= '0:02'`)
+	tab.run(chromedp.Click("#undo"))
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+	tab.choose("seat1", "novice")
+	tab.choose("speed", "1500")
+	tab.choose("limit", "game 60")
+	tab.run(chromedp.Click("#pause"), chromedp.KeyEvent("3")) // the machine waits
+	tab.wait(`document.querySelectorAll('.piece').length === 3`)
+	tab.run(chromedp.Click("#undo"))
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+	tab.run(chromedp.Reload())
+	tab.settle()
+	tab.want(players, "person,novice,1500,game 60")
+	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
+	tab.want(`document.querySelector('#clock1').textContent >= '0:02'`, "true")
+	tab.run(chromedp.Click("#redo"))
+	tab.wait(`location.search === '?moves=1%2C1%2C3'`)
+	open(t, browser, tab.text(`location.href`)).want(players, "person,person,500,")
+	tab.visit(address + solved + "?moves=1")
+	tab.want(players, "person,novice,1500,game 60")
+	tab.want(`document.querySelector('#pause').ariaPressed + document.querySelector('#clock1').textContent`, "false0:00 of 1:00")
+}
+
+// testKeys switches off the keys of moves: then they do nothing, also after the page is loaded again,
+// and the arrow keys still work.
+func testKeys(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=1,1")
+	tab.run(chromedp.Click("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
+	tab.settle()
+	tab.want(`document.querySelector('#keys').ariaPressed`, "false")
+	tab.run(chromedp.KeyEvent("2"), chromedp.KeyEvent(kb.ArrowLeft))
+	tab.wait(`document.querySelectorAll('.piece').length === 1`)
+	tab.want(`location.search`, "?moves=1")
+	tab.run(chromedp.Click("#keys"), chromedp.KeyEvent("2"))
+	tab.wait(`location.search === '?moves=1%2C2'`)
+}
+
 // testHints switches hints off and loads the page again.
 func testHints(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")

@@ -510,24 +510,6 @@ func testSecondDriver(t *testing.T, s *site) {
 	}
 }
 
-// TestMotoEMR validates the requests that a dry run prints with botocore's model.
-func TestMotoEMR(t *testing.T) {
-	s := newSite(t, false)
-	before := len(s.emr.Calls())
-	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
-	var out strings.Builder
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
-	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.output
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	d.done(t)
-	s.python(t, out.String())
-	if n := len(s.emr.Calls()); n != before {
-		t.Errorf("a dry run has made %d calls", n-before)
-	}
-}
-
 // validate validates all received requests with botocore's model.
 func (s *site) validate(t *testing.T) {
 	var lines strings.Builder

@@ -23,8 +23,8 @@ type Worth struct {
 //
 // A position with a lost successor is won, in one move more than the nearest of the lost
 // successors. A position all of whose successors are won is lost, in one move more than the
-// farthest. Of the positions that are then undecided, one with a tied successor is a tie, in
-// one move more than the nearest of these. The rest are draws.
+// farthest. A position that is then undecided and has a tied successor is a
+// tie, in one move more than the nearest of these. The rest are draws.
 func SolveCyclic(start uint64, finished func(uint64) string, successors func(uint64) []uint64) map[uint64]Worth {
 	// Positions are numbered in the order in which they are found.
 	number := map[uint64]int{start: 0}

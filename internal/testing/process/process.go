@@ -1,4 +1,4 @@
-// Package process runs commands in tests.
+// Package process runs commands in tests. It does not know what they are.
 package process
 
 import (

@@ -1,4 +1,4 @@
-// Package records makes records of positions of Connect N, for tests.
+// Package records makes records of positions of Connect N, for tests. It knows no files.
 package records
 
 import (

@@ -324,7 +324,7 @@ func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []by
 		faults.RefuseXML(w, http.StatusNotFound, "NoSuchUpload")
 		return
 	}
-	var content []byte
+	var content, sums []byte
 	for i, p := range in.Part {
 		part, ok := f.uploads[id].parts[p.PartNumber]
 		switch {
@@ -335,10 +335,12 @@ func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []by
 			faults.RefuseXML(w, http.StatusBadRequest, "InvalidPartOrder")
 			return
 		}
-		content = append(content, part...)
+		sum := md5.Sum(part)
+		content, sums = append(content, part...), append(sums, sum[:]...)
 	}
 	delete(f.uploads, id)
 	o := f.put(bucket, key, content)
+	o.etag = fmt.Sprintf(`"%x-%d"`, md5.Sum(sums), len(in.Part))
 	answer(w, struct {
 		XMLName xml.Name `xml:"CompleteMultipartUploadResult"`
 		ETag    string

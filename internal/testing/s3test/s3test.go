@@ -1,7 +1,7 @@
-// Package s3test starts an S3 server for tests: moto's server, on loopback, without any
-// connection to Amazon. moto comes from PyPI, with the AWS command line and botocore; make
-// emr-venv installs them into a virtual environment. The package knows nothing of the stored
-// objects.
+// Package s3test starts S3 servers for tests, on loopback, without any connection to Amazon: a
+// fake in this process, or moto's server. moto comes from PyPI, with the AWS command line and
+// botocore; make emr-venv installs them into a virtual environment. The package knows nothing of the
+// stored objects.
 package s3test
 
 import (

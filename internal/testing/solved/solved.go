@@ -1,4 +1,5 @@
-// Package solved provides tables and opening books of small games to tests.
+// Package solved provides tables and opening books of small games to tests. It knows no
+// particular game.
 package solved
 
 import (

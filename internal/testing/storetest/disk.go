@@ -1,5 +1,5 @@
 // Package storetest tests what a power cut would leave on the disk, with a file system that
-// records what is not durable yet.
+// records what is not durable yet. It knows no games and no jobs.
 package storetest
 
 import (

@@ -12,13 +12,14 @@ const base = document.body.dataset.view;
 let from = '', moves = [], made = 0;
 let view = null, report = null, source = null, turn = 0, timer = 0;
 let paused = false, played = false; // a move was made on this page
-let hints = stored('hints') !== 'off';
+let hints = stored('hints') !== 'off', keys = stored('keys') !== 'off';
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
 
-// stored returns a setting that stays when the page is loaded again. A browser may refuse to keep any.
-function stored(name) { try { return localStorage[name]; } catch { return undefined; } }
-function store(name, value) { try { localStorage[name] = value; } catch { /* it is lost */ } }
+// stored returns what stays when the page is loaded again: settings for all pages in localStorage, the
+// state of a play in sessionStorage, which only this tab has. A browser may refuse to keep any.
+function stored(name, where = 'localStorage') { try { return window[where][name]; } catch { return undefined; } }
+function store(name, value, where = 'localStorage') { try { window[where][name] = value; } catch { /* it is lost */ } }
 
 function query(extra = {}) {
   const q = new URLSearchParams();
@@ -126,7 +127,7 @@ async function jump(q) {
 // begin begins a play at a position.
 function begin(position) {
   [from, moves, played] = [position, [], false];
-  clock.reset();
+  clock.set([0, 0]);
   reviewing?.close();
   reviewing = null;
   go(0);
@@ -141,9 +142,9 @@ function go(ply) {
 // words describes a value for the player to move.
 function words(w) {
   if (!w) return 'not known yet';
-  if (!w.value) return `evaluation ${evaluation(w)}, ${w.depth} plies deep`;
+  if (!w.value) return `evaluation ${evaluation(w)}, ${count(w.depth, 'move')} ahead`;
   if (w.value === 'draw') return 'draw: play need not end';
-  return w.open ? w.value : `${w.value} in ${w.remoteness} ${w.remoteness === 1 ? 'ply' : 'plies'}`;
+  return w.open ? w.value : `${w.value} in ${count(w.remoteness, 'move')}`;
 }
 
 function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.name === name)?.worth ?? null; }
@@ -164,6 +165,7 @@ function render() {
   $('best').disabled = !report?.best;
   $('machines').hidden = [0, 1].every(i => $(`seat${i}`).value === 'person');
   $('hints').setAttribute('aria-pressed', hints);
+  $('keys').setAttribute('aria-pressed', keys);
   renderWorth();
   renderMoves(worths);
   $('choices').hidden = view.over !== undefined;
@@ -173,6 +175,7 @@ function render() {
   renderClocks();
 }
 
+function count(n, word) { return `${n} ${word}${n === 1 ? '' : 's'}`; }
 function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 
 function renderClocks() {
@@ -194,7 +197,7 @@ function renderWorth() {
   else if (report?.book && report.done) text = 'From the opening book.';
   else if (report && !view.over) {
     const rate = report.millis ? Math.round(report.nodes / report.millis) : 0;
-    text = `Search: ${report.depth} plies, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;
+    text = `Search: ${count(report.depth, 'move')} ahead, ${report.nodes.toLocaleString('en')} positions, ${rate.toLocaleString('en')} thousand a second${report.done ? '' : ' …'}`;
   }
   $('search').textContent = report?.note ? `${text} ${capital(report.note)}.` : text;
 }
@@ -253,7 +256,6 @@ function summary(worths) {
 let listed = '';
 function renderReview() {
   const made = view.plies.filter(p => p.move), unknown = made.filter(p => !p.judged).length;
-  const count = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
   const sides = view.players.map((name, i) => {
     const own = made.filter(p => p.turn === i);
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
@@ -303,6 +305,23 @@ function resume() {
 
 for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', resume);
 
+// A reload keeps the players, their clocks, the pace of machines and the moves that were taken back. The
+// address does not have them, so a link does not choose players for somebody else.
+const selects = ['seat0', 'seat1', 'speed', 'limit'];
+addEventListener('pagehide', () => store(base, JSON.stringify({
+  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played,
+}), 'sessionStorage'));
+
+function restore() {
+  const kept = JSON.parse(stored(base, 'sessionStorage') ?? 'null');
+  if (!kept) return;
+  selects.forEach((id, i) => { $(id).value = kept.values[i]; });
+  if (kept.address !== location.href) return; // another play of the game
+  ({ from, moves, paused, played } = kept);
+  $('pause').setAttribute('aria-pressed', paused);
+  clock.set(kept.used);
+}
+
 // load takes the play from the address.
 function load() {
   const q = new URLSearchParams(location.search);
@@ -321,6 +340,11 @@ $('best').addEventListener('click', () => { if (report?.best) play(report.best);
 $('hints').addEventListener('click', () => {
   hints = !hints;
   store('hints', hints ? 'on' : 'off');
+  render();
+});
+$('keys').addEventListener('click', () => {
+  keys = !keys;
+  store('keys', keys ? 'on' : 'off');
   render();
 });
 $('pause').addEventListener('click', () => {
@@ -373,7 +397,7 @@ $('goto').addEventListener('submit', async e => {
   played = false;
   if (await show()) {
     say('');
-    clock.reset();
+    clock.set([0, 0]);
   } else [from, moves, made] = before;
 });
 addEventListener('pointerdown', () => { pressed = true; });
@@ -389,7 +413,8 @@ addEventListener('keydown', e => {
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
   if (e.key === 'ArrowLeft' && made) go(made - 1);
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
-  else if (view?.moves.some(m => m.name === e.key)) play(e.key);
+  else if (keys && view?.moves.some(m => m.name === e.key)) play(e.key);
 });
 
+restore();
 load();

@@ -47,6 +47,9 @@ const (
 	aheadMemory       = 128 << 10 // read-ahead of a worker
 	listsAhead        = 2         // how many intervals a worker may be ahead of the writer
 
+	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
+	nearShare = 32
+
 	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
 	inboxShare  = 4
@@ -259,7 +262,7 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 	if final {
 		entries = max(entries, all)
 	}
-	near := min(jobdir.MostNear, most)
+	near := min(1<<jobdir.NearBits, most)
 	bytes := entries*entryMemory + 3*near*slots + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }

@@ -18,10 +18,11 @@ const finalImages = 2
 
 // A final is what the workers of the final job share.
 type final struct {
-	job   *jobOf[game.Tiered]
-	tiers []*images.Tier
-	most  map[uint64]int // maximum number of lines, by range
-	plan  plan
+	job    *jobOf[game.Tiered]
+	tiers  []*jobdir.Tier
+	wholes []*images.Tier
+	most   map[uint64]int // maximum number of lines, by range
+	plan   plan
 }
 
 // runFinal merges the tiers of a solved game into one list by key. For each range, it merges
@@ -44,14 +45,16 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		t := images.NewTier(stored, r.left()/finalImages/len(job.Input))
-		f.tiers = append(f.tiers, t)
+		f.tiers = append(f.tiers, stored)
+		t := images.NewTier(stored.Half(), job.InputTier(i), stored.Ranges(), func() images.Loader { return stored.Cursor(f.plan.window) },
+			r.left()/finalImages/len(job.Input))
+		f.wholes = append(f.wholes, t)
 		n.shared += len(t.Ranges())*entryMemory + t.Memory()
 		for j, rng := range t.Ranges() {
-			slots := len(job.g.Low(t.Number(), rng))
+			slots := len(job.g.Low(stored.Number(), rng))
 			largest = max(largest, slots)
-			if t.Half() == nil {
-				slots = min(slots, t.MostRecords(j))
+			if stored.Half() == nil {
+				slots = min(slots, stored.MostRecords(j))
 			}
 			f.most[rng] += slots
 		}
@@ -104,8 +107,8 @@ func (f *final) cut(ts [][]uint64) (all []finalTask) {
 func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
 	cursors := make([]*images.Cursor, len(f.tiers))
-	for i, t := range f.tiers {
-		cursors[i] = t.Cursor(f.plan.window)
+	for i, t := range f.wholes {
+		cursors[i] = t.Cursor()
 	}
 	var b block.Block
 	seen := make(block.Set, block.Words(f.lows()))

@@ -75,7 +75,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
-	n := w.needs(slots)
+	n := w.needs(slots, r.memory()/nearShare)
 	if w.balanced != nil {
 		n.worker *= 2 // messages are merged before the tasks, and in them
 		n.shared += w.balanced.Limit(r.left() - n.of(1, presets[len(presets)-1]))
@@ -119,6 +119,7 @@ type work struct {
 	step         step.Step
 	input        *jobdir.Tier
 	predecessors *jobdir.Tier // for solve only
+	near         *jobdir.Near // the decoded blocks of input
 	ranges       []uint64     // of the output
 	plan         plan
 	balanced     *images.Balanced // nil: the output has no balanced positions
@@ -163,8 +164,9 @@ func (w *work) close() {
 	}
 }
 
-// needs returns the memory needs of the job; slots are the numbers of slots of its ranges.
-func (w *work) needs(slots []int) needs {
+// needs returns the memory needs of the job, and makes near; slots are the numbers of slots of
+// its ranges. near takes at most the given number of bytes, unless its smallest size takes more.
+func (w *work) needs(slots []int, nearMemory int) needs {
 	g := w.job.g
 	n := needs{shared: g.Tables(), windows: 1}
 	largest, all := 0, 0
@@ -173,12 +175,27 @@ func (w *work) needs(slots []int) needs {
 		all += s
 	}
 	n.shared += len(slots)*16 + all/presets[0].slots*taskMemory
-	near := 0
 	if w.input != nil {
+		most := jobdir.NearBits // bits of a section
+		var section, size, sizes [65]int
+		top := max(most, int(g.KeyBits()-g.LowBits()))
 		for i := range w.input.Len() {
-			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
+			rng := w.input.Range(i)
+			s := len(g.Low(w.input.Number(), rng))
+			largest = max(largest, s)
+			for b := most; b <= top; b++ {
+				if at := int(rng >> b); at != section[b] {
+					section[b], size[b] = at, 0
+				}
+				size[b] += blockMemory(s)
+				sizes[b] = max(sizes[b], size[b])
+			}
+			for top > most && sizes[top] > nearMemory {
+				top--
+			}
 		}
-		near = min(jobdir.MostNear, w.input.Len())
+		w.near = w.input.Near(uint(top), w.readers)
+		n.shared += 2*sizes[top] + jobdir.NearSpare*blockMemory(largest)
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -186,7 +203,7 @@ func (w *work) needs(slots []int) needs {
 		n.shared += w.predecessors.Len() * entryMemory
 	}
 	n.record = blockMemory(largest)
-	n.worker = (near+2)*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
+	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
 	return n
 }
@@ -199,7 +216,7 @@ func (w *work) newWorker(ctx context.Context) func(ranges []uint64, out *jobdir.
 			return nil
 		}
 	}
-	merge := w.newMerge()
+	merge := w.merge(w.near)
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
@@ -218,6 +235,11 @@ func (w *work) newWorker(ctx context.Context) func(ranges []uint64, out *jobdir.
 	}
 }
 
+// readers appends the ranges to which a block of the input sends messages.
+func (w *work) readers(dst []uint64, rng uint64) []uint64 {
+	return w.step.Outputs(dst, w.input.Number(), rng)
+}
+
 // openBalanced prepares the images of balanced positions, and adds the ranges that only images
 // reach.
 func (w *work) openBalanced() {
@@ -229,7 +251,10 @@ func (w *work) openBalanced() {
 	if w.job.Step == step.Solve {
 		kind = images.Scores
 	}
-	w.balanced = images.NewBalanced(g, w.job.Tier, kind, w.ranges, w.newMerge)
+	w.balanced = images.NewBalanced(g, w.job.Tier, kind, w.ranges, func() func() images.Merge {
+		near := w.input.Near(w.near.Bits(), w.readers)
+		return func() images.Merge { return w.merge(near) }
+	})
 	if w.balanced != nil && w.job.Step == step.Possible {
 		w.ranges = append(w.ranges, w.balanced.Ranges()...)
 		slices.Sort(w.ranges)
@@ -237,10 +262,12 @@ func (w *work) openBalanced() {
 	}
 }
 
-// newMerge returns a function that merges all messages to a range.
-func (w *work) newMerge() images.Merge {
+// merge returns a Merge of all messages.
+func (w *work) merge(near *jobdir.Near) images.Merge {
 	g, tier := w.job.g, w.job.Tier
-	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	from := near.Cursor(w.plan.window)
+	from.OpenOnly = w.job.Step == step.Possible // a terminal position has no successors
+	pull := &step.Puller{Step: w.step, From: from}
 	var predecessors *jobdir.TierCursor
 	half, _ := g.(*game.Half)
 	if w.predecessors != nil {

@@ -1,0 +1,30 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/urfave/cli/v2"
+)
+
+// AtLeast returns a usage error if a flag with one of these names is given and its number or
+// duration is less than least.
+func AtLeast(c *cli.Context, least int, names ...string) error {
+	return inRange(c, names, fmt.Sprintf("%d or more", least), func(n float64) bool { return n >= float64(least) })
+}
+
+// Positive is like AtLeast for values that must be more than 0.
+func Positive(c *cli.Context, names ...string) error {
+	return inRange(c, names, "more than 0", func(n float64) bool { return n > 0 })
+}
+
+func inRange(c *cli.Context, names []string, expected string, in func(float64) bool) error {
+	for _, name := range names {
+		n := reflect.ValueOf(c.Value(name)).Convert(reflect.TypeFor[float64]()).Float()
+		if c.IsSet(name) && (!in(n) || math.IsInf(n, 0)) {
+			return Usagef("--%s %v: expected %s", name, c.Value(name), expected)
+		}
+	}
+	return nil
+}

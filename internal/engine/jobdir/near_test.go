@@ -1,0 +1,90 @@
+package jobdir_test
+
+import (
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/table"
+)
+
+// loads counts the calls of Low, one for each block that a cursor decodes.
+type loads struct {
+	game.Tiered
+	mu  sync.Mutex
+	all int
+}
+
+func (l *loads) Low(tier int, rng uint64) []uint32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all++
+	return l.Tiered.Low(tier, rng)
+}
+
+// TestNear reads all blocks that both steps need of a tier, with one cursor and with two at a
+// time. Each block must be the one of its range. One cursor decodes each once if the section is
+// the tier, and more often if sections are smaller.
+func TestNear(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Tiered)
+	const tier = 10
+	files := []string{filepath.Join(solved.Dir(t, g), table.TierFile(g, tier))}
+	plain, err := jobdir.OpenTierFiles(store.Local{}, files, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	all := g.KeyBits() - g.LowBits()
+	for _, name := range []string{step.Possible, step.Solve} {
+		s := step.New(name, g)
+		for _, bits := range []uint{all, 2} {
+			for _, cursors := range []int{1, 2} {
+				counted := &loads{Tiered: g}
+				in, err := jobdir.OpenTierFiles(store.Local{}, files, counted, tier)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer in.Close()
+				near := in.Near(bits, func(dst []uint64, rng uint64) []uint64 { return s.Outputs(dst, tier, rng) })
+				var homes []uint64
+				for i := range in.Len() {
+					homes = s.Outputs(homes, tier, in.Range(i))
+				}
+				slices.Sort(homes)
+				homes = slices.Compact(homes)
+				var readers sync.WaitGroup
+				for i := range cursors {
+					readers.Go(func() {
+						c, p := near.Cursor(100), plain.Cursor(100)
+						var want block.Block
+						for at := i; at < len(homes); at += cursors {
+							for _, rng := range s.Inputs(nil, s.OutputTier(tier), homes[at]) {
+								got, err := c.Block(homes[at], rng)
+								if err != nil {
+									t.Error(err)
+									return
+								}
+								ok, err := p.Load(&want, rng)
+								if err != nil || ok != (got != nil) || ok && (got.Range != rng || !slices.Equal(got.Val, want.Val)) {
+									t.Errorf("%s, %d cursors: the block of range %#x is wrong, %v", name, cursors, rng, err)
+									return
+								}
+							}
+						}
+					})
+				}
+				readers.Wait()
+				if cursors == 1 && (counted.all > in.Len()) != (bits < all) {
+					t.Errorf("%s, sections of %d bits: %d blocks are decoded %d times", name, bits, in.Len(), counted.all)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package export
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/table"
+)
+
+// exported runs an export of a table, and returns what it writes.
+func exported(t *testing.T, tab *table.Table, form string, dots bool, write func(*Exporter) error) string {
+	t.Helper()
+	scan, err := tab.Scan(func(int) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	x := &Exporter{Game: tab.Game(), Form: Forms[form], Wanted: func(game.Value) bool { return true }, Scan: scan, Out: &out, Dots: dots}
+	if err := write(x); err != nil {
+		t.Fatal(err)
+	}
+	return Forms[form].Header + out.String()
+}
+
+// records parses what an export has written, by a parser of its format.
+func records(t *testing.T, form, text string) (all [][]string) {
+	t.Helper()
+	switch form {
+	case "csv":
+		r, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r[1:]
+	case "jsonl":
+		for line := range strings.Lines(text) {
+			var r struct {
+				Position, Value, Outcome string
+				Hash                     uint64
+				Remoteness               *int
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			remoteness := ""
+			if r.Remoteness != nil {
+				remoteness = fmt.Sprint(*r.Remoteness)
+			}
+			all = append(all, []string{r.Position, fmt.Sprint(r.Hash), r.Value, remoteness, r.Outcome})
+		}
+		return all
+	}
+	for line := range strings.Lines(text) {
+		all = append(all, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return all[1:]
+}
+
+// TestForms exports games of each method in every format: the records must be those of look-ups
+// of all positions, in the order of tiers and hashes.
+func TestForms(t *testing.T) {
+	for _, spec := range []string{"connectn width=3 height=2 connect=2", "mancala pits=2 stones=1", "quickcross width=3 height=2 connect=3", "dodgem size=2"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		var positions []game.Position
+		tier := func(game.Position) int { return 0 }
+		if a, ok := g.(game.Acyclic); ok {
+			tier = a.Tier
+		}
+		for p := range gametest.Search(g) {
+			positions = append(positions, p)
+		}
+		slices.SortFunc(positions, func(a, b game.Position) int {
+			if x, y := tier(a), tier(b); x != y {
+				return x - y
+			}
+			return map[bool]int{true: -1, false: 1}[a < b]
+		})
+		for _, dots := range []bool{false, true} {
+			var want [][]string
+			for _, p := range positions {
+				v, ok, err := tab.Lookup(p)
+				if !ok || err != nil {
+					t.Fatalf("%s: %d: %v, %v", spec, p, ok, err)
+				}
+				text, worth := string(g.AppendText(nil, p)), notation.ValueOf(g, p, v)
+				if dots {
+					text = strings.ReplaceAll(text, " ", ".")
+				}
+				want = append(want, []string{text, fmt.Sprint(p), worth.Word(), worth.Number(), g.Values().Word(v.Outcome())})
+			}
+			for form := range Forms {
+				all := exported(t, tab, form, dots, func(x *Exporter) error { return x.All(t.Context()) })
+				if got := records(t, form, all); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s as %s, dots %v: %d records, want %d:\n%s", spec, form, dots, len(got), len(want), all)
+				}
+				// A sample that is larger than the table is the complete table.
+				if sample := exported(t, tab, form, dots, func(x *Exporter) error { return x.Sample(t.Context(), len(want)+1, 1) }); sample != all {
+					t.Errorf("%s as %s: the sample of all positions differs from the export", spec, form)
+				}
+			}
+		}
+	}
+}
+
+// TestSampleAll checks the samples of tables that are read completely: n different lines of the
+// export, in its order, which depend on the seed alone.
+func TestSampleAll(t *testing.T) {
+	tab := solved.Table(t, solved.Game(t, "quickcross width=3 height=2 connect=3"))
+	all := exported(t, tab, "tsv", false, func(x *Exporter) error { return x.All(t.Context()) })
+	const n = 20
+	sample := func(seed uint64) string {
+		return exported(t, tab, "tsv", false, func(x *Exporter) error { return x.sampleAll(t.Context(), n, seed) })
+	}
+	first := sample(1)
+	if first != sample(1) || first == sample(2) {
+		t.Error("the sample does not depend on the seed alone")
+	}
+	rest := all
+	for line := range strings.Lines(first) {
+		_, after, ok := strings.Cut(rest, line)
+		if !ok {
+			t.Fatalf("%q is not in the export, or not in its order", line)
+		}
+		rest = after
+	}
+	if lines := strings.Count(first, "\n"); lines != n+1 {
+		t.Errorf("%d lines, want a header and %d", lines, n)
+	}
+}

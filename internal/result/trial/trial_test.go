@@ -1,0 +1,115 @@
+package trial_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+)
+
+// TestMain runs a step if the test is started under its name.
+func TestMain(m *testing.M) {
+	switch name := filepath.Base(os.Args[0]); {
+	case strings.HasSuffix(name, "_map"):
+		stream.Mapper(all.Kinds()...)
+	case strings.HasSuffix(name, "_reduce"):
+		stream.Reducer(all.Kinds()...)
+	}
+	os.Exit(m.Run())
+}
+
+// TestRun runs the job that computes tier 2 of Connect N on 2×2 from both positions of tier 1,
+// with programs that change lines of ours. The wrong program, the lines of its input and the line
+// must be found.
+func TestRun(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, data := t.TempDir(), t.TempDir()
+	for _, name := range []string{"possible_map", "possible_reduce"} {
+		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := solved.Game(t, "connectn width=2 height=2 connect=2")
+	input := filepath.Join(data, "data_first1")
+	if err := os.Mkdir(input, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	files, err := jobdir.SealAll(store.Local{}, input)
+	if err == nil {
+		err = (&store.Seal{Game: g.Spec(), Job: "data_first1", Files: files}).Write(store.Local{}, input)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(program, input, expected, found string) *trial.WrongLine {
+		return &trial.WrongLine{Program: program, Input: []string{input}, Expected: expected, Found: found}
+	}
+	// Our mapper prints 04 and 0a for 02, 11 and 20 for 10.
+	for _, test := range []struct {
+		name, maps, reduces string // the programs are ours, followed by these filters; "": not replaced
+		want                *trial.WrongLine
+		fails               bool // the job itself fails
+	}{
+		{"right", "cat", "cat", nil, false},
+		{"map omits a line", "grep -v 11", "", wrong("possible_map", "10", "11", ""), false},
+		{"map adds a line", "sed 'p;s/0a/01/'", "", wrong("possible_map", "02", "", "01"), true},
+		{"map changes a line", "sed s/0a/x/", "", wrong("possible_map", "02", "0a", "x"), true},
+		{"reduce omits a line", "", "grep -v 11", wrong("possible_reduce", "11", "11", ""), false},
+		{"reduce adds a value", "", "sed 's/11/11\\t6/'", wrong("possible_reduce", "11", "11", "11\t6"), false},
+		{"right map, wrong reduce", "cat", "grep -v 11", wrong("possible_reduce", "11", "11", ""), false},
+		{"wrong map, right reduce", "grep -v 11", "cat", wrong("possible_map", "10", "11", ""), false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			theirs := &pipe.Runner{Bin: bin, Programs: make(map[string]string)}
+			for name, filter := range map[string]string{"possible_map": test.maps, "possible_reduce": test.reduces} {
+				if filter != "" {
+					theirs.Programs[name] = filepath.Join(bin, name) + " | " + filter
+				}
+			}
+			dir := t.TempDir()
+			out := filepath.Join(dir, "data_first2")
+			if err := os.Mkdir(out, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
+			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
+				Tier: 2, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
+			var got *trial.WrongLine
+			if !errors.As(err, &got) && err != nil {
+				t.Fatal(err)
+			}
+			if got != nil {
+				if (got.Why != nil) != test.fails {
+					t.Errorf("the error of the job is %v", got.Why)
+				}
+				got.Why = nil
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("%#v, want %#v", got, test.want)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}

@@ -127,15 +127,8 @@ func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
 	if h.images != nil && h.number == i {
 		return h.images, nil
 	}
-	first, last := uint64(0), ^uint64(0)
-	if i > 0 {
-		first = h.borders[i-1]
-	}
-	if i < len(h.borders) {
-		last = h.borders[i] - 1
-	}
 	h.images = nil
-	images, newMerge := New(h.g, h.tier, h.kind, first, last), h.pass()
+	images, newMerge := New(h.g, h.tier, h.kind, part(h.rows, h.borders, i)), h.pass()
 	err := parallel.Each(ctx, cmp.Or(h.Workers, runtime.GOMAXPROCS(0)), len(h.ranges), atOnce, func() func(int) error {
 		merge := newMerge()
 		var b block.Block
@@ -156,6 +149,19 @@ func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
 	}
 	h.number, h.images = i, images
 	return images, nil
+}
+
+// part returns the ranges of the i-th interval. borders are the first ranges of the intervals after
+// the first.
+func part(ranges, borders []uint64, i int) []uint64 {
+	first, end := 0, len(ranges)
+	if i > 0 {
+		first, _ = slices.BinarySearch(ranges, borders[i-1])
+	}
+	if i < len(borders) {
+		end, _ = slices.BinarySearch(ranges, borders[i])
+	}
+	return ranges[first:end]
 }
 
 // keep returns a copy of b, only with what the messages have changed.

@@ -4,6 +4,7 @@
 package images
 
 import (
+	"encoding/binary"
 	"maps"
 	"math/bits"
 	"slices"
@@ -25,24 +26,29 @@ const (
 	Values
 )
 
-// Images are the mirror images of positions of a tier, in an interval of ranges. They have a
-// byte for each slot of these ranges.
+// Images are the mirror images of positions of a tier, in some ranges. They have a byte for each slot
+// of these ranges.
 type Images struct {
-	g           *game.Half
-	tier        int
-	kind        Kind
-	first, last uint64
+	g     *game.Half
+	tier  int
+	kind  Kind
+	at    map[uint64]int // by range, the index in bytes of its first slot
+	bytes []byte         // by slot: 0 if it is not the image of a selected position
 
 	mu     sync.RWMutex
 	places map[placesKey]*places
-	row    map[uint64]int32 // by range, the index in rows
-	rows   [][]byte         // by slot: 0 if it is not the image of a selected position
 }
 
-// New returns Images in ranges first to last (inclusive) of a tier.
-func New(g *game.Half, tier int, kind Kind, first, last uint64) *Images {
-	return &Images{g: g, tier: tier, kind: kind, first: first, last: last,
-		places: make(map[placesKey]*places), row: make(map[uint64]int32)}
+// New returns Images in the given ranges of a tier, which have slots.
+func New(g *game.Half, tier int, kind Kind, ranges []uint64) *Images {
+	m := &Images{g: g, tier: tier, kind: kind, at: make(map[uint64]int, len(ranges)), places: make(map[placesKey]*places)}
+	n := 0
+	for _, rng := range ranges {
+		m.at[rng] = n
+		n += len(g.Halved.Low(tier, rng))
+	}
+	m.bytes = make([]byte, n)
+	return m
 }
 
 // Of returns a set of slots of a range that has all slots with selected positions; nil if there
@@ -61,8 +67,9 @@ func (k Kind) Of(g *game.Half, tier int, rng uint64) block.Set {
 // places says where the images of the slots of a range are. Ranges with the same slots share it,
 // unless their mirror images differ in the bits that become part of a range.
 type places struct {
-	row []int32  // by slot, the index in rows; -1: not in the interval
-	low []uint32 // by slot, its part of the low part of its image; nil: 0 for all
+	row  []int    // by slot, the index in bytes of the range of its image; -1: none
+	part []uint16 // by slot, the index in low; nil: 0 for all
+	low  []uint32 // parts of the low part of an image
 }
 
 type placesKey struct {
@@ -72,21 +79,24 @@ type placesKey struct {
 }
 
 // Add adds the images of the selected positions of a block. Several goroutines may call it, with
-// different blocks.
+// different blocks: each writes the bytes of its own images.
 func (m *Images) Add(b *block.Block) {
 	of := m.kind.Of(m.g, m.tier, b.Range)
 	if of == nil {
 		return
 	}
 	high := m.g.Mirror(b.Range << m.g.LowBits())
-	at, rows := m.placesOf(b.Low, of, high>>m.g.LowBits())
-	low := uint32(high & (1<<m.g.LowBits() - 1))
+	at := m.placesOf(b.Low, of, high>>m.g.LowBits())
+	var few [maxFew]int
+	slots := few[:0] // of the parts
+	for _, low := range at.low {
+		slots = append(slots, m.g.Slot(uint32(high)&(1<<m.g.LowBits()-1)|low))
+	}
 	from, without := b.Open, block.Set(nil)
 	if m.kind == Values {
 		from = b.Done
 		_, without = m.g.Stored(m.tier, b.Range)
 	}
-	slot, value := m.g.Slot(low), byte(1)
 	for i, w := range from {
 		w &= of[i]
 		if without != nil {
@@ -98,26 +108,29 @@ func (m *Images) Add(b *block.Block) {
 			if row < 0 {
 				continue
 			}
-			if at.low != nil {
-				slot = m.g.Slot(low | at.low[s])
+			slot, value := slots[0], byte(1)
+			if at.part != nil {
+				slot = slots[at.part[s]]
 			}
 			if m.kind != Reached {
 				value = b.Val[s]
 			}
-			rows[row][slot] = value
+			m.bytes[row+slot] = value
 		}
 	}
 }
 
-// placesOf returns the places of the images of a list of low parts, and the rows that they refer
-// to.
-func (m *Images) placesOf(low []uint32, of block.Set, high uint64) (*places, [][]byte) {
+// maxFew is a number of parts for which Add needs no memory.
+const maxFew = 128
+
+// placesOf returns the places of the images of a list of low parts.
+func (m *Images) placesOf(low []uint32, of block.Set, high uint64) *places {
 	key := placesKey{&low[0], &of[0], high}
 	m.mu.RLock()
-	at, rows := m.places[key], m.rows
+	at := m.places[key]
 	m.mu.RUnlock()
 	if at != nil {
-		return at, rows
+		return at
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,33 +138,38 @@ func (m *Images) placesOf(low []uint32, of block.Set, high uint64) (*places, [][
 		at = m.newPlaces(low, of, high)
 		m.places[key] = at
 	}
-	return at, m.rows
+	return at
 }
 
-// newPlaces makes places, and the rows of the ranges that are in the interval.
+// newPlaces makes places.
 func (m *Images) newPlaces(low []uint32, of block.Set, high uint64) *places {
-	at := &places{row: make([]int32, len(low)), low: make([]uint32, len(low))}
-	shift, none := m.g.LowBits(), true
+	at := &places{row: make([]int, len(low)), part: make([]uint16, len(low))}
+	parts := make(map[uint32]uint16)
+	shift := m.g.LowBits()
 	for s, l := range low {
 		at.row[s] = -1
-		image := m.g.Mirror(uint64(l))
-		rng := high | image>>shift
-		if !of.Has(s) || rng < m.first || rng > m.last {
+		if !of.Has(s) {
 			continue
 		}
-		if at.low[s] = uint32(image & (1<<shift - 1)); at.low[s] != 0 {
-			none = false
-		}
-		row, ok := m.row[rng]
+		image := m.g.Mirror(uint64(l))
+		row, ok := m.at[high|image>>shift]
 		if !ok {
-			row = int32(len(m.rows))
-			m.row[rng] = row
-			m.rows = append(m.rows, make([]byte, len(m.g.Halved.Low(m.tier, rng))))
+			continue
 		}
-		at.row[s] = row
+		own := uint32(image & (1<<shift - 1))
+		part, ok := parts[own]
+		if !ok {
+			part = uint16(len(at.low))
+			parts[own] = part
+			at.low = append(at.low, own)
+		}
+		at.row[s], at.part[s] = row, part
 	}
-	if none {
-		at.low = nil
+	if len(at.low) < 2 {
+		at.part = nil
+	}
+	if len(at.low) == 0 {
+		at.low = []uint32{0} // no image is in the ranges
 	}
 	return at
 }
@@ -160,19 +178,21 @@ func (m *Images) newPlaces(low []uint32, of block.Set, high uint64) *places {
 // positions (Reached), as better scores of its open positions (Scores), or as positions with a
 // value (Values).
 func (m *Images) Merge(b *block.Block) {
-	i, ok := m.row[b.Range]
+	at, ok := m.at[b.Range]
 	if !ok {
 		return
 	}
-	row := m.rows[i]
+	row := m.bytes[at : at+b.Len()]
 	switch m.kind {
 	case Reached:
-		for slot, v := range row {
-			b.Open[slot>>6] |= uint64(v) << (slot & 63)
-		}
+		reach(b.Open, row)
 	case Scores:
-		for _, slot := range b.OpenSlots() {
-			b.Val[slot] = max(b.Val[slot], row[slot])
+		_, balanced := m.g.Stored(m.tier, b.Range)
+		for i, w := range balanced {
+			for w &= b.Open[i]; w != 0; w &= w - 1 {
+				slot := i<<6 + bits.TrailingZeros64(w)
+				b.Val[slot] = max(b.Val[slot], row[slot])
+			}
 		}
 	case Values:
 		for slot, v := range row {
@@ -184,8 +204,25 @@ func (m *Images) Merge(b *block.Block) {
 	}
 }
 
-// Ranges returns the ranges that have images, ascending.
-func (m *Images) Ranges() []uint64 { return slices.Sorted(maps.Keys(m.row)) }
+// reach adds the slots whose byte is 1, not 0, to a set.
+func reach(set block.Set, row []byte) {
+	for i := range set {
+		var w uint64
+		for n := 0; n < 64 && len(row) > 0; n += 8 {
+			if len(row) < 8 {
+				for j, v := range row {
+					w |= uint64(v) << (n + j)
+				}
+				row = nil
+				break
+			}
+			// The multiplication gathers the lowest bit of each byte in the highest byte.
+			w |= binary.LittleEndian.Uint64(row) * 0x0102040810204080 >> 56 << n
+			row = row[8:]
+		}
+		set[i] |= w
+	}
+}
 
 // Ranges returns the ranges of the images of all slots in the given ranges that may contain
 // selected positions, ascending.

@@ -21,6 +21,7 @@ type Tier struct {
 	number  int
 	stored  []uint64 // the ranges with stored positions
 	open    func() Loader
+	images  []uint64 // the ranges with images
 	ranges  []uint64
 	borders []uint64 // the first ranges of the intervals after the first
 	bytes   int      // the memory of the images
@@ -56,9 +57,9 @@ func NewTier(half *game.Half, tier int, ranges []uint64, open func() Loader, mem
 	if w.half == nil {
 		return w
 	}
-	images := Ranges(half, tier, Values, ranges)
+	w.images = Ranges(half, tier, Values, ranges)
 	sum := 0
-	for _, rng := range images {
+	for _, rng := range w.images {
 		size := len(half.Halved.Low(tier, rng)) + rowMemory
 		if sum += size; sum > max(memory/2, leastInterval) {
 			w.borders = append(w.borders, rng)
@@ -67,7 +68,7 @@ func NewTier(half *game.Half, tier int, ranges []uint64, open func() Loader, mem
 		w.bytes += size
 	}
 	w.bytes = min(w.bytes, max(memory, 2*leastInterval))
-	w.ranges = slices.Concat(ranges, images)
+	w.ranges = slices.Concat(ranges, w.images)
 	slices.Sort(w.ranges)
 	w.ranges = slices.Compact(w.ranges)
 	return w
@@ -89,15 +90,8 @@ func (t *Tier) imagesOf(rng uint64) (*Images, error) {
 			return held.images, nil
 		}
 	}
-	first, last := uint64(0), ^uint64(0)
-	if i > 0 {
-		first = t.borders[i-1]
-	}
-	if i < len(t.borders) {
-		last = t.borders[i] - 1
-	}
 	t.held = t.held[:min(len(t.held), 1)] // so that its memory can be used
-	images := New(t.half, t.number, Values, first, last)
+	images := New(t.half, t.number, Values, part(t.images, t.borders, i))
 	err := parallel.Each(context.Background(), runtime.GOMAXPROCS(0), len(t.stored), atOnce, func() func(int) error {
 		c := t.open()
 		var b block.Block

@@ -3,6 +3,7 @@ package images
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sort"
@@ -18,7 +19,7 @@ import (
 // image from stored positions. So the messages to all ranges with balanced positions are merged
 // first, and then each range gets the images of the messages to the others.
 //
-// If messages and images do not fit into memory, images are made in one interval of ranges after
+// If the merged messages do not fit into memory, images are made in one interval of ranges after
 // the other, and the messages are merged again for each interval and each range. It is safe for
 // concurrent use, and fastest if all goroutines merge ascending ranges.
 type Balanced struct {
@@ -29,7 +30,7 @@ type Balanced struct {
 	kind    Kind
 	pass    func() func() Merge
 	ranges  []uint64       // that have balanced positions before images are added
-	rows    []uint64       // of images
+	rows    []uint64       // that get images; the same, unless the images are new positions
 	kept    []*block.Block // by index in ranges, with the messages; nil: not kept
 	borders []uint64       // the first ranges of the intervals after the first
 
@@ -62,7 +63,9 @@ func NewBalanced(g *game.Half, tier int, kind Kind, ranges []uint64, pass func()
 	if len(h.ranges) == 0 {
 		return nil
 	}
-	h.rows = Ranges(g, tier, kind, h.ranges)
+	if h.rows = h.ranges; kind == Reached {
+		h.rows = Ranges(g, tier, kind, h.ranges)
+	}
 	return h
 }
 
@@ -74,18 +77,27 @@ func (h *Balanced) Ranges() []uint64 { return h.rows }
 
 // Limit sets how many bytes messages and images may use, and returns how many they use at most.
 func (h *Balanced) Limit(memory int) (used int) {
-	size := func(rng uint64) int { return len(h.g.Halved.Low(h.tier, rng)) + rowMemory }
+	size := func(rng uint64) int { // of its images
+		n := len(h.g.Halved.Low(h.tier, rng))
+		if h.kind == Reached {
+			n /= 8
+		}
+		return n + rowMemory
+	}
 	places, all, kept := len(h.rows)*placeMemory, 0, 0
 	for _, rng := range h.rows {
 		all += size(rng)
 	}
 	for _, rng := range h.ranges {
-		slots := size(rng)
-		if kept += rowMemory + slots/8; h.kind == Scores {
-			kept += slots + slots/8
+		n := size(rng)
+		if kept += n; h.kind == Scores {
+			kept += n / 4
 		}
 	}
-	if used = places + all + kept; used <= memory {
+	if used = places + kept; h.kind == Reached {
+		used += all
+	}
+	if used <= memory {
 		h.kept = make([]*block.Block, len(h.ranges))
 		return used
 	}
@@ -112,7 +124,11 @@ func (h *Balanced) Merge(ctx context.Context, b *block.Block, rng uint64, merge 
 	if ok = h.load(b, rng); !ok {
 		ok, err = merge(b, rng)
 	}
-	if ok {
+	switch {
+	case !ok || err != nil:
+	case h.kept != nil && h.kind == Scores:
+		h.gather(b, images)
+	default:
 		images.Merge(b)
 	}
 	return ok, err
@@ -128,7 +144,16 @@ func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
 		return h.images, nil
 	}
 	h.images = nil
-	images, newMerge := New(h.g, h.tier, h.kind, part(h.rows, h.borders, i)), h.pass()
+	var images *Images
+	if h.kept != nil && h.kind == Scores { // gather finds them in kept
+		images = New(h.g, h.tier, h.kind, nil)
+		for i, rng := range h.ranges {
+			images.at[rng] = i
+		}
+	} else {
+		images = New(h.g, h.tier, h.kind, part(h.rows, h.borders, i))
+	}
+	newMerge := h.pass()
 	err := parallel.Each(ctx, cmp.Or(h.Workers, runtime.GOMAXPROCS(0)), len(h.ranges), atOnce, func() func(int) error {
 		merge := newMerge()
 		var b block.Block
@@ -137,9 +162,11 @@ func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
 			if err != nil || !ok {
 				return err
 			}
-			images.Add(&b)
 			if h.kept != nil {
 				h.kept[i] = h.keep(&b)
+			}
+			if h.kept == nil || h.kind == Reached {
+				images.Add(&b)
 			}
 			return nil
 		}
@@ -162,6 +189,31 @@ func part(ranges, borders []uint64, i int) []uint64 {
 		end, _ = slices.BinarySearch(ranges, borders[i])
 	}
 	return ranges[first:end]
+}
+
+// gather merges the scores of the images in the range of b into it, from the messages that were
+// kept. places has the index of each range. It needs no memory for images, but reads the scores in
+// another order than they were kept.
+func (h *Balanced) gather(b *block.Block, places *Images) {
+	of := h.kind.Of(h.g, h.tier, b.Range)
+	var few [maxFew]int
+	at, slots := places.placesOf(b, of, few[:0])
+	for i, w := range of {
+		for w &= b.Open[i]; w != 0; w &= w - 1 {
+			s := i<<6 + bits.TrailingZeros64(w)
+			row := at.row[s]
+			if row < 0 || h.kept[row] == nil {
+				continue
+			}
+			from, slot := h.kept[row], slots[0]
+			if at.part != nil {
+				slot = slots[at.part[s]]
+			}
+			if from.Open.Has(slot) {
+				b.Val[s] = max(b.Val[s], from.Val[slot])
+			}
+		}
+	}
 }
 
 // keep returns a copy of b, only with what the messages have changed.

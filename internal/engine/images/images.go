@@ -4,11 +4,11 @@
 package images
 
 import (
-	"encoding/binary"
 	"maps"
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -27,13 +27,15 @@ const (
 )
 
 // Images are the mirror images of positions of a tier, in some ranges. They have a byte for each slot
-// of these ranges.
+// of these ranges, or a bit if the kind is Reached.
 type Images struct {
-	g     *game.Half
-	tier  int
-	kind  Kind
-	at    map[uint64]int // by range, the index in bytes of its first slot
-	bytes []byte         // by slot: 0 if it is not the image of a selected position
+	g    *game.Half
+	tier int
+	kind Kind
+	at   map[uint64]int // by range, the index of its first byte or word; or that in Balanced.kept
+	// One of these, by slot, has 0 where there is no image of a selected position.
+	bytes []byte
+	words []uint64
 
 	mu     sync.RWMutex
 	places map[placesKey]*places
@@ -45,9 +47,17 @@ func New(g *game.Half, tier int, kind Kind, ranges []uint64) *Images {
 	n := 0
 	for _, rng := range ranges {
 		m.at[rng] = n
-		n += len(g.Halved.Low(tier, rng))
+		slots := len(g.Halved.Low(tier, rng))
+		if kind == Reached {
+			slots = block.Words(slots)
+		}
+		n += slots
 	}
-	m.bytes = make([]byte, n)
+	if kind == Reached {
+		m.words = make([]uint64, n)
+	} else {
+		m.bytes = make([]byte, n)
+	}
 	return m
 }
 
@@ -67,7 +77,7 @@ func (k Kind) Of(g *game.Half, tier int, rng uint64) block.Set {
 // places says where the images of the slots of a range are. Ranges with the same slots share it,
 // unless their mirror images differ in the bits that become part of a range.
 type places struct {
-	row  []int    // by slot, the index in bytes of the range of its image; -1: none
+	row  []int    // by slot, Images.at of the range of its image; -1: none
 	part []uint16 // by slot, the index in low; nil: 0 for all
 	low  []uint32 // parts of the low part of an image
 }
@@ -79,19 +89,14 @@ type placesKey struct {
 }
 
 // Add adds the images of the selected positions of a block. Several goroutines may call it, with
-// different blocks: each writes the bytes of its own images.
+// different blocks.
 func (m *Images) Add(b *block.Block) {
 	of := m.kind.Of(m.g, m.tier, b.Range)
 	if of == nil {
 		return
 	}
-	high := m.g.Mirror(b.Range << m.g.LowBits())
-	at := m.placesOf(b.Low, of, high>>m.g.LowBits())
 	var few [maxFew]int
-	slots := few[:0] // of the parts
-	for _, low := range at.low {
-		slots = append(slots, m.g.Slot(uint32(high)&(1<<m.g.LowBits()-1)|low))
-	}
+	at, slots := m.placesOf(b, of, few[:0])
 	from, without := b.Open, block.Set(nil)
 	if m.kind == Values {
 		from = b.Done
@@ -108,23 +113,35 @@ func (m *Images) Add(b *block.Block) {
 			if row < 0 {
 				continue
 			}
-			slot, value := slots[0], byte(1)
+			slot := slots[0]
 			if at.part != nil {
 				slot = slots[at.part[s]]
 			}
-			if m.kind != Reached {
-				value = b.Val[s]
+			if m.kind == Reached {
+				atomic.OrUint64(&m.words[row+slot>>6], 1<<(slot&63))
+			} else {
+				m.bytes[row+slot] = b.Val[s] // no other goroutine writes this byte
 			}
-			m.bytes[row+slot] = value
 		}
 	}
 }
 
-// maxFew is a number of parts for which Add needs no memory.
+// maxFew is a number of parts whose slots fit on the stack.
 const maxFew = 128
 
-// placesOf returns the places of the images of a list of low parts.
-func (m *Images) placesOf(low []uint32, of block.Set, high uint64) *places {
+// placesOf returns the places of the images of a block's slots, and appends the slot of each of
+// their parts.
+func (m *Images) placesOf(b *block.Block, of block.Set, slots []int) (*places, []int) {
+	image := m.g.Mirror(b.Range << m.g.LowBits())
+	at := m.sharedPlaces(b.Low, of, image>>m.g.LowBits())
+	for _, low := range at.low {
+		slots = append(slots, m.g.Slot(uint32(image)&(1<<m.g.LowBits()-1)|low))
+	}
+	return at, slots
+}
+
+// sharedPlaces returns the places for a list of low parts, and makes them the first time.
+func (m *Images) sharedPlaces(low []uint32, of block.Set, high uint64) *places {
 	key := placesKey{&low[0], &of[0], high}
 	m.mu.RLock()
 	at := m.places[key]
@@ -182,11 +199,11 @@ func (m *Images) Merge(b *block.Block) {
 	if !ok {
 		return
 	}
-	row := m.bytes[at : at+b.Len()]
 	switch m.kind {
 	case Reached:
-		reach(b.Open, row)
+		b.Open.Union(m.words[at : at+len(b.Open)])
 	case Scores:
+		row := m.bytes[at : at+b.Len()]
 		_, balanced := m.g.Stored(m.tier, b.Range)
 		for i, w := range balanced {
 			for w &= b.Open[i]; w != 0; w &= w - 1 {
@@ -195,32 +212,12 @@ func (m *Images) Merge(b *block.Block) {
 			}
 		}
 	case Values:
-		for slot, v := range row {
+		for slot, v := range m.bytes[at : at+b.Len()] {
 			if v != 0 {
 				b.Done.Add(slot)
 				b.Val[slot] = v
 			}
 		}
-	}
-}
-
-// reach adds the slots whose byte is 1, not 0, to a set.
-func reach(set block.Set, row []byte) {
-	for i := range set {
-		var w uint64
-		for n := 0; n < 64 && len(row) > 0; n += 8 {
-			if len(row) < 8 {
-				for j, v := range row {
-					w |= uint64(v) << (n + j)
-				}
-				row = nil
-				break
-			}
-			// The multiplication gathers the lowest bit of each byte in the highest byte.
-			w |= binary.LittleEndian.Uint64(row) * 0x0102040810204080 >> 56 << n
-			row = row[8:]
-		}
-		set[i] |= w
 	}
 }
 

@@ -338,13 +338,13 @@ func TestTUIKept(t *testing.T) {
 	term.types("QQ")
 	term.ends(0)
 
-	for words, shows := range map[string]string{
-		"connectn --width 4":    `New game(.|\n)*machine: strong`, // another game
-		"connectn --you second": `last: 0 by X \(machine\)`,
-		"connectn --fresh":      `New game(.|\n)*machine: 1s a move`,
+	for _, tt := range []struct{ words, shows string }{
+		{"connectn --width 4", `New game(.|\n)*machine: strong`}, // another game
+		{"connectn --you second", `last: 0 by X \(machine\)`},
+		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`}, // its settings replace the ones before
 	} {
-		term = start(words)
-		term.shows(shows)
+		term = start(tt.words)
+		term.shows(tt.shows)
 		term.cmd.Process.Signal(syscall.SIGTERM)
 		term.ends(143)
 	}

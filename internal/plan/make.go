@@ -178,7 +178,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 		bits := valueBits(of.Positions/max(1, min(of.Cells, of.Positions)), last-i, won[i])
 		if half := game.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
-			t.stored, t.kept = stored.Positions, keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
+			t.stored, t.kept = stored.Positions, halfTimes*keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
 			if inline {
 				of = stored
 			}
@@ -237,6 +237,11 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 	// At the end, only the table is left.
 	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
 }
+
+// halfTimes is by how much the table is larger than the share of its slots would make it: play
+// reaches more of the balanced positions than of others. Boards of 20 to 30 squares took 1.00 to
+// 1.15 times that.
+const halfTimes = 1.06
 
 // halfOf returns the part of a tier that is stored: the shares of the slots and of the ranges.
 func halfOf(t count.Tier, half *game.Half) count.Tier {

@@ -1,6 +1,10 @@
 package game
 
-import "github.com/treereduce/treereduce/game/block"
+import (
+	"sync"
+
+	"github.com/treereduce/treereduce/game/block"
+)
 
 // Halved is a Tiered game that stores only about half of its positions: at least one of each
 // position and its mirror image. If both are stored, the position is called balanced.
@@ -33,14 +37,17 @@ type Halved interface {
 
 // A Half is a Halved game restricted to the positions that are stored. Ranges without such
 // positions have no slots; the slots of all others are those of the whole game.
-type Half struct{ Halved }
+type Half struct {
+	Halved
+	images sync.Map // by *uint32, the first of a list of low parts: *LowImages
+}
 
 var _ Tiered = (*Half)(nil)
 
 // HalfOf returns the stored half of a game; nil if the game stores all its positions.
 func HalfOf(g Tiered) *Half {
 	if h, ok := g.(Halved); ok {
-		return &Half{h}
+		return &Half{Halved: h}
 	}
 	return nil
 }
@@ -91,6 +98,49 @@ func (h *Half) Keep(b *block.Block) {
 	b.Open.Intersect(b.Open, stored)
 	b.Done.Intersect(b.Done, stored)
 }
+
+// LowImages are the mirror images of a list of low parts: what each adds to the range and to the low
+// part of the image of its position. There are few different parts of at least one kind.
+type LowImages struct {
+	Ranges []uint64 // different parts of ranges
+	Lows   []uint32 // different parts of low parts
+	Range  []uint32 // by slot, the index in Ranges
+	Low    []uint16 // by slot, the index in Lows; nil if there is only one
+}
+
+// LowImages returns the images of a list that Low returned. The caller must not modify them.
+func (h *Half) LowImages(low []uint32) *LowImages {
+	if found, ok := h.images.Load(&low[0]); ok {
+		return found.(*LowImages)
+	}
+	m := &LowImages{Range: make([]uint32, len(low)), Low: make([]uint16, len(low))}
+	ranges, lows := make(map[uint64]uint32), make(map[uint32]uint16)
+	for slot, l := range low {
+		image := h.Mirror(Position(l))
+		rng, part := image>>h.LowBits(), uint32(image&(1<<h.LowBits()-1))
+		r, ok := ranges[rng]
+		if !ok {
+			r = uint32(len(m.Ranges))
+			ranges[rng] = r
+			m.Ranges = append(m.Ranges, rng)
+		}
+		p, ok := lows[part]
+		if !ok {
+			p = uint16(len(m.Lows))
+			lows[part] = p
+			m.Lows = append(m.Lows, part)
+		}
+		m.Range[slot], m.Low[slot] = r, p
+	}
+	if len(m.Lows) == 1 {
+		m.Low = nil
+	}
+	first, _ := h.images.LoadOrStore(&low[0], m)
+	return first.(*LowImages)
+}
+
+// Tables returns the approximate size of the tables of the game, and of LowImages.
+func (h *Half) Tables() int { return h.Halved.Tables() / 4 * 5 }
 
 // Slots returns the number of stored slots.
 func (h *Half) Slots(tier int) float64 { return h.HalfSlots(tier) }

@@ -321,7 +321,7 @@ func TestProblems(t *testing.T) {
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "the peak in HDFS is 30.5 GB, in 2 copies; 4 nodes have space for 18 GB: use 7 nodes") {
+	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "the peak in HDFS is 31.3 GB, in 2 copies; 4 nodes have space for 18 GB: use 7 nodes") {
 		t.Errorf("%+v", p.Problems)
 	}
 }

@@ -197,19 +197,15 @@ func part(ranges, borders []uint64, i int) []uint64 {
 func (h *Balanced) gather(b *block.Block, places *Images) {
 	of := h.kind.Of(h.g, h.tier, b.Range)
 	var few [maxFew]int
-	at, slots := places.placesOf(b, of, few[:0])
+	at := places.placesOf(b, few[:0])
 	for i, w := range of {
 		for w &= b.Open[i]; w != 0; w &= w - 1 {
 			s := i<<6 + bits.TrailingZeros64(w)
-			row := at.row[s]
+			row, slot := at.of(s)
 			if row < 0 || h.kept[row] == nil {
 				continue
 			}
-			from, slot := h.kept[row], slots[0]
-			if at.part != nil {
-				slot = slots[at.part[s]]
-			}
-			if from.Open.Has(slot) {
+			if from := h.kept[row]; from.Open.Has(slot) {
 				b.Val[s] = max(b.Val[s], from.Val[slot])
 			}
 		}

@@ -37,13 +37,13 @@ type Images struct {
 	bytes []byte
 	words []uint64
 
-	mu     sync.RWMutex
-	places map[placesKey]*places
+	mu   sync.RWMutex
+	rows map[rowsKey][]int
 }
 
 // New returns Images in the given ranges of a tier, which have slots.
 func New(g *game.Half, tier int, kind Kind, ranges []uint64) *Images {
-	m := &Images{g: g, tier: tier, kind: kind, at: make(map[uint64]int, len(ranges)), places: make(map[placesKey]*places)}
+	m := &Images{g: g, tier: tier, kind: kind, at: make(map[uint64]int, len(ranges)), rows: make(map[rowsKey][]int)}
 	n := 0
 	for _, rng := range ranges {
 		m.at[rng] = n
@@ -74,18 +74,26 @@ func (k Kind) Of(g *game.Half, tier int, rng uint64) block.Set {
 	return stored
 }
 
-// places says where the images of the slots of a range are. Ranges with the same slots share it,
-// unless their mirror images differ in the bits that become part of a range.
+// places says where the images of the slots of a block are.
 type places struct {
-	row  []int    // by slot, Images.at of the range of its image; -1: none
-	part []uint16 // by slot, the index in low; nil: 0 for all
-	low  []uint32 // parts of the low part of an image
+	*game.LowImages
+	rows  []int // Images.at of each of Ranges; -1: none
+	slots []int // the slot in its range of an image with each of Lows
 }
 
-type placesKey struct {
-	low  *uint32 // the first of the list
-	of   *uint64 // the first word of the set
-	high uint64  // the range of the mirror image of the range alone
+// of returns the row of the image of a slot, and its slot there; the row is -1 if there is none.
+func (p *places) of(slot int) (row, at int) {
+	if p.Low == nil {
+		return p.rows[p.Range[slot]], p.slots[0]
+	}
+	return p.rows[p.Range[slot]], p.slots[p.Low[slot]]
+}
+
+// A rowsKey identifies rows: they depend on the list of low parts, and on the range of the mirror
+// image of the range alone.
+type rowsKey struct {
+	low  *uint32
+	high uint64
 }
 
 // Add adds the images of the selected positions of a block. Several goroutines may call it, with
@@ -96,7 +104,7 @@ func (m *Images) Add(b *block.Block) {
 		return
 	}
 	var few [maxFew]int
-	at, slots := m.placesOf(b, of, few[:0])
+	at := m.placesOf(b, few[:0])
 	from, without := b.Open, block.Set(nil)
 	if m.kind == Values {
 		from = b.Done
@@ -109,86 +117,51 @@ func (m *Images) Add(b *block.Block) {
 		}
 		for ; w != 0; w &= w - 1 {
 			s := i<<6 + bits.TrailingZeros64(w)
-			row := at.row[s]
-			if row < 0 {
-				continue
-			}
-			slot := slots[0]
-			if at.part != nil {
-				slot = slots[at.part[s]]
-			}
-			if m.kind == Reached {
+			row, slot := at.of(s)
+			switch {
+			case row < 0:
+			case m.kind == Reached:
 				atomic.OrUint64(&m.words[row+slot>>6], 1<<(slot&63))
-			} else {
+			default:
 				m.bytes[row+slot] = b.Val[s] // no other goroutine writes this byte
 			}
 		}
 	}
 }
 
-// maxFew is a number of parts whose slots fit on the stack.
+// maxFew is a number of slots that fit on the stack.
 const maxFew = 128
 
-// placesOf returns the places of the images of a block's slots, and appends the slot of each of
-// their parts.
-func (m *Images) placesOf(b *block.Block, of block.Set, slots []int) (*places, []int) {
+// placesOf returns the places of the images of a block's slots, in the memory of slots.
+func (m *Images) placesOf(b *block.Block, slots []int) places {
 	image := m.g.Mirror(b.Range << m.g.LowBits())
-	at := m.sharedPlaces(b.Low, of, image>>m.g.LowBits())
-	for _, low := range at.low {
+	of := m.g.LowImages(b.Low)
+	for _, low := range of.Lows {
 		slots = append(slots, m.g.Slot(uint32(image)&(1<<m.g.LowBits()-1)|low))
 	}
-	return at, slots
+	return places{of, m.rowsOf(rowsKey{&b.Low[0], image >> m.g.LowBits()}, of.Ranges), slots}
 }
 
-// sharedPlaces returns the places for a list of low parts, and makes them the first time.
-func (m *Images) sharedPlaces(low []uint32, of block.Set, high uint64) *places {
-	key := placesKey{&low[0], &of[0], high}
+// rowsOf returns the rows of ranges.
+func (m *Images) rowsOf(key rowsKey, ranges []uint64) []int {
 	m.mu.RLock()
-	at := m.places[key]
+	rows := m.rows[key]
 	m.mu.RUnlock()
-	if at != nil {
-		return at
+	if rows != nil {
+		return rows
+	}
+	rows = make([]int, len(ranges))
+	for i, rng := range ranges {
+		row, ok := m.at[key.high|rng]
+		if !ok {
+			row = -1
+		}
+		rows[i] = row
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at = m.places[key]; at == nil {
-		at = m.newPlaces(low, of, high)
-		m.places[key] = at
-	}
-	return at
-}
-
-// newPlaces makes places.
-func (m *Images) newPlaces(low []uint32, of block.Set, high uint64) *places {
-	at := &places{row: make([]int, len(low)), part: make([]uint16, len(low))}
-	parts := make(map[uint32]uint16)
-	shift := m.g.LowBits()
-	for s, l := range low {
-		at.row[s] = -1
-		if !of.Has(s) {
-			continue
-		}
-		image := m.g.Mirror(uint64(l))
-		row, ok := m.at[high|image>>shift]
-		if !ok {
-			continue
-		}
-		own := uint32(image & (1<<shift - 1))
-		part, ok := parts[own]
-		if !ok {
-			part = uint16(len(at.low))
-			parts[own] = part
-			at.low = append(at.low, own)
-		}
-		at.row[s], at.part[s] = row, part
-	}
-	if len(at.low) < 2 {
-		at.part = nil
-	}
-	if len(at.low) == 0 {
-		at.low = []uint32{0} // no image is in the ranges
-	}
-	return at
+	m.rows[key] = rows
+	return rows
 }
 
 // Merge merges the images in the range of a block into it, after all have been added: as open
@@ -224,7 +197,11 @@ func (m *Images) Merge(b *block.Block) {
 // Ranges returns the ranges of the images of all slots in the given ranges that may contain
 // selected positions, ascending.
 func Ranges(g *game.Half, tier int, kind Kind, ranges []uint64) []uint64 {
-	found, known := make(map[uint64]bool), make(map[placesKey]bool)
+	type key struct {
+		rowsKey
+		of *uint64 // the first word of the slots
+	}
+	found, known := make(map[uint64]bool), make(map[key]bool)
 	shift := g.LowBits()
 	for _, rng := range ranges {
 		of := kind.Of(g, tier, rng)
@@ -232,13 +209,14 @@ func Ranges(g *game.Half, tier int, kind Kind, ranges []uint64) []uint64 {
 			continue
 		}
 		low := g.Halved.Low(tier, rng)
-		key := placesKey{&low[0], &of[0], g.Mirror(rng<<shift) >> shift}
-		if known[key] {
+		k := key{rowsKey{&low[0], g.Mirror(rng<<shift) >> shift}, &of[0]}
+		if known[k] {
 			continue
 		}
-		known[key] = true
+		known[k] = true
+		images := g.LowImages(low)
 		for s := range of.All() {
-			found[key.high|g.Mirror(uint64(low[s]))>>shift] = true
+			found[k.high|images.Ranges[images.Range[s]]] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))

@@ -48,8 +48,9 @@ type Job struct {
 	// cluster may write as many parts as it has reducers.
 	Reducers int
 	Codec    jobdir.Codec // the format of the parts
-	// Half makes the output of a game.Halved one half of the positions. Inputs may be whole.
-	Half bool
+	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.
+	// Inputs may have all positions. It caches tables, which jobs share.
+	Half *game.Half
 	// Combine makes mappers merge their output. It does not change the result.
 	Combine bool
 	// Progress is called from time to time, from one goroutine, with the progress of the job.
@@ -94,8 +95,8 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 	switch m := j.Method; {
 	case m.Blocks != nil:
 		g, tier := m.Blocks, j.Tier
-		if j.Half {
-			g = game.HalfOf(g)
+		if j.Half != nil {
+			g = j.Half
 		}
 		if j.Step == step.Final {
 			tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions

@@ -33,12 +33,14 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 	}
 	b := &byBlocks{r, g, game.HalfOf(g), t}
 	halver, ok := r.Runner.(runner.Halver)
-	r.half = b.half != nil && ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll
+	if ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll {
+		r.half = b.half
+	}
 	return newTiers(r, g, t, b)
 }
 
 // whole reports whether jobs need all positions of tiers of which the table stores half.
-func (b *byBlocks) whole() bool { return b.half != nil && !b.run.half }
+func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
 
 func (b *byBlocks) weight(_ string, tier int) float64 { return b.g.Slots(tier) }
 
@@ -87,8 +89,7 @@ func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
 
 func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 	input := b.values(job.Tier + 1)
-	whole := b.half != nil && !b.run.half                       // the job needs all positions, of which the table stores half
-	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !whole { // then its directory may have been deleted
+	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !b.whole() { // then its directory may have been deleted
 		input = table.TierFile(b.g, job.Tier+1)
 	}
 	job.Input = []string{b.run.data.Dir(input)}

@@ -49,8 +49,8 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	switch m := job.Method; {
 	case m.Blocks != nil:
 		g := m.Blocks
-		if job.Half {
-			g = game.HalfOf(g)
+		if job.Half != nil {
+			g = job.Half
 		}
 		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
 	case m.States != nil:

@@ -80,10 +80,14 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
+	ranges, err := in.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := in.Cursor(0)
 	for i := range in.Len() {
 		var b block.Block
-		if _, err := c.Load(&b, in.Range(i)); err != nil {
+		if _, err := c.Load(&b, ranges[i]); err != nil {
 			t.Fatal(err)
 		}
 		if change != nil {

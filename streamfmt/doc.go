@@ -35,24 +35,26 @@
 // little-endian; uv is an unsigned varint; a number in parentheses is a length in bytes. spec
 // is the game, as Spec of game.Game returns it.
 //
-//	file    = head  block …  page …  directory  summary  tail
-//	head    = "TRBLOCK2" uv(len) spec uv(tier)
+//	file    = head  { block … page } …  directory  summary  tail
+//	head    = "TRBLOCK3" uv(len) spec uv(tier) half(1)
 //	page    = { uv(range − the previous range) uv(length of block) CRC-32C of block (4) } …
-//	          256 blocks a page; the first difference of a page is 0
+//	          of the blocks before it, 256 except at the end of the file; the first
+//	          difference of a page is 0
 //	directory, for each page
 //	        = its first range (8)  offset of that block (8)  offset of the page (8)
 //	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
-//	          TRBLOCK3: then the number of positions that are stored (8)
-//	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
+//	          if half is 1: then the number of positions that are stored (8)
+//	tail    = offset of the directory (8)  of the directory (8)  of the summary (8)
 //	          number of blocks (8)
 //	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
 //
-// A file that begins with "TRBLOCK3" instead stores only half of the positions of its tier: at
-// least one of each position and its mirror image. Its summary counts all positions, as if the
-// others were stored as well.
+// If half is 1, the file stores only half of the positions of its tier: at least one of each
+// position and its mirror image. Its summary counts all positions, as if the others were stored
+// as well. Otherwise half is 0.
 //
-// The index is the sequence of pages. The checksum in the tail covers the checksums of the
+// The pages are the index. A writer and a reader have only its directory and a page of it in
+// memory, so their memory hardly depends on the number of blocks. The checksum in the tail covers the checksums of the
 // pages, and these cover the checksums of the blocks, so it identifies the contents of the
 // file. The seal of a directory records it. A reader checks a file against the seal without
 // reading the blocks, and verifies each block when it reads it.
@@ -95,8 +97,8 @@
 //	directory, for each page, by tier
 //	        = tier (4)  cells (4)  rows (8)  offset of the page (8)  CRC-32C of the page (4)
 //	summary = { value (2) count (8) } …             empty unless the rows are values
-//	tail    = as in block files, but with the number of rows instead of blocks,
-//	          and "TRLSEND1" at the end
+//	tail    = as in block files, but with the offset of the first page, the number of rows
+//	          instead of blocks, and "TRLSEND1" at the end
 //
 // As text, a row is a line:
 //
@@ -111,7 +113,7 @@
 // A range file contains the states of the positions of a game with cycles. Its format is that
 // of a block file with tier 0, but each of its blocks has one slot for each hash of a range:
 //
-//	file    = "TRRANGE2" … as above
+//	file    = "TRRANGE3" … as above
 //	block   = uv(slots) plane …             nine, in the order of block.State
 //	plane   = set                           as above
 //	        | 5                             an empty set

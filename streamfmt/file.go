@@ -14,12 +14,15 @@ import (
 )
 
 const (
-	fileMagic = "TRBLOCK2"
-	halfMagic = "TRBLOCK3"
+	fileMagic = "TRBLOCK3"
 	tailMagic = "TRBLEND1"
-	pageSize  = 256 // blocks
+	pageSize  = 256 // blocks in a page of the index
 	countSize = 9
 	totalSize = 8 // the number of records at the end of the summary of half a tier
+
+	// The last byte of the head.
+	wholeTier = 0
+	halfTier  = 1
 )
 
 // Counts contains the number of records of each value. Index 0 counts the open ones.
@@ -93,89 +96,116 @@ func (p *Packer) end(c Cell, from int) {
 // A Writer writes a block file.
 type Writer struct {
 	frameWriter
-	pages  []*indexPage // the first range, and the offset of its block
 	blocks uint64
 	last   uint64
 	counts Counts
 	half   bool   // see NewHalfWriter
 	stored uint64 // records, if half
+
+	// The page of the index that is being written: its first range, the offset of its first block,
+	// and the entries of its blocks.
+	first, second uint64
+	entries       []byte
 }
 
 // NewWriter returns a writer of a block file for a tier of a game, and writes the head.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newWriter(w, fileMagic, spec, tier)
+	return newBlockWriter(w, spec, tier, false)
 }
 
 // NewHalfWriter is like NewWriter, for a tier that stores half of its positions. Its blocks must
 // be packed by Packer.AddHalf.
 func NewHalfWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	half, err := newWriter(w, halfMagic, spec, tier)
-	half.half = true
-	return half, err
+	return newBlockWriter(w, spec, tier, true)
 }
 
-func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
+func newBlockWriter(out io.Writer, spec string, tier int, half bool) (*Writer, error) {
+	parts := byte(wholeTier)
+	if half {
+		parts = halfTier
+	}
+	w, err := newWriter(out, fileMagic, spec, tier, parts)
+	w.half = half
+	return w, err
+}
+
+// newWriter returns a Writer whose head ends with the tier and the bytes of more.
+func newWriter(out io.Writer, magic, spec string, tier int, more ...byte) (*Writer, error) {
 	w := new(Writer)
-	return w, w.begin(out, magic, spec, binary.AppendUvarint(nil, uint64(tier))...)
+	return w, w.begin(out, magic, spec, append(binary.AppendUvarint(nil, uint64(tier)), more...)...)
 }
 
 // Append writes packed blocks. Their ranges must be above all ranges written before.
 func (w *Writer) Append(p *Packer) error {
+	written := uint64(0) // of p.Bytes
 	for _, c := range p.Cells {
-		if err := w.enter(c.First, w.offset+c.Offset, uint64(c.Length), c.Sum); err != nil {
+		if err := w.enter(c.First, w.offset+c.Offset-written, uint64(c.Length), c.Sum); err != nil {
+			return err
+		}
+		if w.blocks%pageSize > 0 {
+			continue
+		}
+		end := c.Offset + uint64(c.Length)
+		if err := w.write(p.Bytes[written:end]); err != nil {
+			return err
+		}
+		written = end
+		if err := w.endPage(); err != nil {
 			return err
 		}
 	}
 	w.counts.Add(&p.Counts)
 	w.stored += p.Stored
-	return w.write(p.Bytes)
+	return w.write(p.Bytes[written:])
 }
 
-// enter adds a block to the index.
+// enter adds a block to the page of the index.
 func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
 	if w.blocks > 0 && rng <= w.last {
 		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
 	}
 	if w.blocks%pageSize == 0 {
-		w.pages = append(w.pages, &indexPage{first: rng, second: offset})
-		w.last = rng
+		w.first, w.second, w.last = rng, offset, rng
 	}
-	page := w.pages[len(w.pages)-1]
-	page.entries = binary.AppendUvarint(page.entries, rng-w.last)
-	page.entries = binary.AppendUvarint(page.entries, length)
-	page.entries = binary.LittleEndian.AppendUint32(page.entries, sum)
+	w.entries = binary.AppendUvarint(w.entries, rng-w.last)
+	w.entries = binary.AppendUvarint(w.entries, length)
+	w.entries = binary.LittleEndian.AppendUint32(w.entries, sum)
 	w.last = rng
 	w.blocks++
 	return nil
 }
 
+// endPage writes the page of the index after its blocks.
+func (w *Writer) endPage() error {
+	err := w.writePage(w.first, w.second, w.entries)
+	w.entries = w.entries[:0]
+	return err
+}
+
 // AppendFile copies the blocks of f in their packed form. Their ranges must be above all
 // ranges written before.
 func (w *Writer) AppendFile(f *File) error {
-	entries, err := f.Entries()
-	if err != nil {
-		return err
-	}
-	c := f.Cursor(bufferSize)
-	for _, e := range entries {
-		raw, err := c.Raw(e)
-		if err != nil {
-			return err
-		}
+	err := f.each(func(e Entry, raw []byte) error {
 		if err := w.enter(e.Range, w.offset, uint64(len(raw)), e.Sum); err != nil {
 			return err
 		}
-		if err := w.write(raw); err != nil {
+		if err := w.write(raw); err != nil || w.blocks%pageSize > 0 {
+			return err
+		}
+		return w.endPage()
+	})
+	w.counts.Add(&f.counts)
+	w.stored += f.stored
+	return err
+}
+
+// Close writes the last page of the index, and the tail. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	if len(w.entries) > 0 {
+		if err := w.endPage(); err != nil {
 			return err
 		}
 	}
-	w.counts.Add(&f.counts)
-	w.stored += f.stored
-	return nil
-}
-
-// Close writes the index and the tail. It does not close the underlying writer.
-func (w *Writer) Close() error {
 	var summary []byte
 	for v, n := range w.counts {
 		if n > 0 {
@@ -185,13 +215,14 @@ func (w *Writer) Close() error {
 	if w.half {
 		summary = binary.LittleEndian.AppendUint64(summary, w.stored)
 	}
-	return w.end(w.pages, summary, w.blocks, tailMagic)
+	return w.end(w.offset, summary, w.blocks, tailMagic)
 }
 
 // A File is an open block file or range file. It is safe for concurrent use.
 type File struct {
 	frame
 	tier   int
+	half   bool
 	counts Counts
 	stored uint64
 }
@@ -213,7 +244,7 @@ func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 }
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
-	f := &File{frame: frame{r: r, name: name}}
+	f := &File{frame: frame{r: r, name: name, spread: true}}
 	total := func() uint64 {
 		if f.half {
 			return totalSize
@@ -223,7 +254,14 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
 		tier, used := binary.Uvarint(rest)
 		f.tier = int(tier)
-		return used, used > 0 && tier <= 1<<20
+		if used <= 0 || magic != fileMagic {
+			return used, used > 0 && tier <= 1<<20
+		}
+		if len(rest) == used || rest[used] > halfTier {
+			return 0, false
+		}
+		f.half = rest[used] == halfTier
+		return used + 1, tier <= 1<<20
 	}, func(directory, summary uint64) bool {
 		return f.count <= uint64(size) && directory == (f.count+pageSize-1)/pageSize*entrySize &&
 			summary >= total() && (summary-total())%countSize == 0 && summary-total() <= 256*countSize
@@ -258,14 +296,21 @@ func (f *File) Counts() Counts { return f.counts }
 func (f *File) Records() uint64 { return f.counts.Total() }
 
 // Check reads the complete file, and verifies the checksum of every block.
-func (f *File) Check() error {
-	entries, err := f.Entries()
-	if err != nil {
-		return err
-	}
+func (f *File) Check() error { return f.each(func(Entry, []byte) error { return nil }) }
+
+// each reads the complete file, and calls do with each block in its packed form.
+func (f *File) each(do func(e Entry, raw []byte) error) error {
 	c := f.Cursor(bufferSize)
-	for _, e := range entries {
-		if _, err := c.Raw(e); err != nil {
+	for i := range f.Len() {
+		e, err := c.Entry(i)
+		if err != nil {
+			return err
+		}
+		raw, err := c.Raw(e)
+		if err != nil {
+			return err
+		}
+		if err := do(e, raw); err != nil {
 			return err
 		}
 	}
@@ -280,38 +325,47 @@ type Entry struct {
 	Sum    uint32
 }
 
+// Len returns the number of blocks. The directory of the index takes less than a byte of memory
+// for each.
+func (f *File) Len() int { return int(f.count) }
+
+// Bytes returns the number of bytes of all blocks.
+func (f *File) Bytes() (n uint64) {
+	for _, p := range f.pages {
+		n += p.at - p.second
+	}
+	return n
+}
+
+// minEntry is the minimum number of bytes of an entry of the index.
+const minEntry = 2 + sumSize
+
 // Entries reads the complete index. It takes 24 bytes of memory for each block.
 func (f *File) Entries() (entries []Entry, err error) {
-	index := make([]byte, f.dirAt-f.index)
-	if err := f.readAt(index, int64(f.index)); err != nil {
-		return nil, err
-	}
-	entries = make([]Entry, 0, min(f.count, uint64(len(index))))
+	entries = make([]Entry, 0, min(f.count, uint64(f.size)/minEntry))
+	var buf []byte
 	for i := range f.pages {
-		page, ok := f.pages[i].entries(index, f.index)
-		n := len(entries)
-		if entries, err = f.parsePage(entries, page, ok, i); err != nil {
+		if buf, err = f.readEntries(buf, &f.pages[i]); err != nil {
 			return nil, err
 		}
-		if n > 0 && entries[n-1].Range >= entries[n].Range {
-			return nil, f.errorf("damaged in its index: ranges are not in order")
+		if entries, err = f.parsePage(entries, buf, i); err != nil {
+			return nil, err
 		}
 	}
 	return entries, nil
 }
 
-// parsePage appends the entries of the i-th page, whose bytes are src; ok reports whether their
-// checksum is right.
-func (f *File) parsePage(entries []Entry, src []byte, ok bool, i int) ([]Entry, error) {
-	if !ok {
+// parsePage appends the entries of the i-th page, whose bytes are src.
+func (f *File) parsePage(entries []Entry, src []byte, i int) ([]Entry, error) {
+	p := &f.pages[i]
+	if crc32.Checksum(src, castagnoli) != p.sum {
 		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
 	}
-	rng, offset := f.pages[i].first, f.pages[i].second
+	rng, offset := p.first, p.second
 	for n := uint64(i) * pageSize; n < min(f.count, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
-		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || offset < f.start || offset > f.index ||
-			length == 0 || length > min(f.index-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
+		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || length == 0 || length > min(p.at-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
 			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
 		if rng += step; rng < step {
@@ -322,8 +376,13 @@ func (f *File) parsePage(entries []Entry, src []byte, ok bool, i int) ([]Entry, 
 		offset += length
 		src = src[a+b+sumSize:]
 	}
-	if len(src) > 0 {
+	switch {
+	case len(src) > 0:
 		return nil, f.errorf("damaged in its index: %d bytes are left over on page %d", len(src), i)
+	case offset != p.at:
+		return nil, f.errorf("damaged in its index: the blocks of page %d end at byte %d, expected %d", i, offset, p.at)
+	case i+1 < len(f.pages) && rng >= f.pages[i+1].first:
+		return nil, f.errorf("damaged in its index, after page %d: ranges are not in order", i)
 	}
 	return entries, nil
 }
@@ -337,6 +396,7 @@ type Cursor struct {
 	decoder Decoder
 
 	page    int // the page in entries, if there are any
+	at      int // in entries: the first range that is not below the one that was searched last
 	bytes   []byte
 	entries []Entry
 }
@@ -344,28 +404,67 @@ type Cursor struct {
 // Cursor returns a Cursor that reads ahead the given number of bytes.
 func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
 
+// load reads the i-th page of the index, unless it is the one that was read last. If the page and
+// its blocks are much smaller than what the cursor reads ahead, load reads all of them at once.
+func (c *Cursor) load(i int) (err error) {
+	if i == c.page && len(c.entries) > 0 {
+		return nil
+	}
+	p, raw := &c.f.pages[i], []byte(nil)
+	if size := p.end - p.second; size <= uint64(c.ahead)/4 {
+		if raw, err = c.window.get(&c.f.frame, p.second, size, uint64(c.ahead)); err == nil {
+			raw = raw[p.at-p.second:]
+		}
+	} else {
+		c.bytes, err = c.f.readEntries(c.bytes, p)
+		raw = c.bytes
+	}
+	c.page, c.at = i, 0
+	if c.entries = c.entries[:0]; err == nil {
+		c.entries, err = c.f.parsePage(c.entries, raw, i)
+	}
+	return err
+}
+
+// Entry locates the i-th block. It keeps the page of the index that it read last.
+func (c *Cursor) Entry(i int) (e Entry, err error) {
+	if err := c.load(i / pageSize); err != nil {
+		return e, err
+	}
+	return c.entries[i%pageSize], nil
+}
+
 // Find locates the block of a range without reading the complete index; ok is false if the file
-// has none. It keeps the page of the index that it read last.
+// has none. It keeps the page of the index that it read last, and is fastest in ascending order.
 func (c *Cursor) Find(rng uint64) (e Entry, ok bool, err error) {
-	i := sort.Search(len(c.f.pages), func(i int) bool { return c.f.pages[i].first > rng }) - 1
-	if i < 0 {
-		return e, false, nil
+	if _, err = c.Search(rng); err != nil || c.at == len(c.entries) || c.entries[c.at].Range != rng {
+		return e, false, err
 	}
-	if i != c.page || len(c.entries) == 0 {
-		c.page, c.entries = i, c.entries[:0]
-		c.bytes, ok, err = c.f.readEntries(c.bytes, &c.f.pages[i])
-		if err == nil {
-			c.entries, err = c.f.parsePage(c.entries, c.bytes, ok, i)
+	return c.entries[c.at], true, nil
+}
+
+// Search returns the number of blocks whose ranges are below rng, as Find finds them.
+func (c *Cursor) Search(rng uint64) (int, error) {
+	if n := len(c.entries); n == 0 || rng < c.entries[0].Range || rng > c.entries[n-1].Range {
+		if len(c.f.pages) == 0 {
+			return 0, nil
 		}
-		if err != nil {
-			return e, false, err
+		i := sort.Search(len(c.f.pages), func(i int) bool { return c.f.pages[i].first > rng })
+		if err := c.load(max(i-1, 0)); err != nil {
+			return 0, err
 		}
 	}
-	n := sort.Search(len(c.entries), func(n int) bool { return c.entries[n].Range >= rng })
-	if n == len(c.entries) || c.entries[n].Range != rng {
-		return e, false, nil
+	if c.at > 0 && c.entries[c.at-1].Range >= rng {
+		c.at = 0
 	}
-	return c.entries[n], true, nil
+	step := 1
+	for c.at+step < len(c.entries) && c.entries[c.at+step].Range < rng {
+		c.at += step
+		step *= 2
+	}
+	rest := c.entries[c.at:min(c.at+step+1, len(c.entries))]
+	c.at += sort.Search(len(rest), func(i int) bool { return rest[i].Range >= rng })
+	return c.page*pageSize + c.at, nil
 }
 
 // Raw returns the packed bytes of a block, after verifying its checksum. They are valid until

@@ -2,6 +2,7 @@ package streamfmt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -131,7 +132,8 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFind checks that Find returns the entries of Entries and no others.
+// TestFind checks that Find returns the entries of Entries and no others, whether a cursor is new
+// or has found others before, in any order, and that Entry returns the same.
 func TestFind(t *testing.T) {
 	for _, size := range fileSizes {
 		f := mustOpen(t, writeFile(t, randomBlocks(2, size.blocks, size.step), 100))
@@ -147,11 +149,27 @@ func TestFind(t *testing.T) {
 				questions = append(questions, e.Range-1, e.Range, e.Range+1)
 			}
 		}
-		for _, q := range questions {
+		ascending := slices.Sorted(slices.Values(questions))
+		r := rand.New(rand.NewPCG(2, 3))
+		r.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
+		used := f.Cursor(1 << 16)
+		for _, q := range slices.Concat(ascending, questions) {
 			want, there := of[q]
-			got, ok, err := f.Cursor(0).Find(q)
-			if err != nil || ok != there || got != want {
-				t.Errorf("%d blocks: Find(%#x) = %v, %v, %v, want %v, %v", size.blocks, q, got, ok, err, want, there)
+			for _, c := range []*Cursor{f.Cursor(0), used} {
+				got, ok, err := c.Find(q)
+				if err != nil || ok != there || got != want {
+					t.Errorf("%d blocks: Find(%#x) = %v, %v, %v, want %v, %v", size.blocks, q, got, ok, err, want, there)
+				}
+			}
+			below, _ := slices.BinarySearchFunc(entries, q, func(e Entry, q uint64) int { return cmp.Compare(e.Range, q) })
+			if got, err := used.Search(q); err != nil || got != below {
+				t.Errorf("%d blocks: Search(%#x) = %d, %v, want %d", size.blocks, q, got, err, below)
+			}
+			if len(entries) > 0 {
+				i := r.IntN(len(entries))
+				if got, err := used.Entry(i); err != nil || got != entries[i] {
+					t.Errorf("%d blocks: Entry(%d) = %v, %v, want %v", size.blocks, i, got, err, entries[i])
+				}
 			}
 		}
 	}
@@ -424,11 +442,13 @@ func TestFindInDamagedIndex(t *testing.T) {
 	}
 }
 
-// forge returns a file of one page with the given index and correct checksums.
+// forge returns a file of one page, after ten bytes for blocks, with the given index and correct
+// checksums.
 func forge(rng, offset uint64, index []byte, blocks uint64) []byte {
 	var out bytes.Buffer
 	w, _ := NewWriter(&out, "game size=3", 7)
-	w.blocks, w.pages = blocks, []*indexPage{{rng, offset, index}}
+	w.write(make([]byte, 10))
+	w.blocks, w.first, w.second, w.entries = blocks, rng, offset, index
 	w.Close()
 	return out.Bytes()
 }
@@ -447,8 +467,12 @@ func TestForgedIndex(t *testing.T) {
 		name string
 		data []byte
 	}{
-		{"a block before the first", forge(0, 0, entry(0, 5), 1)},
-		{"a block past the last", forge(0, head, entry(0, 5), 1)},
+		{"a block before the first", forge(0, 0, entry(0, head+10), 1)},
+		{"a block past the last", forge(0, head+10, entry(0, 5), 1)},
+		{"a block that ends before the page", forge(0, head, entry(0, 5), 1)},
+		{"a block that ends after the page", forge(0, head, entry(0, 12), 1)},
+		{"more blocks than entries", forge(0, head, entry(0, 10), 2)},
+		{"more entries than blocks", forge(0, head, append(entry(0, 5), entry(1, 5)...), 1)},
 		{"an offset near 2^64", forge(0, ^uint64(0)-9, entry(0, 20), 1)},
 		{"an offset near 2^64, a length near 2^32", forge(0, ^uint64(0)-1<<32+11, entry(0, 1<<32-10), 1)},
 		{"a length past 2^32", forge(0, ^uint64(0)-1<<32, entry(0, 1<<32+2), 1)},
@@ -471,12 +495,15 @@ func TestForgedIndex(t *testing.T) {
 func TestOpenFileErrors(t *testing.T) {
 	data := writeFile(t, randomBlocks(10, 2, 10), 100)
 	for _, tt := range []struct{ data, want string }{
-		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK2"`},
-		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK2"`},
-		{"TRBLOCK2", `f.blocks: damaged at its beginning`},
-		{"TRBLOCK2\xff\xff\x01", `f.blocks: damaged at its beginning`},
-		{"TRBLOCK2\x03abc", `f.blocks: damaged at its beginning`},
-		{"TRBLOCK2\x03abc\x01", `f.blocks: cut short: 13 bytes`},
+		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK3"`},
+		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK3"`},
+		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK2\x03abc\x01", `f.blocks: not a block file: it begins with "TRBLOCK2", expected "TRBLOCK3"`},
+		{"TRBLOCK3\x03abc\x01", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\x03abc\x01\x02", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\x03abc\x01\x01", `f.blocks: cut short: 14 bytes`},
 		{string(data[:len(data)-1]), fmt.Sprintf(`f.blocks: cut short: its end mark is missing after %d bytes`, len(data)-1)},
 	} {
 		_, err := openFile([]byte(tt.data))
@@ -609,12 +636,12 @@ func mend(data []byte) []byte {
 		return data
 	}
 	for end := dir; summary-dir >= entrySize; summary -= entrySize { // from the last page to the first
-		page := word(summary - 12)
-		if page < index || page > end {
+		page, blocks := word(summary-12), word(summary-20)
+		if page > end || blocks > page {
 			break
 		}
 		binary.LittleEndian.PutUint32(data[summary-4:], crc32.Checksum(data[page:end], castagnoli))
-		end = page
+		end = blocks
 	}
 	spec, n := binary.Uvarint(data[len(fileMagic):])
 	if n <= 0 || spec > size || uint64(len(fileMagic)+n)+spec > size {

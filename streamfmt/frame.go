@@ -25,9 +25,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A frameWriter writes the parts that all files share.
 type frameWriter struct {
-	w      io.Writer
-	head   []byte
-	offset uint64 // of the next byte
+	w         io.Writer
+	head      []byte
+	offset    uint64 // of the next byte
+	directory []byte // of the pages written so far
 }
 
 // begin writes the head: the magic bytes, the spec of the game, and the bytes of more.
@@ -45,30 +46,21 @@ func (f *frameWriter) write(b []byte) error {
 	return err
 }
 
-// An indexPage is a page of the index that is being written. first and second are the two words
-// that precede its offset in the directory.
-type indexPage struct {
-	first, second uint64
-	entries       []byte
+// writePage writes the entries of a page of the index, and adds the page to the directory. first
+// and second are the two words that precede its offset there.
+func (f *frameWriter) writePage(first, second uint64, entries []byte) error {
+	for _, n := range []uint64{first, second, f.offset} {
+		f.directory = binary.LittleEndian.AppendUint64(f.directory, n)
+	}
+	f.directory = binary.LittleEndian.AppendUint32(f.directory, crc32.Checksum(entries, castagnoli))
+	return f.write(entries)
 }
 
-// end writes the index, the directory, the summary, and the tail with the number of records
-// and the end mark.
-func (f *frameWriter) end(pages []*indexPage, summary []byte, records uint64, mark string) error {
-	index := f.offset
-	var end []byte
-	for _, p := range pages {
-		for _, n := range []uint64{p.first, p.second, f.offset} {
-			end = binary.LittleEndian.AppendUint64(end, n)
-		}
-		end = binary.LittleEndian.AppendUint32(end, crc32.Checksum(p.entries, castagnoli))
-		if err := f.write(p.entries); err != nil {
-			return err
-		}
-	}
-	summaryAt := f.offset + uint64(len(end))
-	end = append(end, summary...)
-	for _, n := range []uint64{index, f.offset, summaryAt, records} {
+// end writes the directory, the summary, and the tail with the offset of the index, the number
+// of records and the end mark.
+func (f *frameWriter) end(index uint64, summary []byte, records uint64, mark string) error {
+	end := append(f.directory, summary...)
+	for _, n := range []uint64{index, f.offset, f.offset + uint64(len(f.directory)), records} {
 		end = binary.LittleEndian.AppendUint64(end, n)
 	}
 	end = binary.LittleEndian.AppendUint64(end, frameSum(f.head, end))
@@ -91,42 +83,31 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
 
 // A frame contains what the head and the tail of an open file describe.
 type frame struct {
-	r     io.ReaderAt
-	name  string
-	size  int64
-	spec  string
-	half  bool   // whether it is a block file of one half of the positions
-	start uint64 // offset of the first block
-	index uint64 // offset of the index, where the blocks end
-	dirAt uint64
-	count uint64 // number of blocks or rows, from the tail
-	pages []page
-	sum   uint32
+	r      io.ReaderAt
+	name   string
+	size   int64
+	spec   string
+	spread bool   // whether each page of the index follows its blocks, rather than all blocks
+	start  uint64 // offset of the first block
+	index  uint64 // offset of the index, where the blocks end; that of the directory if spread
+	dirAt  uint64
+	count  uint64 // number of blocks or rows, from the tail
+	pages  []page
+	sum    uint32
 }
 
-// A page is an entry of the directory. The pages are contiguous, from the index to the
-// directory.
+// A page is an entry of the directory. A page ends where the next one begins, or where the
+// blocks of the next one begin if the pages are spread.
 type page struct {
-	first, second uint64 // see indexPage
+	first, second uint64 // see writePage
 	at, end       uint64 // offsets in the file
 	sum           uint32
 }
 
-// entries returns the entries of a page in src, which begins at offset from, after verifying
-// their checksum.
-func (p *page) entries(src []byte, from uint64) (entries []byte, ok bool) {
-	entries = src[p.at-from : p.end-from]
-	return entries, crc32.Checksum(entries, castagnoli) == p.sum
-}
-
-// readEntries reads the entries of a page into the memory of buf, and verifies their checksum.
-func (f *frame) readEntries(buf []byte, p *page) (entries []byte, ok bool, err error) {
+// readEntries reads the entries of a page into the memory of buf.
+func (f *frame) readEntries(buf []byte, p *page) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(p.end-p.at))[:p.end-p.at]
-	if err := f.readAt(buf, int64(p.at)); err != nil {
-		return nil, false, err
-	}
-	entries, ok = p.entries(buf, p.at)
-	return entries, ok, nil
+	return buf, f.readAt(buf, int64(p.at))
 }
 
 // readDirectory parses the directory.
@@ -136,10 +117,15 @@ func (f *frame) readDirectory(dir []byte) bool {
 	for i := len(f.pages) - 1; i >= 0; i-- {
 		e := dir[i*entrySize:]
 		p := page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:]), end, binary.LittleEndian.Uint32(e[24:])}
-		if p.at > end {
+		if p.at > end || f.spread && p.second > p.at {
 			return false
 		}
-		f.pages[i], end = p, p.at
+		if f.pages[i], end = p, p.at; f.spread {
+			end = p.second
+		}
+	}
+	if f.spread {
+		return f.index == f.dirAt && end == f.start
 	}
 	return end == f.index
 }
@@ -156,10 +142,6 @@ func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte
 		return nil, err
 	}
 	rest, ok := bytes.CutPrefix(head, []byte(magic))
-	if !ok && magic == fileMagic {
-		rest, ok = bytes.CutPrefix(head, []byte(halfMagic))
-		f.half = ok
-	}
 	if !ok {
 		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
 	}
@@ -233,9 +215,17 @@ type window struct {
 }
 
 // read returns the length bytes at offset at, which are valid until the next call; ok reports
-// whether their checksum is sum. If the window does not contain them all, read fills it from
-// at: with length bytes, or with ahead bytes if that is more, but none of the index.
+// whether their checksum is sum.
 func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byte, ok bool, err error) {
+	if raw, err = w.get(f, at, length, ahead); err != nil {
+		return nil, false, err
+	}
+	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
+}
+
+// get is read without a checksum. If the window does not contain all the bytes, get fills it
+// from at: with length bytes, or with ahead bytes if that is more, but none after the blocks.
+func (w *window) get(f *frame, at, length, ahead uint64) ([]byte, error) {
 	if w.f != f || at < w.at || at+length > w.at+uint64(len(w.bytes)) {
 		size := max(length, min(ahead, f.index-at))
 		if uint64(cap(w.bytes)) < size {
@@ -244,11 +234,10 @@ func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byt
 		w.f, w.at, w.bytes = f, at, w.bytes[:size]
 		if err := f.readAt(w.bytes, int64(at)); err != nil {
 			w.f = nil
-			return nil, false, err
+			return nil, err
 		}
 	}
-	raw = w.bytes[at-w.at:][:length]
-	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
+	return w.bytes[at-w.at:][:length], nil
 }
 
 // Name returns the name of the file in errors.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"maps"
 	"math/bits"
@@ -166,11 +167,12 @@ type ListWriter struct {
 // A listPage is the index page of the cells of a tier: first is the tier, and in the high 32
 // bits the number of cells; second is the number of rows.
 type listPage struct {
-	indexPage
-	end uint64 // of the last cell
+	first, second uint64 // see writePage
+	entries       []byte
+	end           uint64 // of the last cell
 }
 
-// cellsUnit is the value in indexPage.first of one cell.
+// cellsUnit is the value in listPage.first of one cell.
 const cellsUnit = 1 << 32
 
 // NewListWriter returns a writer of a list file of a game, and writes the head.
@@ -184,7 +186,7 @@ func (w *ListWriter) Append(p *Packer) error {
 	for _, c := range p.Cells {
 		page := w.pages[c.Tier]
 		if page == nil {
-			page = &listPage{indexPage: indexPage{first: uint64(c.Tier)}}
+			page = &listPage{first: uint64(c.Tier)}
 			w.pages[c.Tier] = page
 		}
 		at := w.offset + c.Offset
@@ -209,17 +211,20 @@ func (w *ListWriter) Append(p *Packer) error {
 
 // Close writes the index and the tail. It does not close the underlying writer.
 func (w *ListWriter) Close() error {
-	var pages []*indexPage
-	var summary []byte
+	index := w.offset
 	for _, tier := range slices.Sorted(maps.Keys(w.pages)) {
-		pages = append(pages, &w.pages[tier].indexPage)
+		p := w.pages[tier]
+		if err := w.writePage(p.first, p.second, p.entries); err != nil {
+			return err
+		}
 	}
+	var summary []byte
 	for v, n := range w.counts {
 		if n > 0 {
 			summary = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(summary, uint16(v)), n)
 		}
 	}
-	return w.end(pages, summary, w.rows, listTailMagic)
+	return w.end(index, summary, w.rows, listTailMagic)
 }
 
 // A ListFile is an open list file. It is safe for concurrent use.
@@ -307,11 +312,11 @@ func (f *ListFile) Cells(tier int) ([]Cell, error) {
 		return nil, nil
 	}
 	p := &f.pages[n]
-	src, ok, err := f.readEntries(nil, p)
+	src, err := f.readEntries(nil, p)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if crc32.Checksum(src, castagnoli) != p.sum {
 		return nil, f.errorf("damaged in its index: the checksum of the page of tier %d is wrong", tier)
 	}
 	damaged := func() error { return f.errorf("damaged in its index, in tier %d", tier) }

@@ -11,7 +11,7 @@ import (
 )
 
 // rangeMagic is the beginning of every range file.
-const rangeMagic = "TRRANGE2"
+const rangeMagic = "TRRANGE3"
 
 // Codes that stand for a plane in place of its number of levels; see the package comment.
 const (

@@ -23,10 +23,17 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []tierBlocks // the same tiers, opened for reading completely
+	tiers []tierRanges // the same tiers, opened for reading completely
 
 	halfMu     sync.Mutex
 	recentHalf []balancedTier // the last one first
+}
+
+// A tierRanges is a tier with its ranges.
+type tierRanges struct {
+	*jobdir.Tier // nil if the table omits the tier
+	ranges       []uint64
+	most         []uint32 // by range: an upper bound for the number of positions
 }
 
 // A viewKey is the tier and range of a block.
@@ -106,7 +113,9 @@ func (t *blocks) Close() error {
 		}
 	}
 	for _, tier := range t.tiers {
-		errs = append(errs, tier.Close())
+		if tier.Tier != nil {
+			errs = append(errs, tier.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -160,12 +169,22 @@ func (t *blocks) openTiers() error {
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
 		if !t.files[i].stored() {
-			t.tiers = append(t.tiers, &computedTier{t.game(), i, t.reachable(i)})
+			t.tiers = append(t.tiers, t.computed(i))
 			continue
 		}
-		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
+		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
 		if err != nil {
 			return err
+		}
+		tier := tierRanges{Tier: opened}
+		index := tier.Cursor(0)
+		for n := range tier.Len() {
+			e, err := index.Entry(n)
+			if err != nil {
+				return errors.Join(err, tier.Close())
+			}
+			tier.ranges = append(tier.ranges, e.Range)
+			tier.most = append(tier.most, uint32(min(jobdir.MostRecords(e), len(t.g.Low(i, e.Range)))))
 		}
 		t.tiers = append(t.tiers, tier)
 	}
@@ -181,10 +200,10 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
-			ranges: tier.Ranges(),
-			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
+			ranges: tier.ranges,
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, len(tier.ranges)}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
+			most:   func(n int) int { return int(tier.most[n]) },
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{blocks: t, tier: i, here: t.reader(i, ahead)}
 				if next {
@@ -199,9 +218,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 		}
 		if !small {
 			part.picker = func(ahead int) picker {
-				r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.(*jobdir.Tier).Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
 				if next {
-					r.next = t.tiers[i+1].(*jobdir.Tier).Cursor(0)
+					r.next = t.tiers[i+1].Cursor(0)
 				}
 				return r
 			}

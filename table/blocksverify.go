@@ -71,7 +71,7 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	g := t.game()
 	possible := step.New(step.Possible, g)
-	ranges := append(t.reachable(tier), t.tiers[tier].Ranges()...)
+	ranges := append(t.reachable(tier), t.tiers[tier].ranges...)
 	slices.Sort(ranges)
 	ranges = slices.Compact(ranges)
 	newMerge := func() images.Merge {
@@ -195,7 +195,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 			return true, pull.Messages(b)
 		}
 	}
-	ranges := t.tiers[tier].Ranges()
+	ranges := t.tiers[tier].ranges
 	balanced := t.balanced(tier, images.Scores, ranges, func() images.Merge { return newMerge(new(block.Block)) })
 	return eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want block.Block

@@ -126,7 +126,7 @@ func (t *blocks) balancedOf(tier int) balancedTier {
 	if i := slices.IndexFunc(t.recentHalf, func(b balancedTier) bool { return b.tier == tier }); i >= 0 {
 		return t.recentHalf[i]
 	}
-	ranges := t.tiers[tier].Ranges()
+	ranges := t.tiers[tier].ranges
 	b := balancedTier{tier: tier}
 	b.reached = images.NewBalanced(t.half, tier, images.Reached, ranges, func() func() images.Merge {
 		return func() images.Merge { return t.computer(tier, verifyAhead).positions }

@@ -133,15 +133,6 @@ func (t *blocks) sources(p game.Position, do func(q game.Position) (bool, error)
 	return nil
 }
 
-// A tierBlocks is a tier of a table, stored or computed.
-type tierBlocks interface {
-	Len() int // number of ranges that may contain positions
-	Range(i int) uint64
-	Ranges() []uint64
-	MostRecords(i int) int
-	Close() error
-}
-
 // A blockReader reads the blocks of a tier. It is for one worker.
 type blockReader interface {
 	Load(b *block.Block, rng uint64) (ok bool, err error)
@@ -150,7 +141,7 @@ type blockReader interface {
 
 // reader returns a reader of a tier. The caller has called openTiers.
 func (t *blocks) reader(tier, ahead int) blockReader {
-	if stored, ok := t.tiers[tier].(*jobdir.Tier); ok {
+	if stored := t.tiers[tier].Tier; stored != nil {
 		return stored.Cursor(ahead)
 	}
 	return t.computer(tier, ahead)
@@ -171,11 +162,14 @@ func (t *blocks) computer(tier, ahead int) *computer {
 	return c
 }
 
-// A computedTier is an omitted tier: the ranges into which moves lead.
-type computedTier struct {
-	g      game.Tiered
-	tier   int
-	ranges []uint64
+// computed returns an omitted tier: its ranges are those into which moves lead. The previous tier
+// is open.
+func (t *blocks) computed(tier int) tierRanges {
+	c := tierRanges{ranges: t.reachable(tier)}
+	for _, rng := range c.ranges {
+		c.most = append(c.most, uint32(len(t.g.Low(tier, rng))))
+	}
+	return c
 }
 
 // reachable returns the ranges of a tier into which moves of the previous tier may lead. That tier
@@ -185,9 +179,8 @@ func (t *blocks) reachable(tier int) (ranges []uint64) {
 		return []uint64{t.g.Start() >> t.g.LowBits()}
 	}
 	possible := step.New(step.Possible, t.game())
-	before := t.tiers[tier-1]
-	for i := range before.Len() {
-		ranges = possible.Outputs(ranges, tier-1, before.Range(i))
+	for _, rng := range t.tiers[tier-1].ranges {
+		ranges = possible.Outputs(ranges, tier-1, rng)
 	}
 	if t.half != nil {
 		ranges = append(ranges, images.Ranges(t.half, tier, images.Reached, ranges)...)
@@ -195,12 +188,6 @@ func (t *blocks) reachable(tier int) (ranges []uint64) {
 	slices.Sort(ranges)
 	return slices.Compact(ranges)
 }
-
-func (c *computedTier) Len() int              { return len(c.ranges) }
-func (c *computedTier) Range(i int) uint64    { return c.ranges[i] }
-func (c *computedTier) Ranges() []uint64      { return c.ranges }
-func (c *computedTier) MostRecords(i int) int { return len(c.g.Low(c.tier, c.ranges[i])) }
-func (c *computedTier) Close() error          { return nil }
 
 // A computer computes the blocks of an omitted tier.
 type computer struct {
@@ -280,7 +267,7 @@ func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) erro
 	}
 	r := t.reader(tier, verifyAhead)
 	var b block.Block
-	for _, rng := range t.tiers[tier].Ranges() {
+	for _, rng := range t.tiers[tier].ranges {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

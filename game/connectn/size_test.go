@@ -10,7 +10,7 @@ import (
 // Ranges and Tables agree with the actual ranges (or the number of move sequences) and tables.
 // Tables with too many pieces of one player are never built.
 func TestSize(t *testing.T) {
-	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}, {3, 8, 3}, {2, 10, 3}} {
+	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}, {3, 8, 3}, {2, 11, 3}} {
 		r, err := New(board[0], board[1], board[2])
 		if err != nil {
 			t.Fatal(err)

@@ -6,10 +6,14 @@ const (
 	// processMemory is the memory of any run.
 	processMemory = 30e6
 	// tableTimes is the number of copies of the tables for the moves of blocks.
-	tableTimes = 1.75
-	// rangeMemory is the memory for a range of the tier with the most ranges, in the indexes
-	// that a job reads and writes.
-	rangeMemory = 360
+	tableTimes = 1.5
+	// slotMemory is the memory for a slot of the tier with the most slots, in the decoded blocks that
+	// workers share. They use at most sharedMemory bytes.
+	slotMemory   = 0.6
+	sharedMemory = 74e6
+	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
+	// of the indexes that a job reads and writes.
+	rangeMemory = 2
 	// rowMemory is the memory for a row of the tier with the most rows; farMemory is the same
 	// if moves lead beyond the next tier. The workers of a core use at most coreRows bytes.
 	rowMemory = 140
@@ -28,10 +32,10 @@ const (
 // memory returns the memory of the driver's process for solving the tiers up to until, -1 for
 // all: at least the minimum of the runner.
 func (w *work) memory(s *site, until int) float64 {
-	ranges, rows := 0.0, 0.0
+	ranges, slots, rows := 0.0, 0.0, 0.0
 	for i, t := range w.tiers {
 		if until < 0 || i <= until {
-			ranges, rows = max(ranges, min(t.Cells, t.Positions)), max(rows, t.Moves)
+			ranges, slots, rows = max(ranges, min(t.Cells, t.Positions)), max(slots, t.Slots), max(rows, t.Moves)
 		}
 	}
 	row := float64(rowMemory)
@@ -42,7 +46,7 @@ func (w *work) memory(s *site, until int) float64 {
 	bytes := processMemory
 	switch w.method {
 	case blocks:
-		bytes += tableTimes*w.tables + rangeMemory*ranges
+		bytes += tableTimes*w.tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory)
 	case lists:
 		bytes += rows
 	case states:

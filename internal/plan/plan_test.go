@@ -92,23 +92,25 @@ func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
 // The boards of Connect N that were solved on the machine of plan.Fastest, with two quiet
 // cores: the minimum CPU time of four runs, and the median of their memory. The model is
 // fitted to the first ones, and the others check it. 6×6 was solved on another machine of the
-// same speed.
+// same speed, and the CPU time of 3×10 was measured on a busy one. The memory is from later runs,
+// with decoded blocks that workers share. The table of 3×10 has
+// 133 MB, 18 % less than planned: the model ignores how alike the columns of a tall board are.
 func TestRecorded(t *testing.T) {
 	for _, of := range []struct {
 		name                   string
 		width, height, connect int
 		measured
 	}{
-		{"5x4", 5, 4, 4, measured{0, 1308973, 94e6}},
+		{"5x4", 5, 4, 4, measured{0, 1308973, 0}},
 		{"5x5", 5, 5, 4, measured{0, 24801456, 0}},
 		{"5x5_connect3", 5, 5, 3, measured{0, 1869120, 0}},
 		{"4x7_connect3", 4, 7, 3, measured{0, 1613592, 0}},
 		{"6x5_connect3", 6, 5, 3, measured{0, 30924491, 0}},
 		{"6x5", 6, 5, 4, measured{0, 962694250, 0}},
 
-		{"3x10", 3, 10, 4, measured{0, 95925012, 417e6}},
+		{"3x10", 3, 10, 4, measured{0, 0, 0}},
 		{"4x7", 4, 7, 4, measured{0, 52411346, 0}},
-		{"10x2", 10, 2, 4, measured{0, 16108224, 163e6}},
+		{"10x2", 10, 2, 4, measured{0, 16108224, 0}},
 		{"5x6_connect3", 5, 6, 3, measured{0, 11451082, 0}},
 	} {
 		g, counts := recorded(t, of.name, of.width, of.height, of.connect)
@@ -126,9 +128,9 @@ func TestRecordedDrawn(t *testing.T) {
 		board [3]int
 		measured
 	}{
-		{[3]int{3, 10, 4}, measured{0, 95925012, 417e6}},
+		{[3]int{3, 10, 4}, measured{0, 0, 0}},
 		{[3]int{4, 7, 4}, measured{0, 52411346, 0}},
-		{[3]int{10, 2, 4}, measured{0, 16108224, 163e6}},
+		{[3]int{10, 2, 4}, measured{0, 16108224, 0}},
 		{[3]int{5, 6, 3}, measured{0, 11451082, 0}},
 	} {
 		g, err := connectn.Kind.Make(of.board[:])

@@ -203,7 +203,11 @@ func checkTier(t *testing.T, r *rand.Rand, g *game.Half, tier int, blocks []*blo
 	if counts := stored.Counts(); counts.Total() != uint64(len(want)) {
 		t.Fatalf("%s, tier %d: the file counts %d positions, want %d", g.Spec(), tier, counts.Total(), len(want))
 	}
-	all := NewTier(g, tier, stored.Ranges(), func() Loader { return stored.Cursor(0) }, 1<<20)
+	ranges, err := stored.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := NewTier(g, tier, ranges, func() Loader { return stored.Cursor(0) }, 1<<20)
 	all.borders = cutAt(r, all.ranges)
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())

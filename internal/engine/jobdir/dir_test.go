@@ -109,16 +109,24 @@ func TestTier(t *testing.T) {
 		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts || len(in.Files()) != 2 {
 			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
 		}
+		ranges, err := in.Ranges()
+		if err != nil || len(ranges) != in.Len() || !slices.IsSorted(ranges) {
+			t.Fatalf("%s: ranges %x, %v", c, ranges, err)
+		}
 		cursor := in.Cursor(100)
 		var b block.Block
 		var v streamfmt.View
 		for range 2000 {
-			rng := in.Range(r.IntN(in.Len())) + r.Uint64N(2)
+			rng := ranges[r.IntN(in.Len())] + r.Uint64N(2)
+			below, _ := slices.BinarySearch(ranges, rng)
+			if n, err := cursor.Search(rng); err != nil || n != below {
+				t.Fatalf("%s: %d ranges below %#x, %v, want %d", c, n, rng, err, below)
+			}
 			ok, err := cursor.Load(&b, rng)
 			if err != nil || ok != (inRange[rng] > 0) || ok && b.Count() != inRange[rng] {
 				t.Fatalf("%s: range %#x: loaded %v, %v, want %d records", c, rng, ok, err, inRange[rng])
 			}
-			near, err := cursor.Block(in.Range(r.IntN(in.Len())), rng)
+			near, err := cursor.Block(ranges[r.IntN(in.Len())], rng)
 			if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
 				t.Fatalf("%s: range %#x: block %v, %v", c, rng, near, err)
 			}
@@ -126,8 +134,8 @@ func TestTier(t *testing.T) {
 				t.Fatalf("%s: range %#x: view of %d slots, %v", c, rng, len(low), err)
 			}
 		}
-		borders := in.Split(3)
-		if len(borders) != 3 || borders[0] != 0 || !slices.IsSorted(borders) {
+		borders, err := in.Split(3)
+		if err != nil || len(borders) != 3 || borders[0] != 0 || !slices.IsSorted(borders) {
 			t.Errorf("%s: split at %x", c, borders)
 		}
 	}

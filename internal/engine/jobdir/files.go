@@ -26,9 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -102,24 +100,15 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	return parts, nil
 }
 
-// files are open packed files of one kind, game and tier, with the locations of their
-// ranges.
+// files are open packed files of one kind, game and tier.
 type files struct {
 	spec    string
 	tier    int
-	ranges  uint64                                                    // in the game; 0: not checked
 	packed  func(io.ReaderAt, int64, string) (*streamfmt.File, error) // opens a file
 	writer  func(io.WriteCloser) *Writer                              // starts to write a file
 	files   []*streamfmt.File
-	entries []entry
 	closers []io.Closer
 	seals   Seals
-}
-
-// An entry is the location of a range.
-type entry struct {
-	streamfmt.Entry
-	file int
 }
 
 // Close closes the files.
@@ -175,29 +164,6 @@ type memory struct{ bytes.Buffer }
 
 func (*memory) Close() error { return nil }
 
-// add opens a file and adds the ranges for which wanted returns true, or all if it is nil.
-func (f *files) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
-	file, err := f.open(fsys, name)
-	if err != nil {
-		return err
-	}
-	entries, err := file.Entries()
-	if err != nil {
-		return err
-	}
-	f.entries = slices.Grow(f.entries, len(entries))
-	for _, e := range entries {
-		if f.ranges > 0 && e.Range >= f.ranges {
-			return &store.DamageError{Name: name, Reason: fmt.Sprintf("range %#x, but the game has %d", e.Range, f.ranges)}
-		}
-		if wanted == nil || wanted(e.Range) {
-			f.entries = append(f.entries, entry{e, len(f.files)})
-		}
-	}
-	f.files = append(f.files, file)
-	return nil
-}
-
 // Files returns the paths of the files, in the order in which they were opened.
 func (f *files) Files() (names []string) {
 	for _, file := range f.files {
@@ -206,44 +172,23 @@ func (f *files) Files() (names []string) {
 	return names
 }
 
-// Len returns the number of ranges that contain records. A range in several files counts
-// once for each.
-func (f *files) Len() int { return len(f.entries) }
+// MostRecords returns the largest possible number of records of a block: a byte of a packed
+// block encodes at most eight slots.
+func MostRecords(e streamfmt.Entry) int { return 8 * int(e.Length) }
 
-// Range returns the i-th of these ranges.
-func (f *files) Range(i int) uint64 { return f.entries[i].Range }
-
-// Ranges returns all of these ranges.
-func (f *files) Ranges() []uint64 {
-	ranges := make([]uint64, len(f.entries))
-	for i, e := range f.entries {
-		ranges[i] = e.Range
-	}
-	return ranges
+// A splitter divides ranges into up to n partitions of about the same number of bytes.
+type splitter struct {
+	n, all  uint64   // all is the number of bytes of all ranges
+	before  uint64   // bytes of the ranges so far
+	borders []uint64 // the first range of each partition; the first is 0, and they ascend strictly
 }
 
-// MostRecords returns the largest possible number of records of the i-th of these ranges: a
-// byte of a packed block encodes at most eight slots.
-func (f *files) MostRecords(i int) int { return 8 * int(f.entries[i].Length) }
-
-// Split divides the ranges into up to n partitions of about the same number of bytes, and
-// returns the first range of each. The first is 0, and they ascend strictly.
-func (f *files) Split(n int) []uint64 {
-	bytes := make(map[uint64]uint64) // by range
-	var all uint64
-	for _, e := range f.entries {
-		bytes[e.Range] += uint64(e.Length)
-		all += uint64(e.Length)
+// add adds a range that is above all those before.
+func (s *splitter) add(rng, bytes uint64) {
+	if rng > s.borders[len(s.borders)-1] && s.before*s.n >= s.all*uint64(len(s.borders)) {
+		s.borders = append(s.borders, rng)
 	}
-	borders := []uint64{0}
-	var before uint64
-	for _, rng := range slices.Sorted(maps.Keys(bytes)) {
-		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
-			borders = append(borders, rng)
-		}
-		before += bytes[rng]
-	}
-	return borders
+	s.before += bytes
 }
 
 // Counts returns the number of records by value in all files.

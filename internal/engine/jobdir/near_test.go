@@ -54,9 +54,13 @@ func TestNear(t *testing.T) {
 				}
 				defer in.Close()
 				near := in.Near(bits, func(dst []uint64, rng uint64) []uint64 { return s.Outputs(dst, tier, rng) })
+				ranges, err := in.Ranges()
+				if err != nil {
+					t.Fatal(err)
+				}
 				var homes []uint64
-				for i := range in.Len() {
-					homes = s.Outputs(homes, tier, in.Range(i))
+				for _, rng := range ranges {
+					homes = s.Outputs(homes, tier, rng)
 				}
 				slices.Sort(homes)
 				homes = slices.Compact(homes)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,11 +27,18 @@ func StateName(i int) string { return FileName(statePrefix, i, Packed, blocksSuf
 // passes, or the newest states of all ranges.
 type StateFiles struct {
 	files
-	g game.Cyclic
+	g       game.Cyclic
+	entries []entry
+}
+
+// An entry is the location of a range.
+type entry struct {
+	streamfmt.Entry
+	file int
 }
 
 func newStates(g game.Cyclic) *StateFiles {
-	return &StateFiles{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
+	return &StateFiles{g: g, files: files{spec: g.Spec(), packed: streamfmt.OpenRangeFile,
 		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Packed) }}}
 }
 
@@ -81,6 +89,63 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*StateFiles, error) {
 	return p, nil
 }
 
+// add opens a file and adds the ranges for which wanted returns true, or all if it is nil.
+func (p *StateFiles) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
+	file, err := p.open(fsys, name)
+	if err != nil {
+		return err
+	}
+	entries, err := file.Entries()
+	if err != nil {
+		return err
+	}
+	p.entries = slices.Grow(p.entries, len(entries))
+	for _, e := range entries {
+		if ranges := game.Ranges(p.g); e.Range >= ranges {
+			return &store.DamageError{Name: name, Reason: fmt.Sprintf("range %#x, but the game has %d", e.Range, ranges)}
+		}
+		if wanted == nil || wanted(e.Range) {
+			p.entries = append(p.entries, entry{e, len(p.files.files)})
+		}
+	}
+	p.files.files = append(p.files.files, file)
+	return nil
+}
+
+// Len returns the number of ranges that contain records. A range in several files counts
+// once for each.
+func (p *StateFiles) Len() int { return len(p.entries) }
+
+// Range returns the i-th of these ranges.
+func (p *StateFiles) Range(i int) uint64 { return p.entries[i].Range }
+
+// Ranges returns all of these ranges.
+func (p *StateFiles) Ranges() []uint64 {
+	ranges := make([]uint64, len(p.entries))
+	for i, e := range p.entries {
+		ranges[i] = e.Range
+	}
+	return ranges
+}
+
+// MostRecords returns the largest possible number of records of the i-th of these ranges.
+func (p *StateFiles) MostRecords(i int) int { return MostRecords(p.entries[i].Entry) }
+
+// Split divides the ranges into up to n partitions of about the same number of bytes, and
+// returns the first range of each. The first is 0, and they ascend strictly.
+func (p *StateFiles) Split(n int) []uint64 {
+	bytes := make(map[uint64]uint64) // by range
+	s := splitter{n: uint64(n), borders: []uint64{0}}
+	for _, e := range p.entries {
+		bytes[e.Range] += uint64(e.Length)
+		s.all += uint64(e.Length)
+	}
+	for _, rng := range slices.Sorted(maps.Keys(bytes)) {
+		s.add(rng, bytes[rng])
+	}
+	return s.borders
+}
+
 // addNewest adds the states that an index refers to, from directories in data. Each must
 // exist exactly once.
 func (p *StateFiles) addNewest(fsys store.FS, data string, x *Index) error {
@@ -99,7 +164,7 @@ func (p *StateFiles) addNewest(fsys store.FS, data string, x *Index) error {
 	slices.SortFunc(p.entries, func(a, b entry) int { return cmp.Compare(a.Range, b.Range) })
 	i := 0
 	for j, run := range x.Runs {
-		for rng := run.First; rng < x.end(j, p.ranges) && run.Dir != ""; rng++ {
+		for rng := run.First; rng < x.end(j, game.Ranges(p.g)) && run.Dir != ""; rng++ {
 			if i >= p.Len() || p.Range(i) != rng {
 				return missingState(data, run.Dir, rng)
 			}

@@ -15,11 +15,21 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Tier is the records of one tier, open for reading.
+// A Tier is the records of one tier, open for reading. The indexes of its files are read as they
+// are needed.
 type Tier struct {
 	files
-	g    game.Tiered
-	half *game.Half // if the tier stores half of its positions
+	g      game.Tiered
+	half   *game.Half  // if the tier stores half of its positions
+	shards []tierShard // the files with ranges
+	ranges int         // in all files
+}
+
+// A tierShard is a file that contains ranges.
+type tierShard struct {
+	*streamfmt.File
+	first  uint64 // its first range
+	before int    // the number of ranges in the files before
 }
 
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
@@ -40,17 +50,29 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 	}
 	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
 		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
+	last := uint64(0)
 	for _, name := range names {
-		n := t.Len()
-		err := t.add(fsys, name, nil)
-		if err == nil && n > 0 && t.Len() > n && t.Range(n) <= t.Range(n-1) {
-			err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
+		file, err := t.open(fsys, name)
+		var first, end streamfmt.Entry
+		if err == nil && file.Len() > 0 {
+			c := file.Cursor(0)
+			if first, err = c.Entry(0); err == nil {
+				end, err = c.Entry(file.Len() - 1)
+			}
+			if err == nil && len(t.shards) > 0 && first.Range <= last {
+				err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
+			}
 		}
 		if err == nil {
-			err = t.setHalf(half, t.files.files[len(t.files.files)-1])
+			err = t.setHalf(half, file)
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
+		}
+		t.files.files = append(t.files.files, file)
+		if file.Len() > 0 {
+			t.shards = append(t.shards, tierShard{file, first.Range, t.ranges})
+			t.ranges, last = t.ranges+file.Len(), end.Range
 		}
 	}
 	return t, nil
@@ -81,7 +103,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	switch {
 	case file.Half() && half == nil:
 		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name())
-	case file.Half() != (t.half != nil) && len(t.files.files) > 1:
+	case file.Half() != (t.half != nil) && len(t.files.files) > 0:
 		return &store.DamageError{Name: file.Name(), Reason: "some files store half of the positions, others all"}
 	case file.Half():
 		t.half, t.g = half, half
@@ -92,6 +114,41 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 // Half returns the stored half of the game if the tier stores half of its positions, and nil if
 // it stores all.
 func (t *Tier) Half() *game.Half { return t.half }
+
+// Len returns the number of ranges that contain records.
+func (t *Tier) Len() int { return t.ranges }
+
+// Ranges returns all of these ranges. It takes 8 bytes of memory for each.
+func (t *Tier) Ranges() ([]uint64, error) {
+	ranges := make([]uint64, t.ranges)
+	c := t.Cursor(0)
+	for i := range ranges {
+		e, err := c.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		ranges[i] = e.Range
+	}
+	return ranges, nil
+}
+
+// Split divides the ranges into up to n partitions of about the same number of bytes, and
+// returns the first range of each. The first is 0, and they ascend strictly.
+func (t *Tier) Split(n int) ([]uint64, error) {
+	s := splitter{n: uint64(n), borders: []uint64{0}}
+	for _, f := range t.shards {
+		s.all += f.Bytes()
+	}
+	c := t.Cursor(0)
+	for i := range t.ranges {
+		e, err := c.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		s.add(e.Range, uint64(e.Length))
+	}
+	return s.borders, nil
+}
 
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
@@ -113,9 +170,8 @@ type TierCursor struct {
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
 type stream struct {
-	at     int // index of the last entry requested
-	file   int
-	cursor *streamfmt.Cursor // of that file; ranges ascend from file to file
+	shard  int
+	cursor *streamfmt.Cursor // of that shard; ranges ascend from shard to shard
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
@@ -158,6 +214,23 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	return &b.Block, nil
 }
 
+// Entry locates the i-th range that contains records. It is fastest when i ascends from call to
+// call, and when Load reads the range next.
+func (c *TierCursor) Entry(i int) (streamfmt.Entry, error) {
+	shard := sort.Search(len(c.t.shards), func(n int) bool { return c.t.shards[n].before > i }) - 1
+	return c.of(0, shard).Entry(i - c.t.shards[shard].before)
+}
+
+// Search returns the number of ranges that contain records and are below rng.
+func (c *TierCursor) Search(rng uint64) (int, error) {
+	shard := sort.Search(len(c.t.shards), func(i int) bool { return c.t.shards[i].first > rng }) - 1
+	if shard < 0 {
+		return 0, nil
+	}
+	n, err := c.of(0, shard).Search(rng)
+	return c.t.shards[shard].before + n, err
+}
+
 // View reads the records of a range into v, and returns the low parts of its slots; nil if
 // there are no records.
 func (c *TierCursor) View(v *streamfmt.View, rng uint64) (low []uint32, err error) {
@@ -182,37 +255,36 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	return true, cursor.Read(e, b)
 }
 
-// find looks up a range with the stream of a kind. It returns the cursor that reads the
-// range (nil if there are no records), its entry, and the low parts of its slots.
-func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Entry, low []uint32, err error) {
+// of returns the cursor of the stream of a kind in a shard.
+func (c *TierCursor) of(kind, shard int) *streamfmt.Cursor {
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)
 		c.streams[kind] = s
 	}
-	entries := c.t.entries
-	if s.at > 0 && entries[s.at-1].Range >= rng {
-		s.at = 0
+	if s.cursor == nil || s.shard != shard {
+		s.shard, s.cursor = shard, c.t.shards[shard].Cursor(c.ahead)
 	}
-	step := 1
-	for s.at+step < len(entries) && entries[s.at+step].Range < rng {
-		s.at += step
-		step *= 2
-	}
-	rest := entries[s.at:min(s.at+step+1, len(entries))]
-	s.at += sort.Search(len(rest), func(i int) bool { return rest[i].Range >= rng })
-	if s.at == len(entries) || entries[s.at].Range != rng {
+	return s.cursor
+}
+
+// find looks up a range with the stream of a kind. It returns the cursor that reads the
+// range (nil if there are no records), its entry, and the low parts of its slots.
+func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Entry, low []uint32, err error) {
+	shards := c.t.shards
+	shard := sort.Search(len(shards), func(i int) bool { return shards[i].first > rng }) - 1
+	if shard < 0 {
 		return nil, streamfmt.Entry{}, nil, nil
 	}
-	e := entries[s.at]
-	f := c.t.files.files[e.file]
+	cursor := c.of(kind, shard)
+	e, ok, err := cursor.Find(rng)
+	if err != nil || !ok {
+		return nil, e, nil, err
+	}
 	if low = c.t.g.Low(c.t.tier, rng); low == nil {
-		return nil, e.Entry, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", f.Name(), rng, c.t.tier)
+		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", shards[shard].Name(), rng, c.t.tier)
 	}
-	if s.cursor == nil || s.file != e.file {
-		s.file, s.cursor = e.file, f.Cursor(c.ahead)
-	}
-	return s.cursor, e.Entry, low, nil
+	return cursor, e, low, nil
 }
 
 // WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
@@ -223,7 +295,10 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
-		_, err := c.Load(b, t.Range(i))
+		e, err := c.Entry(i)
+		if err == nil {
+			_, err = c.Load(b, e.Range)
+		}
 		dst = lines.AppendBlock(dst, b, width, streamfmt.Done)
 		if t.half != nil && err == nil {
 			_, balanced := t.half.Stored(t.tier, b.Range)

@@ -214,7 +214,11 @@ func (w *Writer) AppendTier(t *Tier) error {
 func (w *Writer) appendHalf(t *Tier) error {
 	c, b := t.Cursor(readAhead), new(block.Block)
 	for i := range t.Len() {
-		if _, err := c.Load(b, t.Range(i)); err != nil {
+		e, err := c.Entry(i)
+		if err == nil {
+			_, err = c.Load(b, e.Range)
+		}
+		if err != nil {
 			return err
 		}
 		w.chunk.half.Keep(b)

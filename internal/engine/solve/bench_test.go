@@ -183,7 +183,11 @@ func BenchmarkBits(b *testing.B) {
 			blocks := 0
 			cursor := in.Cursor(1 << 20)
 			var blk block.Block
-			for _, rng := range in.Ranges() {
+			all, err := in.Ranges()
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, rng := range all {
 				if _, err := cursor.Load(&blk, rng); err != nil {
 					b.Fatal(err)
 				}

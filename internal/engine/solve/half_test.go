@@ -126,9 +126,13 @@ func positionsOf(t *testing.T, dir string, g game.Tiered, tier int) (all []value
 		t.Fatal(err)
 	}
 	defer in.Close()
+	ranges, err := in.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, b := in.Cursor(0), new(block.Block)
-	for i := range in.Len() {
-		if _, err := c.Load(b, in.Range(i)); err != nil {
+	for _, rng := range ranges {
+		if _, err := c.Load(b, rng); err != nil {
 			t.Fatal(err)
 		}
 		for slot := range b.Done.All() {

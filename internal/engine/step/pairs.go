@@ -178,12 +178,16 @@ func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 // into b, and calls do for each.
 func (c *blockPairs) eachBlock(t *jobdir.Tier, from, to uint64, b *block.Block, do func() error) error {
 	cursor := t.Cursor(readAhead)
-	for i := range t.Len() {
-		rng := t.Range(i)
-		if rng < from || rng >= to {
-			continue
+	i, err := cursor.Search(from)
+	if err != nil {
+		return err
+	}
+	for ; i < t.Len(); i++ {
+		e, err := cursor.Entry(i)
+		if err != nil || e.Range >= to {
+			return err
 		}
-		if _, err := cursor.Load(b, rng); err != nil {
+		if _, err := cursor.Load(b, e.Range); err != nil {
 			return err
 		}
 		if err := do(); err != nil {

@@ -97,7 +97,10 @@ func BlockSplits(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 		if t.Len() == 0 {
 			continue
 		}
-		borders := t.Split(perPart)
+		borders, err := t.Split(perPart)
+		if err != nil {
+			return nil, 0, err
+		}
 		for k, from := range borders {
 			ss = append(ss, Split{parts[i], from, end(borders, k)})
 		}

@@ -17,7 +17,7 @@ import (
 
 // FormatVersion is the version of the format of a data directory. A directory of another
 // version is refused.
-const FormatVersion = 2
+const FormatVersion = 3
 
 const (
 	// ManifestFile describes the data directory; see Manifest.

@@ -21,17 +21,18 @@ const (
 	ownMemory = 6 << 20
 	// coreMemory is what Go's runtime uses for each core.
 	coreMemory = 64 << 10
-	// entryMemory is the size of a range in the index of a tier, which exists twice while it
-	// is read: jobdir uses 32 bytes, streamfmt 24.
-	entryMemory = 56
+	// pageMemory is the size of a page of pageRanges ranges in the directory of a tier's index:
+	// streamfmt uses 40 bytes, and 56 while it reads the directory; a writer uses up to three times
+	// 28. pageCursor is the size of the page that a cursor has read.
+	pageMemory = 96
+	pageRanges = 256
+	pageCursor = 10 << 10
 	// boxMemory is the size of a range in a pass: its box, its entries in slices, and where
 	// its messages are in a few files. emptyBoxMemory is its size if it receives no messages,
 	// and placeMemory that of a range in the index of the states.
 	boxMemory      = 256
 	emptyBoxMemory = 40
 	placeMemory    = 32
-	// taskMemory is the size of a task, finished or not: its slice and its channel.
-	taskMemory = 160
 )
 
 // Memory of lists, in bytes; see package lists.
@@ -49,6 +50,8 @@ const (
 
 	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
 	nearShare = 32
+	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
+	nearBlockMemory = 256
 
 	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
@@ -103,7 +106,7 @@ type needs struct {
 // of returns the memory of a job with the given number of workers. What workers allocate
 // counts twice, as garbage stays in memory until it is collected.
 func (n *needs) of(workers int, f preset) int {
-	each := n.worker + n.windows*(max(f.window, n.record)+2*n.record) + f.ahead*n.chunk(f.slots)
+	each := n.worker + n.windows*(max(f.window, n.record)+2*n.record+pageCursor) + f.ahead*n.chunk(f.slots)
 	return n.shared + 2*workers*each
 }
 
@@ -258,14 +261,17 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 		most = max(most, n)
 		slots = max(slots, min(t.Slots(tier)/n, float64(uint64(1)<<t.LowBits())))
 	}
-	entries := 4 * most // the job's input and output, and the table's
+	ranges := 4 * most // the job's input and output, and the table's
 	if final {
-		entries = max(entries, all)
+		ranges = max(ranges, all)
 	}
 	near := min(1<<jobdir.NearBits, most)
-	bytes := entries*entryMemory + 3*near*slots + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
+	bytes := float64(indexMemory(ranges)+step.ReceiversBytes(t)) + 3*near*(slots+nearBlockMemory) + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
+
+// indexMemory returns the size of the directory of an index with this many ranges.
+func indexMemory(ranges float64) int { return int(ranges) / pageRanges * pageMemory }
 
 // blockMemory is the memory of a block with this many slots: two bits and a value byte for
 // each.

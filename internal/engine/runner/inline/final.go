@@ -2,8 +2,6 @@ package inline
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -21,21 +19,19 @@ type final struct {
 	job    *jobOf[game.Tiered]
 	tiers  []*jobdir.Tier
 	wholes []*images.Tier
-	most   map[uint64]int // maximum number of lines, by range
 	plan   plan
 }
 
 // runFinal merges the tiers of a solved game into one list by key. For each range, it merges
 // the blocks of all tiers.
 func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
-	f := &final{job: job, most: make(map[uint64]int)}
+	f := &final{job: job}
 	defer func() {
 		for _, t := range f.tiers {
 			t.Close()
 		}
 	}()
 	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
-	largest := 0
 	g := job.g
 	if half := game.HalfOf(g); half != nil {
 		g = half // the table has half of the positions
@@ -46,37 +42,87 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 			return runner.Stats{}, err
 		}
 		f.tiers = append(f.tiers, stored)
-		t := images.NewTier(stored.Half(), job.InputTier(i), stored.Ranges(), func() images.Loader { return stored.Cursor(f.plan.window) },
+		ranges, err := stored.Ranges()
+		if err != nil {
+			return runner.Stats{}, err
+		}
+		t := images.NewTier(stored.Half(), job.InputTier(i), ranges, func() images.Loader { return stored.Cursor(f.plan.window) },
 			r.left()/finalImages/len(job.Input))
 		f.wholes = append(f.wholes, t)
-		n.shared += len(t.Ranges())*entryMemory + t.Memory()
-		for j, rng := range t.Ranges() {
-			slots := len(job.g.Low(stored.Number(), rng))
-			largest = max(largest, slots)
-			if stored.Half() == nil {
-				slots = min(slots, stored.MostRecords(j))
-			}
-			f.most[rng] += slots
+		n.shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
+	}
+	largest, heaviest := 0, 0
+	ranges := f.ranges()
+	for {
+		r, ok, err := ranges.next()
+		if err != nil {
+			return runner.Stats{}, err
 		}
+		if !ok {
+			break
+		}
+		largest, heaviest = max(largest, r.slots), max(heaviest, r.lines)
 	}
-	ranges := slices.Sorted(maps.Keys(f.most))
-	lines := make([]int, len(ranges))
-	for i, rng := range ranges {
-		lines[i] = f.most[rng]
-	}
-	n.shared += len(ranges) * (64 + taskMemory)
 	n.record = blockMemory(largest)
 	n.worker = f.lows() + f.lows()/8 + blockMemory(largest)
 	line := len(job.g.AppendText(nil, job.g.Start())) + len("''\t255\n")
-	heaviest := slices.Max(append(lines, 0))
 	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.plan = r.plan(n)
-	ts := f.cut(tasks(job, ranges, lines, f.plan.slots))
-	first := func(i int) game.Position { return ts[i].ranges[0] << job.g.LowBits() }
-	return job.writeText(ctx, f.plan, len(ts), first, func() func(int, *textChunk) error {
-		work := f.newWorker()
-		return func(i int, out *textChunk) error { return work(ts[i], out) }
-	})
+	first := func(t finalTask) game.Position { return t.ranges[0] << job.g.LowBits() }
+	return writeText(ctx, job, f.plan, f.tasks(), first, func() func(finalTask, *textChunk) error { return f.newWorker() })
+}
+
+// A finalRange is a range of the output.
+type finalRange struct {
+	rng   uint64
+	slots int // the most in one tier
+	lines int // at most
+}
+
+// finalRanges lists the ranges of all tiers, ascending.
+type finalRanges struct {
+	g       game.Tiered
+	tiers   []*jobdir.Tier
+	wholes  []*images.Tier
+	indexes []*jobdir.TierCursor
+	at      []int // by tier, the next range
+	read    int   // number of ranges of all tiers
+}
+
+func (f *final) ranges() *finalRanges {
+	r := &finalRanges{g: f.job.g, tiers: f.tiers, wholes: f.wholes, at: make([]int, len(f.tiers))}
+	for _, t := range f.tiers {
+		r.indexes = append(r.indexes, t.Cursor(0))
+	}
+	return r
+}
+
+// next returns the next range; ok is false at the end.
+func (r *finalRanges) next() (next finalRange, ok bool, err error) {
+	for i, t := range r.wholes {
+		if at := r.at[i]; at < len(t.Ranges()) && (!ok || t.Ranges()[at] < next.rng) {
+			next.rng, ok = t.Ranges()[at], true
+		}
+	}
+	for i, t := range r.wholes {
+		at := r.at[i]
+		if at == len(t.Ranges()) || t.Ranges()[at] != next.rng {
+			continue
+		}
+		slots := len(r.g.Low(r.tiers[i].Number(), next.rng))
+		next.slots = max(next.slots, slots)
+		if r.tiers[i].Half() == nil {
+			e, err := r.indexes[i].Entry(at)
+			if err != nil {
+				return next, false, err
+			}
+			slots = min(slots, jobdir.MostRecords(e))
+		}
+		next.lines += slots
+		r.at[i]++
+		r.read++
+	}
+	return next, ok, nil
 }
 
 // lows returns the number of low parts of a key, whether or not they belong to positions.
@@ -87,20 +133,37 @@ func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 type finalTask struct {
 	ranges   []uint64
 	from, to int // the interval of low parts
+	share    float64
 }
 
-// cut divides the tasks that are one range with too many lines for a chunk.
-func (f *final) cut(ts [][]uint64) (all []finalTask) {
-	for _, ranges := range ts {
-		each := f.lows()
-		if most := 2 * f.plan.slots; len(ranges) == 1 && f.most[ranges[0]] > most {
+// tasks returns the tasks of the job. Those that are one range with too many lines for a chunk
+// are divided.
+func (f *final) tasks() tasks[finalTask] {
+	ranges, all := f.ranges(), 0
+	for _, t := range f.wholes {
+		all += len(t.Ranges())
+	}
+	cut := &cutter{borders: f.job.borders, lowBits: f.job.g.LowBits(), enough: f.plan.slots, next: func() (uint64, int, bool, error) {
+		r, ok, err := ranges.next()
+		return r.rng, r.lines, ok, err
+	}}
+	t, each := finalTask{to: f.lows()}, 0
+	next := func() (_ finalTask, ok bool, err error) {
+		if t.from, t.to = t.to, min(t.to+each, f.lows()); t.from < t.to {
+			return t, true, nil
+		}
+		lines := 0
+		if t.ranges, lines, ok, err = cut.task(); !ok || err != nil {
+			return t, false, err
+		}
+		each = f.lows()
+		if most := 2 * f.plan.slots; len(t.ranges) == 1 && lines > most {
 			each = most
 		}
-		for from := 0; from < f.lows(); from += each {
-			all = append(all, finalTask{ranges, from, min(from+each, f.lows())})
-		}
+		t.from, t.to, t.share = 0, min(each, f.lows()), float64(ranges.read)/float64(all)
+		return t, true, nil
 	}
-	return all
+	return tasks[finalTask]{next, func(t finalTask) float64 { return t.share }}
 }
 
 // newWorker returns a function that writes the lines of a task.

@@ -70,23 +70,32 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	if err := w.open(); err != nil {
 		return stats, err
 	}
-	w.openBalanced()
-	slots := make([]int, len(w.ranges))
-	for i, rng := range w.ranges {
-		slots[i] = len(job.g.Low(job.Tier, rng))
+	needs, err := w.needs(r.memory() / nearShare)
+	if err != nil {
+		return stats, err
 	}
-	n := w.needs(slots, r.memory()/nearShare)
+	if err := w.openBalanced(); err != nil {
+		return stats, err
+	}
 	if w.balanced != nil {
-		n.worker *= 2 // messages are merged before the tasks, and in them
-		n.shared += w.balanced.Limit(r.left() - n.of(1, presets[len(presets)-1]))
+		needs.worker *= 2 // messages are merged before the tasks, and in them
+		needs.shared += w.balanced.Limit(r.left() - needs.of(1, presets[len(presets)-1]))
 	}
-	w.plan = r.plan(n)
+	w.plan = r.plan(needs)
 	if w.balanced != nil {
 		w.balanced.Workers = w.plan.workers
 	}
-	ts := tasks(job, w.ranges, slots, w.plan.slots)
-	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
-		partition: func(i int) int { return job.partition(ts[i][0] << job.g.LowBits()) },
+	cut := &cutter{borders: job.borders, lowBits: job.g.LowBits(), enough: w.plan.slots, next: w.next}
+	o := output[blockTask, *jobdir.Chunk]{job: job.Job, plan: w.plan,
+		tasks: tasks[blockTask]{
+			next: func() (t blockTask, ok bool, err error) {
+				t.ranges, _, ok, err = cut.task()
+				t.share = w.share()
+				return t, ok, err
+			},
+			share: func(t blockTask) float64 { return t.share },
+		},
+		partition: func(t blockTask) int { return job.partition(t.ranges[0] << job.g.LowBits()) },
 		create: func(number int) (shard[*jobdir.Chunk], error) {
 			file, err := job.create(jobdir.PartName(number, job.Codec))
 			if err != nil {
@@ -95,11 +104,11 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 			return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
 		},
 		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
-		worker: func() func(int, *jobdir.Chunk) error {
+		worker: func() func(blockTask, *jobdir.Chunk) error {
 			work := w.newWorker(ctx)
-			return func(i int, out *jobdir.Chunk) error {
+			return func(t blockTask, out *jobdir.Chunk) error {
 				out.Reset()
-				return work(ts[i], out)
+				return work(t.ranges, out)
 			}
 		},
 		count: func(c *jobdir.Chunk) {
@@ -113,6 +122,12 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	return stats, err
 }
 
+// A blockTask is a task of a job on blocks: ranges of the output.
+type blockTask struct {
+	ranges []uint64
+	share  float64 // of the job, up to their end
+}
+
 // work is what the workers of a job share.
 type work struct {
 	job          *jobOf[game.Tiered]
@@ -120,15 +135,18 @@ type work struct {
 	input        *jobdir.Tier
 	predecessors *jobdir.Tier // for solve only
 	near         *jobdir.Near // the decoded blocks of input
-	ranges       []uint64     // of the output
-	plan         plan
-	balanced     *images.Balanced // nil: the output has no balanced positions
+	// next returns the next range of the output, and its number of slots; share returns the share
+	// of the job up to that range.
+	next     func() (rng uint64, slots int, ok bool, err error)
+	share    func() float64
+	plan     plan
+	balanced *images.Balanced // nil: the output has no balanced positions
 }
 
 func (w *work) open() (err error) {
 	job := w.job
 	if job.Step == step.Init {
-		w.ranges = []uint64{job.g.Start() >> job.g.LowBits()}
+		w.ranges(1, func(int) (uint64, error) { return job.g.Start() >> job.g.LowBits(), nil })
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
@@ -137,11 +155,12 @@ func (w *work) open() (err error) {
 	}
 	switch job.Step {
 	case step.Possible:
-		for i := range w.input.Len() {
-			w.ranges = w.step.Outputs(w.ranges, from, w.input.Range(i))
+		receivers := step.NewReceivers(w.step, job.g, w.input)
+		w.share = receivers.Share
+		w.next = func() (uint64, int, bool, error) {
+			rng, ok, err := receivers.Next()
+			return rng, len(job.g.Low(job.Tier, rng)), ok, err
 		}
-		slices.Sort(w.ranges)
-		w.ranges = slices.Compact(w.ranges)
 	case step.Solve:
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected successors with a value, found %d without", job.Input[0], n)
@@ -149,11 +168,29 @@ func (w *work) open() (err error) {
 		if w.predecessors, err = jobdir.OpenTier(job.FS, job.Predecessors, job.g, job.Tier); err != nil {
 			return err
 		}
-		for i := range w.predecessors.Len() {
-			w.ranges = append(w.ranges, w.predecessors.Range(i))
-		}
+		index := w.predecessors.Cursor(0)
+		w.ranges(w.predecessors.Len(), func(i int) (uint64, error) {
+			e, err := index.Entry(i)
+			return e.Range, err
+		})
 	}
 	return nil
+}
+
+// ranges makes the output n ranges; of returns the i-th.
+func (w *work) ranges(n int, of func(i int) (uint64, error)) {
+	i := 0
+	w.share = func() float64 { return float64(i) / float64(n) }
+	w.next = func() (rng uint64, slots int, ok bool, err error) {
+		if i == n {
+			return 0, 0, false, nil
+		}
+		if rng, err = of(i); err != nil {
+			return 0, 0, false, err
+		}
+		i++
+		return rng, len(w.job.g.Low(w.job.Tier, rng)), true, nil
+	}
 }
 
 func (w *work) close() {
@@ -164,48 +201,74 @@ func (w *work) close() {
 	}
 }
 
-// needs returns the memory needs of the job, and makes near; slots are the numbers of slots of
-// its ranges. near takes at most the given number of bytes, unless its smallest size takes more.
-func (w *work) needs(slots []int, nearMemory int) needs {
+// needs returns the memory needs of the job, and makes near. near takes at most the given number of
+// bytes, unless its smallest size takes more.
+func (w *work) needs(nearMemory int) (needs, error) {
 	g := w.job.g
-	n := needs{shared: g.Tables(), windows: 1}
-	largest, all := 0, 0
-	for _, s := range slots {
-		largest = max(largest, s)
-		all += s
-	}
-	n.shared += len(slots)*16 + all/presets[0].slots*taskMemory
-	if w.input != nil {
-		most := jobdir.NearBits // bits of a section
-		var section, size, sizes [65]int
-		top := max(most, int(g.KeyBits()-g.LowBits()))
-		for i := range w.input.Len() {
-			rng := w.input.Range(i)
-			s := len(g.Low(w.input.Number(), rng))
-			largest = max(largest, s)
-			for b := most; b <= top; b++ {
-				if at := int(rng >> b); at != section[b] {
-					section[b], size[b] = at, 0
-				}
-				size[b] += blockMemory(s)
-				sizes[b] = max(sizes[b], size[b])
+	n := needs{shared: g.Tables() + step.ReceiversBytes(g) + indexMemory(g.Ranges(w.job.Tier)), windows: 1}
+	largest := len(g.Low(w.job.Tier, g.Start()>>g.LowBits())) // a number of slots
+	near := newSections(int(g.KeyBits()-g.LowBits()), nearMemory)
+	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
+		if t == nil {
+			continue
+		}
+		var to []uint64
+		index := t.Cursor(0)
+		for i := range t.Len() {
+			e, err := index.Entry(i)
+			if err != nil {
+				return n, err
 			}
-			for top > most && sizes[top] > nearMemory {
-				top--
+			slots := len(g.Low(t.Number(), e.Range))
+			largest = max(largest, slots)
+			if t == w.input {
+				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
+			}
+			if w.job.Step == step.Possible {
+				to = w.step.Outputs(to[:0], t.Number(), e.Range)
+				for _, rng := range to {
+					largest = max(largest, len(g.Low(w.job.Tier, rng)))
+				}
 			}
 		}
-		w.near = w.input.Near(uint(top), w.readers)
-		n.shared += 2*sizes[top] + jobdir.NearSpare*blockMemory(largest)
-		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
-		n.windows += int(g.KeyBits() - g.LowBits())
+		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
-	if w.predecessors != nil {
-		n.shared += w.predecessors.Len() * entryMemory
+	if w.input != nil {
+		w.near = w.input.Near(uint(near.bits), w.readers)
+		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
+		n.windows += int(g.KeyBits() - g.LowBits())
 	}
 	n.record = blockMemory(largest)
 	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
 	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
-	return n
+	return n, nil
+}
+
+// A sections finds how many bits a range may have within its section, see jobdir.Near, so that the
+// blocks of each section take at most a number of bytes. At least it has jobdir.NearBits.
+type sections struct {
+	bits, most int
+	at         [65]uint64 // by bits: the number of the last section
+	size       [65]int    // of that section
+	largest    [65]int    // of all sections
+}
+
+func newSections(bits, most int) *sections {
+	return &sections{bits: max(jobdir.NearBits, bits), most: most}
+}
+
+// add adds the block of a range that is above those before.
+func (s *sections) add(rng uint64, size int) {
+	for b := jobdir.NearBits; b <= s.bits; b++ {
+		if at := rng >> b; at != s.at[b] {
+			s.at[b], s.size[b] = at, 0
+		}
+		s.size[b] += size
+		s.largest[b] = max(s.largest[b], s.size[b])
+	}
+	for s.bits > jobdir.NearBits && s.largest[s.bits] > s.most {
+		s.bits--
+	}
 }
 
 // newWorker returns a function that computes the output of a task.
@@ -242,24 +305,37 @@ func (w *work) readers(dst []uint64, rng uint64) []uint64 {
 
 // openBalanced prepares the images of balanced positions, and adds the ranges that only images
 // reach.
-func (w *work) openBalanced() {
+func (w *work) openBalanced() error {
 	g, ok := w.job.g.(*game.Half)
 	if !ok || w.job.Step == step.Init {
-		return
+		return nil
+	}
+	var ranges []uint64
+	for {
+		rng, _, ok, err := w.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		ranges = append(ranges, rng)
 	}
 	kind := images.Reached
 	if w.job.Step == step.Solve {
 		kind = images.Scores
 	}
-	w.balanced = images.NewBalanced(g, w.job.Tier, kind, w.ranges, func() func() images.Merge {
+	w.balanced = images.NewBalanced(g, w.job.Tier, kind, ranges, func() func() images.Merge {
 		near := w.input.Near(w.near.Bits(), w.readers)
 		return func() images.Merge { return w.merge(near) }
 	})
 	if w.balanced != nil && w.job.Step == step.Possible {
-		w.ranges = append(w.ranges, w.balanced.Ranges()...)
-		slices.Sort(w.ranges)
-		w.ranges = slices.Compact(w.ranges)
+		ranges = append(ranges, w.balanced.Ranges()...)
+		slices.Sort(ranges)
+		ranges = slices.Compact(ranges)
 	}
+	w.ranges(len(ranges), func(i int) (uint64, error) { return ranges[i], nil })
+	return nil
 }
 
 // merge returns a Merge of all messages.
@@ -293,26 +369,36 @@ func (w *work) merge(near *jobdir.Near) images.Merge {
 	}
 }
 
-// tasks divides the ranges of the output into tasks, at the borders of parts and where a task
+// A cutter divides the ranges of the output into tasks, at the borders of parts and where a task
 // has enough slots.
-func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) (ts [][]uint64) {
-	borders, sum, from := job.borders, 0, 0
-	cut := func(to int) {
-		if to > from {
-			ts = append(ts, ranges[from:to])
+type cutter struct {
+	borders []game.Position
+	lowBits uint
+	enough  int
+	next    func() (rng uint64, slots int, ok bool, err error)
+
+	rng   uint64 // the first range of the next task, if there is one
+	slots int
+	ok    bool
+}
+
+// task returns the ranges of the next task, and their slots; ok is false at the end.
+func (c *cutter) task() (ranges []uint64, slots int, ok bool, err error) {
+	for {
+		if !c.ok {
+			if c.rng, c.slots, c.ok, err = c.next(); !c.ok || err != nil {
+				return ranges, slots, len(ranges) > 0, err
+			}
 		}
-		from, sum = to, 0
+		cut := slots+64*len(ranges) > c.enough || c.slots > 2*c.enough
+		for len(c.borders) > 0 && c.rng<<c.lowBits >= c.borders[0] {
+			cut, c.borders = true, c.borders[1:]
+		}
+		if cut && len(ranges) > 0 {
+			return ranges, slots, true, nil
+		}
+		ranges = append(ranges, c.rng)
+		slots += c.slots
+		c.ok = false
 	}
-	for i, rng := range ranges {
-		for len(borders) > 0 && rng<<job.g.LowBits() >= borders[0] {
-			cut(i)
-			borders = borders[1:]
-		}
-		if sum > enough || slots[i] > 2*enough {
-			cut(i)
-		}
-		sum += slots[i] + 64
-	}
-	cut(len(ranges))
-	return ts
 }

@@ -22,9 +22,9 @@ import (
 func TestNeeds(t *testing.T) {
 	n := needs{shared: 1000, worker: 100, windows: 3, record: 10, chunk: func(slots int) int { return 2 * slots }}
 	for _, tt := range []struct{ workers, window, want int }{
-		{1, 7, 1000 + 2*(100+3*(10+2*10)+4*2*5)},
-		{2, 7, 1000 + 2*2*(100+3*(10+2*10)+4*2*5)},
-		{2, 50, 1000 + 2*2*(100+3*(50+2*10)+4*2*5)},
+		{1, 7, 1000 + 2*(100+3*(10+2*10+pageCursor)+4*2*5)},
+		{2, 7, 1000 + 2*2*(100+3*(10+2*10+pageCursor)+4*2*5)},
+		{2, 50, 1000 + 2*2*(100+3*(50+2*10+pageCursor)+4*2*5)},
 	} {
 		if got := n.of(tt.workers, preset{slots: 5, ahead: 4, window: tt.window}); got != tt.want {
 			t.Errorf("%d workers, windows of %d: %d bytes, want %d", tt.workers, tt.window, got, tt.want)
@@ -50,7 +50,7 @@ func (p brokenPart) Finish(err error) error {
 func TestFinishError(t *testing.T) {
 	for broken := range 3 {
 		failed, finished := errors.New("disk full"), 0
-		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, presets[0]}, tasks: 3,
+		o := output[int, int]{job: &runner.Job{Reducers: 3}, plan: plan{1, presets[0]}, tasks: numbered(3),
 			partition: func(task int) int { return task },
 			create: func(number int) (shard[int], error) {
 				p := brokenPart{finished: &finished}

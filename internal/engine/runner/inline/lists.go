@@ -62,7 +62,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	w.intervals = cutIntervals(w.plan.interval, job.borders, sources)
 	w.outgoing = newOutgoing(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
-	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.intervals),
+	o := output[int, *rowChunk]{job: job.Job, plan: w.plan.plan, tasks: numbered(len(w.intervals)),
 		partition: func(i int) int { return job.partition(w.intervals[i].First) },
 		create: func(number int) (shard[*rowChunk], error) {
 			file, err := job.create(lists.PartName(number, job.Codec))
@@ -216,7 +216,7 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 	}
 	intervals := cutIntervals(min(plan.interval, mostRows/4), job.borders, sources)
 	first := func(i int) game.Position { return intervals[i].First }
-	return job.writeText(ctx, plan.plan, len(intervals), first, func() func(int, *textChunk) error {
+	return writeText(ctx, job, plan.plan, numbered(len(intervals)), first, func() func(int, *textChunk) error {
 		var loader lists.Loader
 		var rows []lists.Row
 		return func(i int, out *textChunk) (err error) {

@@ -7,7 +7,6 @@ import (
 	"path"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -41,21 +40,36 @@ type shard[C any] interface {
 
 // An output runs the tasks of a job. A worker turns each task into a chunk, and the chunks are
 // appended to parts.
-type output[C any] struct {
+type output[T, C any] struct {
 	job       *runner.Job
 	plan      plan
-	tasks     int
-	partition func(task int) int // the number of the task's part, ascending
+	tasks     tasks[T]
+	partition func(task T) int // the number of the task's part, ascending
 	create    func(part int) (shard[C], error)
-	chunk     func() C                           // returns an empty chunk
-	worker    func() func(task int, out C) error // returns the function of a worker
-	count     func(C)                            // counts a written chunk
-	before    float64                            // the share of the job that is already done, 0 to 1
+	chunk     func() C                         // returns an empty chunk
+	worker    func() func(task T, out C) error // returns the function of a worker
+	count     func(C)                          // counts a written chunk
+	before    float64                          // the share of the job that is already done, 0 to 1
+}
+
+// tasks are the tasks of a job, made as they are needed.
+type tasks[T any] struct {
+	next  func() (task T, ok bool, err error) // returns the next task; not called concurrently
+	share func(task T) float64                // the share of the job up to the end of a task, 0 to 1
+}
+
+// numbered returns the tasks 0 to n-1.
+func numbered(n int) tasks[int] {
+	next := -1
+	return tasks[int]{
+		next:  func() (int, bool, error) { next++; return next, next < n, nil },
+		share: func(task int) float64 { return float64(task+1) / float64(n) },
+	}
 }
 
 // run has the plan's workers execute the tasks, while the calling goroutine writes their
 // chunks in order. One shard is open at a time.
-func (o *output[C]) run(ctx context.Context) error {
+func (o *output[T, C]) run(ctx context.Context) error {
 	var open shard[C]
 	begun := 0
 	upTo := func(number int) error { // creates all shards up to number, which stays open
@@ -74,7 +88,7 @@ func (o *output[C]) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := o.inOrder(ctx, func(task int, chunk C) error {
+	err := o.inOrder(ctx, func(task T, chunk C) error {
 		if err := upTo(o.partition(task)); err != nil {
 			return err
 		}
@@ -82,7 +96,7 @@ func (o *output[C]) run(ctx context.Context) error {
 			return err
 		}
 		o.count(chunk)
-		o.job.Report(runner.Progress{Share: o.before + (1-o.before)*float64(task+1)/float64(o.tasks)})
+		o.job.Report(runner.Progress{Share: o.before + (1-o.before)*o.tasks.share(task)})
 		return nil
 	})
 	if err == nil {
@@ -94,59 +108,89 @@ func (o *output[C]) run(ctx context.Context) error {
 	return err
 }
 
-// inOrder has the plan's workers execute the tasks, and writes their chunks in order.
-func (o *output[C]) inOrder(ctx context.Context, write func(task int, chunk C) error) (err error) {
+// A result is the output of a task.
+type result[T, C any] struct {
+	task  T
+	chunk C
+}
+
+// inOrder has the plan's workers execute the tasks, and writes their chunks in order. A worker
+// takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and the
+// results of tasks with a distance of that number share a channel.
+func (o *output[T, C]) inOrder(ctx context.Context, write func(task T, chunk C) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer func() {
 		cancel(err)
 		all.Wait()
 	}()
-	workers := max(1, min(o.plan.workers, o.tasks))
-	free := make(chan C, workers*o.plan.ahead)
-	for range cap(free) {
-		free <- o.chunk()
-	}
-	done := make([]chan C, o.tasks)
+	free := make(chan C, o.plan.workers*o.plan.ahead)
+	done := make([]chan result[T, C], cap(free))
 	for i := range done {
-		done[i] = make(chan C, 1)
+		free <- o.chunk()
+		done[i] = make(chan result[T, C], 1)
 	}
-	var next atomic.Int64
-	for range workers {
+	var mu sync.Mutex // guards the variables below
+	started, ended := 0, false
+	start := func() (task T, out chan result[T, C], err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return task, nil, nil
+		}
+		out = done[started%len(done)]
+		started++
+		task, ok, err := o.tasks.next()
+		if !ok && err == nil {
+			ended = true
+			close(out)
+			return task, nil, nil
+		}
+		return task, out, err
+	}
+	for range o.plan.workers {
 		all.Go(func() {
-			work := o.worker()
+			var work func(T, C) error
 			for {
-				var out C
+				var chunk C
 				select {
-				case out = <-free:
+				case chunk = <-free:
 				case <-ctx.Done():
 					return
 				}
-				i := int(next.Add(1)) - 1
-				if i >= o.tasks {
-					return
+				task, out, err := start()
+				if err == nil && out != nil {
+					if work == nil {
+						work = o.worker()
+					}
+					err = work(task, chunk)
 				}
-				if err := work(i, out); err != nil {
+				if err != nil {
 					cancel(err)
+				}
+				if err != nil || out == nil {
 					return
 				}
-				done[i] <- out
+				out <- result[T, C]{task, chunk}
 			}
 		})
 	}
-	for i := range done {
-		var chunk C
+	for i := 0; ; i++ {
+		var r result[T, C]
+		var ok bool
 		select {
-		case chunk = <-done[i]:
+		case r, ok = <-done[i%len(done)]:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := write(i, chunk); err != nil {
+		if !ok {
+			return nil
+		}
+		if err := write(r.task, r.chunk); err != nil {
 			return err
 		}
-		free <- chunk
+		free <- r.chunk
 	}
-	return nil
 }
 
 // A textChunk contains lines.
@@ -167,16 +211,16 @@ func (p textShard) Finish(err error) error { return cmp.Or(err, p.Close()) }
 
 // writeText writes parts with the lines that workers produce. A worker gets an empty chunk for
 // each task; first returns the first key of a task.
-func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, first func(task int) game.Position, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
-	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, partition: func(i int) int { return j.partition(first(i)) },
+func writeText[G game.Game, T any](ctx context.Context, j *jobOf[G], plan plan, tasks tasks[T], first func(task T) game.Position, worker func() func(task T, out *textChunk) error) (stats runner.Stats, err error) {
+	o := output[T, *textChunk]{job: j.Job, plan: plan, tasks: tasks, partition: func(task T) int { return j.partition(first(task)) },
 		create: func(number int) (shard[*textChunk], error) {
 			file, err := j.create(jobdir.PartName(number, jobdir.Text))
 			return textShard{file}, err
 		},
 		chunk: func() *textChunk { return new(textChunk) },
-		worker: func() func(int, *textChunk) error {
+		worker: func() func(T, *textChunk) error {
 			work := worker()
-			return func(task int, out *textChunk) error {
+			return func(task T, out *textChunk) error {
 				out.text, out.lines = out.text[:0], 0
 				return work(task, out)
 			}

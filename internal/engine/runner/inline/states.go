@@ -124,7 +124,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 	if err != nil {
 		return err
 	}
-	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
+	o := output[int, *jobdir.StateChunk]{job: job.Job, plan: plan, tasks: numbered(len(ranges)), before: mapShare,
 		partition: func(i int) int { return job.partition(ranges[i] * uint64(job.g.RangeSize())) },
 		create: func(number int) (shard[*jobdir.StateChunk], error) {
 			return jobdir.NewStateWriter(job.create, number, job.g, job.Codec)

@@ -22,7 +22,7 @@ func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (s
 	plan := r.plan(needs{shared: r.inboxMemory() + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return size * most / 4 * 5 }})
 	first := func(i int) game.Position { return table.Range(i) * uint64(size) }
-	return job.writeText(ctx, plan, table.Len(), first, func() func(int, *textChunk) error {
+	return writeText(ctx, job, plan, numbered(table.Len()), first, func() func(int, *textChunk) error {
 		c := table.CursorOf(plan.window)
 		var s block.State
 		return func(i int, out *textChunk) error {

@@ -5,7 +5,6 @@ package streaming_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -283,15 +282,13 @@ func testClientLost(t *testing.T, s *site) {
 	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
-	for _, client := range successors(t, d.cmd.Process.Pid) {
+	for _, client := range children(t, d.cmd.Process.Pid) {
 		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 	}
 	time.Sleep(time.Second)
-	if err := g.open(); err != nil {
-		t.Fatal(err)
-	}
+	g.open()
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
@@ -316,9 +313,7 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	s.forward(t, small, solving.data, keep)
 	s.kill(t, small, possible, flags)
 	s.kill(t, small, solving, flags+" --resume")
-	if err := solving.open(); err != nil { // so its job ends without a driver
-		t.Fatal(err)
-	}
+	solving.open() // so its job ends without a driver
 	done := s.done(t, between, possible.data, solving.data)
 	if _, early := done[possible.data]["data_first8"]; early {
 		t.Error("data_first8 was done before its driver was killed")
@@ -345,8 +340,8 @@ func testDataNodeKilled(t *testing.T, s *site) {
 	testDaemonKilled(t, s, g, minicluster.DataNode)
 }
 
-// testDaemonKilled kills a daemon while maps wait at a gate, and restarts it. Only if it is a
-// data node can the waiting maps continue.
+// testDaemonKilled kills a daemon while maps wait at a gate, and restarts it. The maps of a node
+// manager are lost, so the gate opens for their next attempts; those of a data node continue.
 func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon) {
 	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
@@ -355,14 +350,13 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 		t.Fatal(err)
 	}
 	if daemon == minicluster.DataNode {
-		if err := g.open(); err != nil {
-			t.Fatal(err)
-		}
+		g.open()
 	}
 	time.Sleep(3 * time.Second)
 	if err := s.Start(t.Context(), daemon); err != nil {
 		t.Fatal(err)
 	}
+	g.open()
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
@@ -434,9 +428,7 @@ func testPassDriverKilled(t *testing.T, s *site) {
 	s.forward(t, nine, solving.data, keep)
 	s.kill(t, nine, marking, keep+threePasses)
 	s.kill(t, nine, solving, keep+threePasses+" --resume")
-	if err := solving.open(); err != nil { // so its job ends without a driver
-		t.Fatal(err)
-	}
+	solving.open() // so its job ends without a driver
 	done := s.done(t, marking.data, solving.data)
 	if len(done[marking.data]) != 9 { // create and mark1 to mark8
 		t.Errorf("%d passes were done before the driver of mark9 was killed", len(done[marking.data]))
@@ -775,25 +767,34 @@ func (s *site) attended(g *gate, begun time.Time) error {
 	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
 		j, err := solve.ReadJournal(s.files, g.data)
 		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == g.job && j.Now.Tracking != "" {
-			return g.open()
+			g.open()
+			return nil
 		}
 	}
-	return errors.Join(fmt.Errorf("%s: no driver waits for %s", g.data, g.job), g.open())
+	g.open()
+	return fmt.Errorf("%s: no driver waits for %s", g.data, g.job)
 }
 
-// A gate blocks the first attempts of maps of a job until it is opened or the test ends. It
-// has its own data directory.
+// A gate blocks the attempts of maps of a job until it is opened or the test ends. It has its
+// own data directory.
 type gate struct {
-	job  string
-	data string
-	held string // a file that exists while a map is blocked
-	hold string // a case for the mapper, see programs
+	job    string
+	data   string
+	closed string // a file that exists while the gate is closed
+	held   string // a file that exists once a map is blocked
+	hold   string // a case for the mapper, see programs
 }
 
 // newGate returns a gate for the maps of a job whose six-digit numbers match a shell pattern.
+// It blocks every attempt: the first one is not always number 0, for example after a restart of
+// the application master.
 func (s *site) newGate(t *testing.T, job, maps string) *gate {
-	g := &gate{job: job, data: s.dataDir(job), held: filepath.Join(t.TempDir(), "held")}
-	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)
+	dir := t.TempDir()
+	g := &gate{job: job, data: s.dataDir(job), closed: filepath.Join(dir, "closed"), held: filepath.Join(dir, "held")}
+	if err := os.WriteFile(g.closed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.hold = fmt.Sprintf(`"treereduce %s "*_m_%s_*) touch %s; while test -e %s; do sleep 0.1; done ;;`, job, maps, g.held, g.closed)
 	return g
 }
 
@@ -811,8 +812,8 @@ func (g *gate) wait(t *testing.T, d *driver) {
 	t.Fatal("no map comes to the gate")
 }
 
-// open unblocks the maps.
-func (g *gate) open() error { return os.Remove(g.held) }
+// open unblocks the maps. It may be called again.
+func (g *gate) open() { os.Remove(g.closed) }
 
 // programs creates a directory for --cluster-bin. Its mapper and reducer first execute the
 // given cases of a shell's case statement for job and attempt, "treereduce JOB attempt_…".
@@ -837,9 +838,9 @@ func script(t *testing.T, name, text string) {
 }
 
 // children returns the processes that a process has started.
-func successors(t *testing.T, predecessor int) (pids []int) {
+func children(t *testing.T, parent int) (pids []int) {
 	t.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", predecessor))
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -857,7 +858,7 @@ func successors(t *testing.T, predecessor int) (pids []int) {
 		}
 	}
 	if len(pids) == 0 {
-		t.Fatalf("process %d has no children", predecessor)
+		t.Fatalf("process %d has no children", parent)
 	}
 	return pids
 }

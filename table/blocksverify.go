@@ -74,38 +74,25 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	ranges := append(t.reachable(tier), t.tiers[tier].ranges...)
 	slices.Sort(ranges)
 	ranges = slices.Compact(ranges)
-	newMerge := func() images.Merge {
-		pull := &step.Puller{Step: possible, Senders: senders()}
-		if tier > 0 {
-			pull.From = t.reader(tier-1, verifyAhead)
-		}
-		return func(b *block.Block, rng uint64) (bool, error) {
-			low := g.Low(tier, rng)
-			if low == nil {
-				return false, nil
-			}
-			if tier == 0 {
-				*b = *step.Start(g)
-			} else {
-				b.Reset(tier, rng, g.LowBits(), low)
-			}
-			return true, pull.Messages(b)
-		}
+	newMessages := func() images.Messages { return t.positions(tier, verifyAhead) }
+	balanced, err := t.balanced(ctx, tier, images.Reached, ranges, newMessages)
+	if err != nil {
+		return streamfmt.Counts{}, err
 	}
-	balanced := t.balanced(tier, images.Reached, ranges, newMerge)
+	defer balanced.Close()
 
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err := eachRange(ctx, ranges, func() func(uint64) error {
+	err = eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, merge := t.reader(tier, verifyAhead), newMerge()
+		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages(), verifyAhead)
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
 				_, err := hereReader.Load(&found, rng) // the range has no slots: Load fails if there is a block
 				return err
 			}
-			_, err := balanced.Merge(ctx, &want, rng, merge)
+			_, err := merger.Merge(&want, rng)
 			if err == nil {
 				err = possible.Reduce(&want)
 			}
@@ -184,29 +171,23 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 		return nil // its values were computed like this
 	}
 	solve := step.New(step.Solve, t.game())
-	// newMerge returns a Merge that also loads the positions of the range into found.
-	newMerge := func(found *block.Block) images.Merge {
-		hereReader, pull := t.reader(tier, verifyAhead), &step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
-		return func(b *block.Block, rng uint64) (bool, error) {
-			if _, err := hereReader.Load(found, rng); err != nil {
-				return false, err
-			}
-			nonTerminal(b, found)
-			return true, pull.Messages(b)
-		}
+	newMessages := func(found *block.Block) images.Messages {
+		pull := step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
+		return &foundMessages{t.reader(tier, verifyAhead), found, pull}
 	}
 	ranges := t.tiers[tier].ranges
-	balanced := t.balanced(tier, images.Scores, ranges, func() images.Merge { return newMerge(new(block.Block)) })
+	balanced, err := t.balanced(ctx, tier, images.Scores, ranges, func() images.Messages { return newMessages(new(block.Block)) })
+	if err != nil {
+		return err
+	}
+	defer balanced.Close()
 	return eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, merge := t.reader(tier, verifyAhead), newMerge(&found)
+		merger := balanced.Merger(newMessages(&found), verifyAhead)
 		return func(rng uint64) error {
-			_, err := balanced.Merge(ctx, &want, rng, merge)
+			_, err := merger.Merge(&want, rng)
 			if err == nil {
 				err = solve.Reduce(&want)
-			}
-			if err == nil && (found.Low == nil || found.Range != rng) { // Balanced has kept the messages
-				_, err = hereReader.Load(&found, rng)
 			}
 			if err != nil {
 				return err
@@ -221,17 +202,32 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 	})
 }
 
+// foundMessages are the messages to the positions of the table that are not terminal, which have no
+// value before. found becomes the block of the table.
+type foundMessages struct {
+	here  blockReader
+	found *block.Block
+	pull  step.Puller
+}
+
+func (m *foundMessages) Load(b *block.Block, rng uint64) (bool, error) {
+	if _, err := m.here.Load(m.found, rng); err != nil {
+		return false, err
+	}
+	nonTerminal(b, m.found)
+	return true, nil
+}
+
+func (m *foundMessages) Merge(b *block.Block) error { return m.pull.Messages(b) }
+
 // balanced returns the images of the balanced positions of a tier that stores half of its
-// positions; nil if it needs none.
-func (t *blocks) balanced(tier int, kind images.Kind, ranges []uint64, newMerge func() images.Merge) *images.Balanced {
+// positions; nil if it stores all.
+func (t *blocks) balanced(ctx context.Context, tier int, kind images.Kind, ranges []uint64, messages func() images.Messages) (*images.Balanced, error) {
 	if t.half == nil {
-		return nil
+		return nil, nil
 	}
-	b := images.NewBalanced(t.half, tier, kind, ranges, func() func() images.Merge { return newMerge })
-	if b != nil {
-		b.Limit(wholeMemory)
-	}
-	return b
+	b := images.NewBalanced(t.half, tier, kind, temporary(wholeMemory))
+	return b, b.Prepare(ctx, images.Pass{Ranges: images.List(ranges), Messages: messages})
 }
 
 // weights returns how many positions a slot of a range represents.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -53,7 +54,7 @@ func (h *halfPart) times() int {
 
 // whole returns a reader of all positions.
 func (h *halfPart) whole() *images.Tier {
-	return images.NewTier(h.g, h.tier, h.ranges, func() images.Loader { return h.reader(verifyAhead) }, wholeMemory)
+	return images.NewTier(h.g, h.tier, temporary(wholeMemory), h.ranges, func(ahead int) images.Loader { return h.reader(ahead) })
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.
@@ -113,34 +114,40 @@ func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Posi
 	return h.g.Mirror(p), true
 }
 
+// temporary is where images are that need more memory than this.
+func temporary(memory int) images.Place { return images.Place{Name: "table", Memory: memory} }
+
 // A balancedTier contains the images of the balanced positions of an omitted tier.
 type balancedTier struct {
 	tier            int
-	reached, scores *images.Balanced
+	reached, scores *images.Balanced // nil: the table stores all positions
 }
 
 // balancedOf returns the images of an omitted tier, which its computers share.
 func (t *blocks) balancedOf(tier int) balancedTier {
+	if t.half == nil {
+		return balancedTier{}
+	}
 	t.halfMu.Lock()
 	defer t.halfMu.Unlock()
 	if i := slices.IndexFunc(t.recentHalf, func(b balancedTier) bool { return b.tier == tier }); i >= 0 {
 		return t.recentHalf[i]
 	}
-	ranges := t.tiers[tier].ranges
-	b := balancedTier{tier: tier}
-	b.reached = images.NewBalanced(t.half, tier, images.Reached, ranges, func() func() images.Merge {
-		return func() images.Merge { return t.computer(tier, verifyAhead).positions }
-	})
-	b.scores = images.NewBalanced(t.half, tier, images.Scores, ranges, func() func() images.Merge {
-		return func() images.Merge { return t.computer(tier, verifyAhead).scores }
-	})
-	for _, of := range []*images.Balanced{b.reached, b.scores} {
-		if of != nil {
-			of.Limit(computedMemory)
-		}
-	}
+	b := balancedTier{tier,
+		images.NewBalanced(t.half, tier, images.Reached, temporary(computedMemory)),
+		images.NewBalanced(t.half, tier, images.Scores, temporary(computedMemory))}
 	t.recentHalf = slices.Insert(t.recentHalf[:min(len(t.recentHalf), recentBalanced-1)], 0, b)
 	return b
+}
+
+// prepare makes the images of one kind of an omitted tier, unless there are some.
+func (t *blocks) prepare(b *images.Balanced, tier int, messages func(*computer) images.Messages) error {
+	if b == nil {
+		return nil
+	}
+	return b.Prepare(context.Background(), images.Pass{Ranges: images.List(t.tiers[tier].ranges), Messages: func() images.Messages {
+		return messages(t.computer(tier, verifyAhead))
+	}})
 }
 
 // inOrder returns what was drawn from the ranges of a part, as one range in the order of keys.

@@ -87,7 +87,7 @@ func (s *Scan) reader(part int) rulesReader {
 	if i < 0 {
 		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, p.half.whole()})
 	}
-	return &wholeReader{all: s.held[i].Cursor()}
+	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}
 }
 
 // Len returns the number of batches.

@@ -149,16 +149,10 @@ func (t *blocks) reader(tier, ahead int) blockReader {
 
 // computer returns a computer of an omitted tier.
 func (t *blocks) computer(tier, ahead int) *computer {
-	g := t.game()
-	c := &computer{g: g, tier: tier, kept: recent[uint64, computed]{most: recentViews},
-		possible: step.Puller{Step: step.New(step.Possible, g), Senders: senders()},
-		solve:    step.Puller{Step: step.New(step.Solve, g), From: t.reader(tier+1, ahead)}}
-	if tier > 0 {
-		c.possible.From = t.reader(tier-1, ahead)
-	}
-	if t.half != nil {
-		c.balanced = t.balancedOf(tier)
-	}
+	c := &computer{blocks: t, tier: tier, kept: recent[uint64, computed]{most: recentViews}, positions: t.positions(tier, ahead),
+		solve: step.Puller{Step: step.New(step.Solve, t.game()), From: t.reader(tier+1, ahead)}, images: t.balancedOf(tier)}
+	c.reached = c.images.reached.Merger(c.positions, ahead)
+	c.scores = c.images.scores.Merger(scoresOf{c}, ahead)
 	return c
 }
 
@@ -191,10 +185,12 @@ func (t *blocks) reachable(tier int) (ranges []uint64) {
 
 // A computer computes the blocks of an omitted tier.
 type computer struct {
-	g               game.Tiered
+	*blocks
 	tier            int
-	possible, solve step.Puller
-	balanced        balancedTier // if half of the positions are stored
+	positions       *positions
+	solve           step.Puller
+	images          balancedTier
+	reached, scores *images.Merger
 	kept            recent[uint64, computed]
 }
 
@@ -206,38 +202,61 @@ type computed struct {
 
 // Load computes the block of a range; ok is false if it is empty.
 func (c *computer) Load(b *block.Block, rng uint64) (ok bool, err error) {
-	ok, err = c.balanced.scores.Merge(context.Background(), b, rng, c.scores)
-	if err != nil || !ok {
+	if err := c.prepare(c.images.scores, c.tier, func(c *computer) images.Messages { return scoresOf{c} }); err != nil {
+		return false, err
+	}
+	if ok, err = c.scores.Merge(b, rng); err != nil || !ok {
 		return false, err
 	}
 	return true, c.solve.Reduce(b)
 }
 
-// positions merges the moves into a range.
-func (c *computer) positions(b *block.Block, rng uint64) (ok bool, err error) {
-	low := c.g.Low(c.tier, rng)
-	if low == nil {
-		return false, nil
-	}
-	if c.tier == 0 {
-		*b = *step.Start(c.g)
-	} else {
-		b.Reset(c.tier, rng, c.g.LowBits(), low)
-	}
-	return true, c.possible.Messages(b)
-}
+// scoresOf computes the positions of a range, and merges the values of their successors.
+type scoresOf struct{ *computer }
 
-// scores computes the positions of a range, and merges the values of their successors.
-func (c *computer) scores(b *block.Block, rng uint64) (ok bool, err error) {
-	ok, err = c.balanced.reached.Merge(context.Background(), b, rng, c.positions)
-	if err == nil && ok {
-		err = c.possible.Reduce(b)
-	}
-	if err != nil || !ok || b.Empty() {
+func (c scoresOf) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	if err := c.prepare(c.images.reached, c.tier, func(c *computer) images.Messages { return c.positions }); err != nil {
 		return false, err
 	}
-	return true, c.solve.Messages(b)
+	ok, err = c.reached.Merge(b, rng)
+	if err == nil && ok {
+		err = c.positions.pull.Reduce(b)
+	}
+	return ok && !b.Empty(), err
 }
+
+func (c scoresOf) Merge(b *block.Block) error { return c.solve.Messages(b) }
+
+// positions merges the moves into a range of a tier.
+type positions struct {
+	g    game.Tiered
+	tier int
+	pull step.Puller
+}
+
+// positions returns the positions of a tier. The caller has called openTiers.
+func (t *blocks) positions(tier, ahead int) *positions {
+	p := &positions{t.game(), tier, step.Puller{Step: step.New(step.Possible, t.game()), Senders: senders()}}
+	if tier > 0 {
+		p.pull.From = t.reader(tier-1, ahead)
+	}
+	return p
+}
+
+func (p *positions) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	low := p.g.Low(p.tier, rng)
+	switch {
+	case low == nil:
+		return false, nil
+	case p.tier == 0:
+		*b = *step.Start(p.g)
+	default:
+		b.Reset(p.tier, rng, p.g.LowBits(), low)
+	}
+	return true, nil
+}
+
+func (p *positions) Merge(b *block.Block) error { return p.pull.Messages(b) }
 
 // Block implements step.BlockReader.
 func (c *computer) Block(_, rng uint64) (*block.Block, error) {

@@ -3,10 +3,7 @@ package images
 import (
 	"cmp"
 	"context"
-	"math/bits"
 	"runtime"
-	"slices"
-	"sort"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -17,220 +14,210 @@ import (
 // Balanced merges messages and images in the balanced positions of the output tier of a job. The
 // moves to a balanced position from the positions that are not stored are those to its mirror
 // image from stored positions. So the messages to all ranges with balanced positions are merged
-// first, and then each range gets the images of the messages to the others.
-//
-// If the merged messages do not fit into memory, images are made in one interval of ranges after
-// the other, and the messages are merged again for each interval and each range. It is safe for
-// concurrent use, and fastest if all goroutines merge ascending ranges.
+// first, and then each range gets the images of the messages to the others. The messages are
+// stored, so that they are merged once. It is safe for concurrent use.
 type Balanced struct {
-	Workers int // goroutines that merge messages for images; 0: one for each core
-
-	g       *game.Half
-	tier    int
-	kind    Kind
-	pass    func() func() Merge
-	ranges  []uint64       // that have balanced positions before images are added
-	rows    []uint64       // that get images; the same, unless the images are new positions
-	kept    []*block.Block // by index in ranges, with the messages; nil: not kept
-	borders []uint64       // the first ranges of the intervals after the first
-
-	mu     sync.Mutex
-	number int     // of the interval of images
-	images *Images // of the last interval that was requested
+	*sorter
+	once sync.Once
+	err  error
 }
 
-// A Merge resets b to a range, and merges all messages to the range into it; ok is false if the
-// range has no slots. It is for one goroutine.
-type Merge func(b *block.Block, rng uint64) (ok bool, err error)
+// A Pass describes the pass over the ranges that receive messages.
+type Pass struct {
+	Ranges   Ranger          // the ranges, ascending; there may be others
+	Messages func() Messages // returns the messages for a goroutine
+	Workers  int             // the number of goroutines; 0: one for each core
+	Report   func()          // if not nil, called after some ranges, and not concurrently
+}
 
-// placeMemory is the memory of a range in the places of images.
-const placeMemory = 8
+// A Ranger returns the next range; ok is false at the end.
+type Ranger func() (rng uint64, ok bool, err error)
 
-// leastInterval is the least number of bytes of an interval of images. With less, the messages
-// would be merged too often.
-const leastInterval = 64 << 10
-
-// NewBalanced returns the Balanced for a tier; nil if there are no balanced positions. ranges are
-// those that receive messages, ascending. kind is Reached or Scores. pass is called before each pass
-// over these ranges, and the function that it returns for each goroutine.
-func NewBalanced(g *game.Half, tier int, kind Kind, ranges []uint64, pass func() func() Merge) *Balanced {
-	h := &Balanced{g: g, tier: tier, kind: kind, pass: pass}
-	for _, rng := range ranges {
-		if h.has(rng) {
-			h.ranges = append(h.ranges, rng)
+// List returns a Ranger of a list.
+func List(ranges []uint64) Ranger {
+	return func() (rng uint64, ok bool, err error) {
+		if len(ranges) == 0 {
+			return 0, false, nil
 		}
+		rng, ranges = ranges[0], ranges[1:]
+		return rng, true, nil
 	}
-	if len(h.ranges) == 0 {
-		return nil
-	}
-	if h.rows = h.ranges; kind == Reached {
-		h.rows = Ranges(g, tier, kind, h.ranges)
-	}
-	return h
+}
+
+// Messages are the messages to ranges. It is for one goroutine.
+type Messages interface {
+	// Load resets b to a range, without messages; ok is false if the range has no slots.
+	Load(b *block.Block, rng uint64) (ok bool, err error)
+	// Merge merges all messages to the range of b into it.
+	Merge(b *block.Block) error
+}
+
+// atOnce is the number of ranges that a goroutine takes at a time.
+const atOnce = 16
+
+// NewBalanced returns the Balanced for a tier. kind is Reached or Scores.
+func NewBalanced(g *game.Half, tier int, kind Kind, place Place) *Balanced {
+	return &Balanced{sorter: newSorter(g, tier, kind, place)}
 }
 
 // has reports whether a range may have balanced positions.
 func (h *Balanced) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
 
-// Ranges returns the ranges that images may add positions to, ascending.
-func (h *Balanced) Ranges() []uint64 { return h.rows }
-
-// Limit sets how many bytes messages and images may use, and returns how many they use at most.
-func (h *Balanced) Limit(memory int) (used int) {
-	size := func(rng uint64) int { // of its images
-		n := len(h.g.Halved.Low(h.tier, rng))
-		if h.kind == Reached {
-			n /= 8
-		}
-		return n + rowMemory
-	}
-	places, all, kept := len(h.rows)*placeMemory, 0, 0
-	for _, rng := range h.rows {
-		all += size(rng)
-	}
-	for _, rng := range h.ranges {
-		n := size(rng)
-		if kept += n; h.kind == Scores {
-			kept += n / 4
-		}
-	}
-	if used = places + kept; h.kind == Reached {
-		used += all
-	}
-	if used <= memory {
-		h.kept = make([]*block.Block, len(h.ranges))
-		return used
-	}
-	most, sum := max((memory-places)/2, leastInterval), 0 // a goroutine may still use the previous interval
-	for _, rng := range h.rows {
-		if sum += size(rng); sum > most {
-			h.borders = append(h.borders, rng)
-			sum = size(rng)
-		}
-	}
-	return places + 2*min(most, all)
+// Prepare merges and stores the messages to all ranges with balanced positions, and their images,
+// unless this has been done. It must be called before a Merger is used.
+func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
+	h.once.Do(func() { h.err = h.prepare(ctx, pass) })
+	return h.err
 }
 
-// Merge merges the messages to a range into b with merge, and then the images. For ranges without
-// balanced positions, and if h is nil, it only calls merge.
-func (h *Balanced) Merge(ctx context.Context, b *block.Block, rng uint64, merge Merge) (ok bool, err error) {
-	if h == nil || !h.has(rng) {
-		return merge(b, rng)
-	}
-	images, err := h.imagesOf(ctx, rng)
-	if err != nil {
-		return false, err
-	}
-	if ok = h.load(b, rng); !ok {
-		ok, err = merge(b, rng)
-	}
-	switch {
-	case !ok || err != nil:
-	case h.kept != nil && h.kind == Scores:
-		h.gather(b, images)
-	default:
-		images.Merge(b)
-	}
-	return ok, err
-}
-
-// imagesOf returns the images in the interval of a range, and makes them unless they are those
-// of the previous call.
-func (h *Balanced) imagesOf(ctx context.Context, rng uint64) (*Images, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := sort.Search(len(h.borders), func(i int) bool { return rng < h.borders[i] })
-	if h.images != nil && h.number == i {
-		return h.images, nil
-	}
-	h.images = nil
-	var images *Images
-	if h.kept != nil && h.kind == Scores { // gather finds them in kept
-		images = New(h.g, h.tier, h.kind, nil)
-		for i, rng := range h.ranges {
-			images.at[rng] = i
-		}
-	} else {
-		images = New(h.g, h.tier, h.kind, part(h.rows, h.borders, i))
-	}
-	newMerge := h.pass()
-	err := parallel.Each(ctx, cmp.Or(h.Workers, runtime.GOMAXPROCS(0)), len(h.ranges), atOnce, func() func(int) error {
-		merge := newMerge()
-		var b block.Block
-		return func(i int) error {
-			ok, err := merge(&b, h.ranges[i])
+func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
+	var mu sync.Mutex // guards Ranges, and is held during Report
+	take := func(ranges []uint64) ([]uint64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ranges = ranges[:0]
+		for len(ranges) < atOnce {
+			rng, ok, err := pass.Ranges()
 			if err != nil || !ok {
-				return err
+				return ranges, err
 			}
-			if h.kept != nil {
-				h.kept[i] = h.keep(&b)
+			if h.has(rng) {
+				ranges = append(ranges, rng)
 			}
-			if h.kept == nil || h.kind == Reached {
-				images.Add(&b)
+		}
+		if pass.Report != nil {
+			pass.Report()
+		}
+		return ranges, nil
+	}
+	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
+	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
+		return func(int) (err error) {
+			messages, own := pass.Messages(), h.writer()
+			ranges := make([]uint64, 0, atOnce)
+			var b block.Block
+			for err == nil && ctx.Err() == nil {
+				if ranges, err = take(ranges); len(ranges) == 0 {
+					break
+				}
+				for _, rng := range ranges {
+					var ok bool
+					if ok, err = messages.Load(&b, rng); ok && err == nil {
+						err = messages.Merge(&b)
+					}
+					if err == nil && ok {
+						err = h.keep(own, &b)
+					}
+					if err != nil {
+						break
+					}
+				}
 			}
-			return nil
+			band, err := own.finish(err)
+			if err == nil && band != nil {
+				h.mu.Lock()
+				h.bands = append(h.bands, band)
+				h.mu.Unlock()
+			}
+			return err
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	h.number, h.images = i, images
-	return images, nil
+	h.end()
+	return err
 }
 
-// part returns the ranges of the i-th interval. borders are the first ranges of the intervals after
-// the first.
-func part(ranges, borders []uint64, i int) []uint64 {
-	first, end := 0, len(ranges)
-	if i > 0 {
-		first, _ = slices.BinarySearch(ranges, borders[i-1])
+// keep stores the messages that have been merged into b, and their images.
+func (h *Balanced) keep(own *bandWriter, b *block.Block) error {
+	if err := h.add(b); err != nil {
+		return err
 	}
-	if i < len(borders) {
-		end, _ = slices.BinarySearch(ranges, borders[i])
+	messages := block.Block{Range: b.Range, LowBits: b.LowBits, Low: b.Low, Open: b.Open}
+	if h.kind == Scores {
+		messages.Done, messages.Val, messages.Open = b.Open, b.Val, own.none(len(b.Open))
 	}
-	return ranges[first:end]
+	return own.add(&messages)
 }
 
-// gather merges the scores of the images in the range of b into it, from the messages that were
-// kept. places has the index of each range. It needs no memory for images, but reads the scores in
-// another order than they were kept.
-func (h *Balanced) gather(b *block.Block, places *Images) {
-	of := h.kind.Of(h.g, h.tier, b.Range)
-	var few [maxFew]int
-	at := places.placesOf(b, few[:0])
-	for i, w := range of {
-		for w &= b.Open[i]; w != 0; w &= w - 1 {
-			s := i<<6 + bits.TrailingZeros64(w)
-			row, slot := at.of(s)
-			if row < 0 || h.kept[row] == nil {
-				continue
+// Close deletes temporary files.
+func (h *Balanced) Close() error {
+	if h == nil {
+		return nil
+	}
+	return h.sorter.Close()
+}
+
+// Merger returns a Merger for one goroutine, which reads ahead the given number of bytes of
+// each band.
+func (h *Balanced) Merger(m Messages, ahead int) *Merger {
+	return &Merger{h: h, messages: m, ahead: ahead}
+}
+
+// A Merger merges messages and images in ranges. It is fastest if ranges ascend.
+type Merger struct {
+	h        *Balanced
+	messages Messages
+	ahead    int
+	bands    []bandCursor
+}
+
+// Merge resets b to a range, and merges the messages and the images in it; ok is false if the
+// range has no slots. If there is no Balanced, and for ranges without balanced positions, it only
+// merges messages.
+func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
+	if ok, err = m.messages.Load(b, rng); err != nil || !ok {
+		return false, err
+	}
+	if m.h == nil || !m.h.has(rng) {
+		return true, m.messages.Merge(b)
+	}
+	if m.bands == nil {
+		m.bands = m.h.cursors(m.ahead)
+	}
+	return true, mergeAll(m.bands, b)
+}
+
+// Reached returns the ranges of other and those with images, ascending, after Prepare.
+func (h *Balanced) Reached(other Ranger) Ranger {
+	all := []Ranger{other}
+	for _, c := range h.cursors(0) {
+		i := 0
+		all = append(all, func() (rng uint64, ok bool, err error) {
+			if i == c.len() {
+				return 0, false, nil
 			}
-			if from := h.kept[row]; from.Open.Has(slot) {
-				b.Val[s] = max(b.Val[s], from.Val[slot])
+			rng, err = c.rangeAt(i)
+			i++
+			return rng, true, err
+		})
+	}
+	return union(all)
+}
+
+// union returns the ranges of several Rangers, ascending.
+func union(all []Ranger) Ranger {
+	type head struct {
+		rng  uint64
+		ok   bool
+		next Ranger
+	}
+	var heads []head
+	for _, next := range all {
+		heads = append(heads, head{next: next})
+	}
+	last, begun := uint64(0), false
+	return func() (rng uint64, ok bool, err error) {
+		for i := range heads {
+			h := &heads[i]
+			if !begun || h.ok && h.rng == last {
+				if h.rng, h.ok, err = h.next(); err != nil {
+					return 0, false, err
+				}
+			}
+			if h.ok && (!ok || h.rng < rng) {
+				rng, ok = h.rng, true
 			}
 		}
+		last, begun = rng, true
+		return rng, ok, nil
 	}
-}
-
-// keep returns a copy of b, only with what the messages have changed.
-func (h *Balanced) keep(b *block.Block) *block.Block {
-	kept := &block.Block{Open: slices.Clone(b.Open)}
-	if h.kind == Scores {
-		kept.Done, kept.Val = slices.Clone(b.Done), slices.Clone(b.Val)
-	}
-	return kept
-}
-
-// load loads the messages to a range into b, if they were kept.
-func (h *Balanced) load(b *block.Block, rng uint64) (ok bool) {
-	i, found := slices.BinarySearch(h.ranges, rng)
-	if !found || h.kept == nil || h.kept[i] == nil {
-		return false
-	}
-	kept := h.kept[i]
-	b.Reset(h.tier, rng, h.g.LowBits(), h.g.Low(h.tier, rng))
-	copy(b.Open, kept.Open)
-	copy(b.Done, kept.Done)
-	copy(b.Val, kept.Val)
-	return true
 }

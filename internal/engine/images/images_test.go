@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,7 +20,7 @@ import (
 )
 
 // sizes are boards whose low columns are less than the right half, the right half, or more.
-var sizes = [][2]int{{1, 5}, {2, 3}, {2, 11}, {3, 3}, {3, 10}, {4, 11}, {4, 2}, {4, 4}, {5, 2}, {5, 3}, {6, 2}, {7, 1}, {7, 2}, {8, 1}}
+var sizes = [][2]int{{1, 5}, {2, 3}, {2, 11}, {3, 3}, {3, 6}, {4, 11}, {4, 2}, {4, 4}, {5, 2}, {5, 3}, {6, 2}, {7, 1}, {7, 2}, {8, 1}}
 
 // randomBlocks returns blocks of a tier with random stored positions, open or with a value, and
 // the values of all positions; 0: open.
@@ -65,31 +66,54 @@ func randomBlocks(r *rand.Rand, g *game.Half, tier int) (blocks []*block.Block, 
 	return blocks, values
 }
 
-// merge returns a Merge that copies blocks.
-func merge(g *game.Half, tier int, blocks []*block.Block) Merge {
-	return func(b *block.Block, rng uint64) (bool, error) {
-		low := g.Low(tier, rng)
-		if low == nil {
-			return false, nil
-		}
-		b.Reset(tier, rng, g.LowBits(), low)
-		if i := slices.IndexFunc(blocks, func(b *block.Block) bool { return b.Range == rng }); i >= 0 {
-			copy(b.Open, blocks[i].Open)
-			copy(b.Done, blocks[i].Done)
-			copy(b.Val, blocks[i].Val)
-		}
-		return true, nil
-	}
+// copied are messages that are copied from blocks.
+type copied struct {
+	g      *game.Half
+	tier   int
+	kind   Kind
+	blocks []*block.Block
 }
 
-// cutAt returns a random part of ranges, ascending, without the first.
-func cutAt(r *rand.Rand, ranges []uint64) (borders []uint64) {
-	for i, rng := range ranges {
-		if i > 0 && r.IntN(4) == 0 {
-			borders = append(borders, rng)
+func (m copied) Load(b *block.Block, rng uint64) (bool, error) {
+	low := m.g.Low(m.tier, rng)
+	if low == nil {
+		return false, nil
+	}
+	b.Reset(m.tier, rng, m.g.LowBits(), low)
+	if from := m.of(rng); from != nil {
+		copy(b.Open, from.Open)
+		if m.kind == Reached {
+			return true, nil
+		}
+		copy(b.Done, from.Done)
+		for slot := range from.Done.All() {
+			b.Val[slot] = from.Val[slot]
 		}
 	}
-	return borders
+	return true, nil
+}
+
+func (m copied) Merge(b *block.Block) error {
+	if from := m.of(b.Range); from != nil {
+		for slot := range from.Open.All() {
+			b.Val[slot] = from.Val[slot]
+		}
+	}
+	return nil
+}
+
+func (m copied) of(rng uint64) *block.Block {
+	if i := slices.IndexFunc(m.blocks, func(b *block.Block) bool { return b.Range == rng }); i >= 0 {
+		return m.blocks[i]
+	}
+	return nil
+}
+
+// places are a place with enough memory, and two with so little that there are several bands: a
+// directory, and that for temporary files.
+func places(t *testing.T) []Place {
+	const little = chunkLen*entryMemory + 4000
+	return []Place{{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}, {FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little}, {Name: "c", Memory: little}}
 }
 
 // FuzzImages compares images with those of position after position.
@@ -107,14 +131,14 @@ func FuzzImages(f *testing.F) {
 		g := game.HalfOf(rules)
 		n := int(tier) % (g.Tiers() + 1)
 		blocks, values := randomBlocks(r, g, n)
-		checkBalanced(t, r, g, n, Reached, blocks, values)
-		checkBalanced(t, r, g, n, Scores, blocks, values)
-		checkTier(t, r, g, n, blocks, values)
+		checkBalanced(t, g, n, Reached, blocks, values)
+		checkBalanced(t, g, n, Scores, blocks, values)
+		checkTier(t, g, n, blocks, values)
 	})
 }
 
 // checkBalanced merges blocks with the images of their open balanced positions.
-func checkBalanced(t *testing.T, r *rand.Rand, g *game.Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
+func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
 	var ranges []uint64
 	scores := make(map[game.Position]byte)
 	for _, b := range blocks {
@@ -123,21 +147,22 @@ func checkBalanced(t *testing.T, r *rand.Rand, g *game.Half, tier int, kind Kind
 			scores[b.Key(int(slot))] = b.Val[slot]
 		}
 	}
-	for _, keep := range []bool{false, true} {
-		h := NewBalanced(g, tier, kind, ranges, func() func() Merge { return func() Merge { return merge(g, tier, blocks) } })
-		all := slices.Clone(ranges)
-		if h != nil {
-			all = append(all, h.Ranges()...)
-			slices.Sort(all)
-			all = slices.Compact(all)
-			if h.Limit(1 << 30); !keep {
-				h.kept, h.borders = nil, cutAt(r, h.rows)
-			}
+	for _, place := range places(t) {
+		h := NewBalanced(g, tier, kind, place)
+		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
+		m := copied{g, tier, kind, blocks}
+		pass := Pass{Ranges: List(ranges), Messages: func() Messages { return m }}
+		if err := h.Prepare(t.Context(), pass); err != nil {
+			t.Fatal(err)
 		}
-		one, b := merge(g, tier, blocks), new(block.Block)
+		merger, b := h.Merger(m, 0), new(block.Block)
+		all := all(t, h.Reached(List(ranges)))
+		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
+			t.Fatalf("the ranges %x do not ascend", all)
+		}
 		found := 0
 		for _, rng := range all {
-			if ok, err := h.Merge(t.Context(), b, rng, one); !ok || err != nil {
+			if ok, err := merger.Merge(b, rng); !ok || err != nil {
 				t.Fatalf("range %#x: %v, %v", rng, ok, err)
 			}
 			for slot := range b.Len() {
@@ -166,11 +191,39 @@ func checkBalanced(t *testing.T, r *rand.Rand, g *game.Half, tier int, kind Kind
 		if found < len(scores) {
 			t.Fatalf("%s, tier %d: %d open positions, want at least %d", g.Spec(), tier, found, len(scores))
 		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkEmpty(t, place)
+	}
+}
+
+// checkEmpty requires that no temporary files are left.
+func checkEmpty(t *testing.T, place Place) {
+	if place.FS == nil {
+		return
+	}
+	if files, err := os.ReadDir(place.Dir); err != nil || len(files) > 0 {
+		t.Fatalf("temporary files: %v, %v", files, err)
+	}
+}
+
+// all returns all ranges of a Ranger.
+func all(t *testing.T, next Ranger) (ranges []uint64) {
+	for {
+		rng, ok, err := next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return ranges
+		}
+		ranges = append(ranges, rng)
 	}
 }
 
 // checkTier reads all positions of a tier that stores half of them.
-func checkTier(t *testing.T, r *rand.Rand, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
+func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
 	name := filepath.Join(t.TempDir(), "tier.blocks")
 	file, err := os.Create(name)
 	if err != nil {
@@ -207,14 +260,25 @@ func checkTier(t *testing.T, r *rand.Rand, g *game.Half, tier int, blocks []*blo
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := NewTier(g, tier, ranges, func() Loader { return stored.Cursor(0) }, 1<<20)
-	all.borders = cutAt(r, all.ranges)
+	for _, place := range places(t) {
+		all := NewTier(g, tier, place, ranges, func(ahead int) Loader { return stored.Cursor(ahead) })
+		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
+		checkWhole(t, g, tier, all, want)
+		if err := all.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkEmpty(t, place)
+	}
+}
+
+// checkWhole compares what a Tier reads with the values of all positions.
+func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.Position]byte) {
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
 	got := make([]map[game.Position]byte, len(all.Ranges()))
 	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
-		c, b := all.Cursor(), new(block.Block)
+		c, b := all.Cursor(0), new(block.Block)
 		return func(i int) error {
 			ok, err := c.Load(b, all.Ranges()[i])
 			if err != nil || !ok {
@@ -235,35 +299,5 @@ func checkTier(t *testing.T, r *rand.Rand, g *game.Half, tier int, blocks []*blo
 	}
 	if !maps.Equal(merged, want) {
 		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
-	}
-}
-
-// TestLimit checks that images are made in intervals if memory is short, and messages are not
-// kept then.
-func TestLimit(t *testing.T) {
-	rules, err := connectn.New(5, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, tier := game.HalfOf(rules), 14
-	var ranges []uint64
-	for rng := range uint64(1) << (g.KeyBits() - g.LowBits()) {
-		if g.Low(tier, rng) != nil {
-			ranges = append(ranges, rng)
-		}
-	}
-	of := func(memory int) (*Balanced, int) {
-		h := NewBalanced(g, tier, Scores, ranges, nil)
-		return h, h.Limit(memory)
-	}
-	all, used := of(1 << 30)
-	if all.kept == nil || all.borders != nil || used > 1<<30 {
-		t.Errorf("with enough memory: %d intervals, %d bytes", len(all.borders)+1, used)
-	}
-	for _, memory := range []int{used - 1, used / 4, 0} {
-		h, least := of(memory)
-		if h.kept != nil || least > max(memory, 4*leastInterval) || memory < used/2 && len(h.borders) == 0 || !slices.IsSorted(h.borders) {
-			t.Errorf("with %d bytes: %d intervals, %d bytes", memory, len(h.borders)+1, least)
-		}
 	}
 }

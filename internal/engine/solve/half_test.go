@@ -45,7 +45,8 @@ func compareHalf(t *testing.T, board [3]int) {
 	g := rules(t, board[0], board[1], board[2])
 	whole, _ := solved(t, g, func(o *solve.Options) { o.Codec, o.KeepAll, o.Final = jobdir.Text, true, solve.FinalYes })
 	for _, memory := range []int{0, 1} {
-		half, _ := solved(t, g, func(o *solve.Options) {
+		fresh := rules(t, board[0], board[1], board[2]) // without the tables that g has made
+		half, _ := solved(t, fresh, func(o *solve.Options) {
 			o.Runner, o.Reducers, o.Final = &inline.Runner{Memory: memory}, 3, solve.FinalYes
 		})
 		for _, name := range glob(t, whole, table.Dir+"/*") {

@@ -2,6 +2,8 @@ package inline
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -10,9 +12,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
-
-// finalImages is the divisor of memory for the images of positions that the table does not store.
-const finalImages = 2
 
 // A final is what the workers of the final job share.
 type final struct {
@@ -24,9 +23,12 @@ type final struct {
 
 // runFinal merges the tiers of a solved game into one list by key. For each range, it merges
 // the blocks of all tiers.
-func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
+func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
 	f := &final{job: job}
 	defer func() {
+		for _, t := range f.wholes {
+			err = errors.Join(err, t.Close())
+		}
 		for _, t := range f.tiers {
 			t.Close()
 		}
@@ -36,6 +38,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	if half := game.HalfOf(g); half != nil {
 		g = half // the table has half of the positions
 	}
+	memory := r.left() / finalShare / (1 + len(job.Input)/5) // a fifth remains, see Tier.Memory
 	for i, dir := range job.Input {
 		stored, err := jobdir.OpenTier(job.FS, dir, g, job.InputTier(i))
 		if err != nil {
@@ -46,10 +49,14 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		t := images.NewTier(stored.Half(), job.InputTier(i), ranges, func() images.Loader { return stored.Cursor(f.plan.window) },
-			r.left()/finalImages/len(job.Input))
+		place := images.Place{FS: job.FS, Dir: job.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory}
+		t := images.NewTier(stored.Half(), job.InputTier(i), place, ranges, func(ahead int) images.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)
+		if err := t.Prepare(ctx); err != nil {
+			return runner.Stats{}, err
+		}
 		n.shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
+		n.windows += t.Len()
 	}
 	largest, heaviest := 0, 0
 	ranges := f.ranges()
@@ -171,7 +178,7 @@ func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
 	cursors := make([]*images.Cursor, len(f.tiers))
 	for i, t := range f.wholes {
-		cursors[i] = t.Cursor()
+		cursors[i] = t.Cursor(f.plan.window)
 	}
 	var b block.Block
 	seen := make(block.Set, block.Words(f.lows()))

@@ -451,7 +451,7 @@ func (f *FS) Open(name string) (store.File, error) {
 			return err
 		}
 		size := in.Stat().Size()
-		*r = reader{in: in, size: size}
+		*r = reader{in: in, name: name, size: size}
 		if size <= wholeFile {
 			r.window = make([]byte, 0, size)
 		}
@@ -484,6 +484,7 @@ func (f *smallFile) Close() error               { return nil }
 // To continue is cheap; to seek takes a new connection to a data node.
 type reader struct {
 	in     *hdfs.FileReader // positioned at the end of the window
+	name   string
 	size   int64
 	window []byte
 	start  int64
@@ -506,7 +507,10 @@ func (r *reader) fill(at int64) error {
 	r.window = r.window[:min(int64(cap(r.window)), r.size-at)]
 	n, err := io.ReadFull(r.in, r.window)
 	r.window = r.window[:n]
-	return err
+	if err != nil {
+		return &fs.PathError{Op: "read", Path: r.name, Err: err}
+	}
+	return nil
 }
 
 // readAt reads at an offset.
@@ -560,7 +564,7 @@ func (f *file) take(at int64) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{in: in, size: f.info.Size()}, nil
+	return &reader{in: in, name: f.name, size: f.info.Size()}, nil
 }
 
 // ReadAt implements io.ReaderAt.

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game/block"
 )
@@ -225,6 +226,17 @@ type File struct {
 	half   bool
 	counts Counts
 	stored uint64
+	parsed [parsedPages]atomic.Pointer[parsedPage] // the pages of the index that cursors read last, by page modulo parsedPages
+}
+
+// parsedPages is the number of pages of the index that a File caches for its cursors, most of which
+// read neighbouring blocks at the same time.
+const parsedPages = 8
+
+// A parsedPage is a page of the index.
+type parsedPage struct {
+	page    int
+	entries []Entry
 }
 
 // OpenFile reads the head and the tail of a block file of size bytes, called name in errors.
@@ -410,6 +422,11 @@ func (c *Cursor) load(i int) (err error) {
 	if i == c.page && len(c.entries) > 0 {
 		return nil
 	}
+	cached := &c.f.parsed[i%parsedPages]
+	if p := cached.Load(); p != nil && p.page == i {
+		c.page, c.at, c.entries = i, 0, p.entries
+		return nil
+	}
 	p, raw := &c.f.pages[i], []byte(nil)
 	if size := p.end - p.second; size <= uint64(c.ahead)/4 {
 		if raw, err = c.window.get(&c.f.frame, p.second, size, uint64(c.ahead)); err == nil {
@@ -419,11 +436,17 @@ func (c *Cursor) load(i int) (err error) {
 		c.bytes, err = c.f.readEntries(c.bytes, p)
 		raw = c.bytes
 	}
-	c.page, c.at = i, 0
-	if c.entries = c.entries[:0]; err == nil {
-		c.entries, err = c.f.parsePage(c.entries, raw, i)
+	c.entries = nil
+	if err != nil {
+		return err
 	}
-	return err
+	entries, err := c.f.parsePage(make([]Entry, 0, min(pageSize, len(raw)/minEntry)), raw, i)
+	if err != nil {
+		return err
+	}
+	c.page, c.at, c.entries = i, 0, entries
+	cached.Store(&parsedPage{i, entries})
+	return nil
 }
 
 // Entry locates the i-th block. It keeps the page of the index that it read last.

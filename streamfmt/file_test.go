@@ -268,6 +268,25 @@ func TestCursorWantsTheSlots(t *testing.T) {
 	}
 }
 
+// TestManyPages reads a file with more pages than it caches by several cursors at distances of some
+// pages.
+func TestManyPages(t *testing.T) {
+	blocks := randomBlocks(14, 2*parsedPages*pageSize, 3)
+	f := mustOpen(t, writeFile(t, blocks, 1000))
+	cursors := []*Cursor{f.Cursor(0), f.Cursor(1 << 10), f.Cursor(0)}
+	for i := range blocks {
+		for n, c := range cursors {
+			at := (i + n*parsedPages*pageSize/2) % len(blocks)
+			if e, err := c.Entry(at); err != nil || e.Range != blocks[at].Range {
+				t.Fatalf("cursor %d, block %d: range %#x, %v, want %#x", n, at, e.Range, err, blocks[at].Range)
+			}
+			if e, ok, err := c.Find(blocks[at].Range); err != nil || !ok || e.Range != blocks[at].Range {
+				t.Fatalf("cursor %d, range %#x: found %v, %v, %v", n, blocks[at].Range, e, ok, err)
+			}
+		}
+	}
+}
+
 // TestFileConcurrently checks that several goroutines can read a File.
 func TestFileConcurrently(t *testing.T) {
 	blocks := randomBlocks(5, 300, 9)
@@ -497,10 +516,10 @@ func TestOpenFileErrors(t *testing.T) {
 	for _, tt := range []struct{ data, want string }{
 		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK3"`},
 		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK3"`},
+		{"TRBLOCK2\x03abc", `f.blocks: a block file of format version 2, this program reads version 3: solve the game again`},
 		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},
-		{"TRBLOCK2\x03abc\x01", `f.blocks: not a block file: it begins with "TRBLOCK2", expected "TRBLOCK3"`},
 		{"TRBLOCK3\x03abc\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc\x01\x02", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc\x01\x01", `f.blocks: cut short: 14 bytes`},

@@ -23,17 +23,40 @@ type blocks struct {
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
-	tiers []tierRanges // the same tiers, opened for reading completely
+	tiers []*tierRanges // the same tiers, opened for reading completely
 
 	halfMu     sync.Mutex
 	recentHalf []balancedTier // the last one first
 }
 
-// A tierRanges is a tier with its ranges.
+// A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.
 type tierRanges struct {
 	*jobdir.Tier // nil if the table omits the tier
-	ranges       []uint64
-	most         []uint32 // by range: an upper bound for the number of positions
+	slots        func(rng uint64) int
+	omitted      []uint64 // the ranges of an omitted tier
+
+	mu    sync.Mutex // guards index
+	index *jobdir.TierCursor
+}
+
+func (t *tierRanges) Len() int {
+	if t.Tier == nil {
+		return len(t.omitted)
+	}
+	return t.Tier.Len()
+}
+
+func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
+	if t.Tier == nil {
+		return t.omitted[i], t.slots(t.omitted[i]), nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.index.Entry(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	return e.Range, min(jobdir.MostRecords(e), t.slots(e.Range)), nil
 }
 
 // A viewKey is the tier and range of a block.
@@ -168,23 +191,20 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		if !t.files[i].stored() {
-			t.tiers = append(t.tiers, t.computed(i))
-			continue
-		}
-		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
-		if err != nil {
-			return err
-		}
-		tier := tierRanges{Tier: opened}
-		index := tier.Cursor(0)
-		for n := range tier.Len() {
-			e, err := index.Entry(n)
+		tier := &tierRanges{slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }}
+		if t.files[i].stored() {
+			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
 			if err != nil {
-				return errors.Join(err, tier.Close())
+				return err
 			}
-			tier.ranges = append(tier.ranges, e.Range)
-			tier.most = append(tier.most, uint32(min(jobdir.MostRecords(e), len(t.g.Low(i, e.Range)))))
+			tier.Tier, tier.index = opened, opened.Cursor(0)
+		} else {
+			for rng, err := range t.reachable(i) { // the previous tier is open
+				if err != nil {
+					return err
+				}
+				tier.omitted = append(tier.omitted, rng)
+			}
 		}
 		t.tiers = append(t.tiers, tier)
 	}
@@ -200,10 +220,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
-			ranges: tier.ranges,
-			files:  []rulesFile{{t.files[i].name, t.files[i].counts, len(tier.ranges)}},
-			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			most:   func(n int) int { return int(tier.most[n]) },
+			ranges: tier,
+			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
+			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{blocks: t, tier: i, here: t.reader(i, ahead)}
 				if next {
@@ -213,8 +232,8 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			},
 		}
 		if t.half != nil {
-			half := &halfPart{g: t.half, tier: i, ranges: part.ranges, bound: part.most, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
-			part.half, part.most = half, func(n int) int { return 2 * half.bound(n) }
+			part.half = &halfPart{g: t.half, tier: i, stored: tier, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
+			part.ranges = part.half
 		}
 		if !small {
 			part.picker = func(ahead int) picker {
@@ -316,13 +335,13 @@ type tierView struct {
 	low []uint32
 }
 
-func (r *viewPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+func (r *viewPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
 	low, err := r.here.View(&r.viewed, rng)
 	if err != nil || low == nil {
 		return err
 	}
 	position := func(slot int) game.Position { return rng<<r.g.LowBits() | game.Position(low[slot]) }
-	own, images := r.part.split(rng, numbers)
+	own, images := r.part.split(most, numbers)
 	r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
 	r.viewed.Pick(images, func(i, slot int, value byte) {
 		if image, ok := r.part.image(position(slot), rng, slot); ok {

@@ -3,7 +3,9 @@ package table
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -71,19 +73,21 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	g := t.game()
 	possible := step.New(step.Possible, g)
-	ranges := append(t.reachable(tier), t.tiers[tier].ranges...)
-	slices.Sort(ranges)
-	ranges = slices.Compact(ranges)
 	newMessages := func() images.Messages { return t.positions(tier, verifyAhead) }
-	balanced, err := t.balanced(ctx, tier, images.Reached, ranges, newMessages)
+	received, stop := iter.Pull2(t.receivers(tier))
+	defer stop()
+	next := func() (rng uint64, ok bool, err error) {
+		rng, err, ok = received()
+		return rng, ok, err
+	}
+	balanced, err := t.balanced(ctx, tier, images.Reached, next, newMessages)
 	if err != nil {
 		return streamfmt.Counts{}, err
 	}
 	defer balanced.Close()
-
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err = eachRange(ctx, ranges, func() func(uint64) error {
+	err = t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
 		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages(), verifyAhead)
 		return func(rng uint64) error {
@@ -114,6 +118,51 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		}
 	})
 	return total, err
+}
+
+// possibleAtOnce is the number of ranges that eachPossible has in memory.
+const possibleAtOnce = 1 << 16
+
+// eachPossible is like eachRange for the ranges of a tier, and those into which moves of the previous
+// tier may lead.
+func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
+	next, stop := iter.Pull2(t.reachable(tier))
+	defer stop()
+	here, n := t.tiers[tier], 0
+	var batch []uint64
+	for more := true; more; {
+		batch = batch[:0]
+		for more && len(batch) < possibleAtOnce {
+			var rng uint64
+			var err error
+			if rng, err, more = next(); err != nil {
+				return err
+			}
+			if more {
+				batch = append(batch, rng)
+			}
+		}
+		last := uint64(math.MaxUint64)
+		if more {
+			last = batch[len(batch)-1]
+		}
+		for ; n < here.Len(); n++ {
+			rng, _, err := here.at(n)
+			if err != nil {
+				return err
+			}
+			if rng > last {
+				break
+			}
+			batch = append(batch, rng)
+		}
+		slices.Sort(batch)
+		batch = slices.Compact(batch)
+		if err := eachRange(ctx, batch, newCheck); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // senders returns a function that returns the positions of a block that are not terminal, valid
@@ -175,17 +224,20 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 		pull := step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
 		return &foundMessages{t.reader(tier, verifyAhead), found, pull}
 	}
-	ranges := t.tiers[tier].ranges
-	balanced, err := t.balanced(ctx, tier, images.Scores, ranges, func() images.Messages { return newMessages(new(block.Block)) })
+	here := t.tiers[tier]
+	balanced, err := t.balanced(ctx, tier, images.Scores, ranger(here), func() images.Messages { return newMessages(new(block.Block)) })
 	if err != nil {
 		return err
 	}
 	defer balanced.Close()
-	return eachRange(ctx, ranges, func() func(uint64) error {
+	return each(ctx, here.Len(), func() func(int) error {
 		var found, want block.Block
 		merger := balanced.Merger(newMessages(&found), verifyAhead)
-		return func(rng uint64) error {
-			_, err := merger.Merge(&want, rng)
+		return func(i int) error {
+			rng, _, err := here.at(i)
+			if err == nil {
+				_, err = merger.Merge(&want, rng)
+			}
 			if err == nil {
 				err = solve.Reduce(&want)
 			}
@@ -222,12 +274,12 @@ func (m *foundMessages) Merge(b *block.Block) error { return m.pull.Messages(b) 
 
 // balanced returns the images of the balanced positions of a tier that stores half of its
 // positions; nil if it stores all.
-func (t *blocks) balanced(ctx context.Context, tier int, kind images.Kind, ranges []uint64, messages func() images.Messages) (*images.Balanced, error) {
+func (t *blocks) balanced(ctx context.Context, tier int, kind images.Kind, ranges images.Ranger, messages func() images.Messages) (*images.Balanced, error) {
 	if t.half == nil {
 		return nil, nil
 	}
 	b := images.NewBalanced(t.half, tier, kind, temporary(wholeMemory))
-	return b, b.Prepare(ctx, images.Pass{Ranges: images.List(ranges), Messages: messages})
+	return b, b.Prepare(ctx, images.Pass{Ranges: ranges, Messages: messages})
 }
 
 // weights returns how many positions a slot of a range represents.

@@ -24,9 +24,29 @@ const (
 type halfPart struct {
 	g      *game.Half
 	tier   int
-	ranges []uint64        // with stored positions
-	bound  func(i int) int // an upper bound for the number of stored positions of the i-th range
+	stored ranges // with stored positions
 	reader func(ahead int) blockReader
+}
+
+// Len and at describe the ranges, with upper bounds for the numbers of all positions.
+func (h *halfPart) Len() int { return h.stored.Len() }
+
+func (h *halfPart) at(i int) (rng uint64, most int, err error) {
+	rng, most, err = h.stored.at(i)
+	return rng, 2 * most, err
+}
+
+// ranger returns the ranges of a tier.
+func ranger(of ranges) images.Ranger {
+	i := 0
+	return func() (rng uint64, ok bool, err error) {
+		if i == of.Len() {
+			return 0, false, nil
+		}
+		rng, _, err = of.at(i)
+		i++
+		return rng, true, err
+	}
 }
 
 // weights returns a function with the number of positions that a stored position of a range
@@ -53,8 +73,15 @@ func (h *halfPart) times() int {
 }
 
 // whole returns a reader of all positions.
-func (h *halfPart) whole() *images.Tier {
-	return images.NewTier(h.g, h.tier, temporary(wholeMemory), h.ranges, func(ahead int) images.Loader { return h.reader(ahead) })
+func (h *halfPart) whole() (*images.Tier, error) {
+	stored := make([]uint64, h.Len())
+	for i := range stored {
+		var err error
+		if stored[i], _, err = h.at(i); err != nil {
+			return nil, err
+		}
+	}
+	return images.NewTier(h.g, h.tier, temporary(wholeMemory), stored, func(ahead int) images.Loader { return h.reader(ahead) }), nil
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.
@@ -85,17 +112,14 @@ func (c *rulesPosition) markImage(p game.Position) error {
 	return err
 }
 
-// split divides the numbers of positions of a range, which are ascending, into those of stored
-// positions, and those of mirror images, from which it subtracts the first possible one.
-func (h *halfPart) split(rng uint64, numbers []uint64) (own, images []uint64) {
+// split divides the numbers of positions of a range, which are ascending and less than most, into
+// those of stored positions, and those of mirror images, from which it subtracts the first possible
+// one.
+func (h *halfPart) split(most int, numbers []uint64) (own, images []uint64) {
 	if h == nil {
 		return numbers, nil
 	}
-	i, ok := slices.BinarySearch(h.ranges, rng)
-	if !ok {
-		return nil, nil
-	}
-	bound := uint64(h.bound(i))
+	bound := uint64(most / 2)
 	n, _ := slices.BinarySearch(numbers, bound)
 	images = slices.Clone(numbers[n:])
 	for i := range images {
@@ -145,7 +169,7 @@ func (t *blocks) prepare(b *images.Balanced, tier int, messages func(*computer) 
 	if b == nil {
 		return nil
 	}
-	return b.Prepare(context.Background(), images.Pass{Ranges: images.List(t.tiers[tier].ranges), Messages: func() images.Messages {
+	return b.Prepare(context.Background(), images.Pass{Ranges: ranger(t.tiers[tier]), Messages: func() images.Messages {
 		return messages(t.computer(tier, verifyAhead))
 	}})
 }

@@ -140,11 +140,20 @@ type listInterval struct {
 	tier int
 }
 
+// listIntervals are the ranges of the check by Rules: their indexes.
+type listIntervals []listInterval
+
+func (of listIntervals) Len() int { return len(of) }
+
+func (of listIntervals) at(i int) (rng uint64, most int, err error) {
+	return uint64(i), int(of[i].Rows), nil
+}
+
 // parts returns one part, because moves may lead to any later tier. Its ranges are the indexes
 // of the intervals of all tiers.
 func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 	part := &rulesPart{own: true}
-	var intervals []listInterval
+	var intervals listIntervals
 	begins := []int{0} // index of the first interval of each tier; at the end, the number of all intervals
 	for tier, name := range t.names {
 		f, err := t.tier(tier)
@@ -152,13 +161,12 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 			return nil, 0, err
 		}
 		for _, interval := range lists.Cut(t.interval, f) {
-			part.ranges = append(part.ranges, uint64(len(intervals)))
 			intervals = append(intervals, listInterval{interval, tier})
 		}
 		begins = append(begins, len(intervals))
 		part.files = append(part.files, rulesFile{name, f.Counts(), len(intervals)})
 	}
-	part.most = func(i int) int { return int(intervals[i].Rows) }
+	part.ranges = intervals
 	part.reader = func(int) rulesReader {
 		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]lists.Row)}
 	}

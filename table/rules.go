@@ -105,13 +105,11 @@ func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.O
 // table.
 type rulesPart struct {
 	files  []rulesFile // in the order of the ranges
-	ranges []uint64    // the ranges of the part
+	ranges ranges      // the ranges of the part
 	own    bool        // moves lead to positions of the same part, otherwise of the next
 	// slots returns the number of slots of a range. If it is nil, there is one for each
 	// position.
 	slots func(rng uint64) int
-	// most returns an upper bound for the number of positions of the i-th range.
-	most func(i int) int
 	// half is not nil if the part stores half of its positions. Then the ranges, and what a
 	// reader reads, are those that are stored, and a finder finds the position or its mirror
 	// image: the one that is stored. A picker picks from all.
@@ -120,6 +118,13 @@ type rulesPart struct {
 	reader func(ahead int) rulesReader
 	// picker returns a picker for one worker. If it is nil, a reader is used to pick.
 	picker func(ahead int) picker
+}
+
+// ranges are the ranges of a part of a table. They are safe for concurrent use.
+type ranges interface {
+	Len() int
+	// at returns the i-th range, and an upper bound for the number of its positions.
+	at(i int) (rng uint64, most int, err error)
 }
 
 // A rulesFile is a file of a part, with its recorded counts.
@@ -149,8 +154,9 @@ type finder interface {
 // A picker reads single positions of a part, and looks up their successors.
 type picker interface {
 	// pick calls take for the positions of a range with the given numbers, which are
-	// ascending. Numbers beyond the last position are ignored.
-	pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
+	// ascending. most is the upper bound of the range. Numbers beyond the last position are
+	// ignored.
+	pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
 	finder
 }
 
@@ -175,11 +181,11 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		var marks reachedSlots // marks made by the moves of this part
 		switch {
 		case part.own:
-			marks = newReached(part, append(firsts, first))
+			marks, err = newReached(part, append(firsts, first))
 		case i+1 < len(parts):
-			marks = newReached(parts[i+1], nil)
+			marks, err = newReached(parts[i+1], nil)
 		}
-		if !part.own {
+		if err == nil && !part.own {
 			err = c.checkReachable(ctx, part, reached)
 		}
 		if err == nil {
@@ -198,7 +204,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 
 // all returns all positions of the part, range by range.
 func (part *rulesPart) all() []drawn {
-	all := make([]drawn, len(part.ranges))
+	all := make([]drawn, part.ranges.Len())
 	for i := range all {
 		all[i] = drawn{i: i, out: true}
 	}
@@ -212,7 +218,11 @@ func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed u
 	for _, part := range parts {
 		for i, f := range part.files {
 			n := f.counts.Total()
-			of, err := part.bounded(i).draw(ctx, s.among(first, first+n), n, s.random(first), nil)
+			file, err := part.bounded(i)
+			if err != nil {
+				return err
+			}
+			of, err := file.draw(ctx, s.among(first, first+n), n, s.random(first), nil)
 			if err != nil {
 				return err
 			}
@@ -253,9 +263,13 @@ type reachedSlots map[uint64]block.Set
 
 // newReached returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
-func newReached(part *rulesPart, firsts []uint64) reachedSlots {
-	reached := make(reachedSlots, len(part.ranges))
-	for i, rng := range part.ranges {
+func newReached(part *rulesPart, firsts []uint64) (reachedSlots, error) {
+	reached := make(reachedSlots, part.ranges.Len())
+	for i := range part.ranges.Len() {
+		rng, _, err := part.ranges.at(i)
+		if err != nil {
+			return nil, err
+		}
 		n := 0
 		if part.slots != nil {
 			n = part.slots(rng)
@@ -264,14 +278,14 @@ func newReached(part *rulesPart, firsts []uint64) reachedSlots {
 		}
 		reached[rng] = make(block.Set, block.Words(n))
 	}
-	return reached
+	return reached, nil
 }
 
 // count counts the positions of a part, and compares the numbers with those recorded in its
 // files, for each value. It returns the number of the first position of each range, counting
 // from first.
 func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (firsts []uint64, err error) {
-	firsts = make([]uint64, len(part.ranges), len(part.ranges)+1)
+	firsts = make([]uint64, part.ranges.Len(), part.ranges.Len()+1)
 	var mu sync.Mutex
 	counts := make([]Counts, len(part.files))
 	for i := range counts {
@@ -281,7 +295,11 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 		return func(d drawn, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
-			weight := part.half.weights(part.ranges[d.i])
+			rng, _, err := part.ranges.at(d.i)
+			if err != nil {
+				return err
+			}
+			weight := part.half.weights(rng)
 			for _, slot := range slots {
 				if _, v := reader.at(int(slot)); int(v) < len(low) {
 					low[v] += weight(slot)
@@ -320,7 +338,11 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reached reachedSlots) error {
 	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
 		return func(d drawn, slots []uint32) error {
-			set := reached[part.ranges[d.i]]
+			rng, _, err := part.ranges.at(d.i)
+			if err != nil {
+				return err
+			}
+			set := reached[rng]
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
 					continue

@@ -97,11 +97,10 @@ func TestRulesUnled(t *testing.T) {
 func TestSample(t *testing.T) {
 	const all = 20
 	part := &rulesPart{
-		ranges: []uint64{2, 0, 9, 0, 7, 2},
+		ranges: numbersRanges{{2, 3}, {0, 2}, {9, 9}, {0, 0}, {7, 20}, {2, 2}},
 		files:  []rulesFile{{counts: Counts{1: 4, 2: 7}, end: 3}, {counts: Counts{3: 9}, end: 6}},
 		reader: func(int) rulesReader { return new(numbersReader) },
 	}
-	part.most = func(i int) int { return []int{3, 2, 9, 0, 20, 2}[i] }
 	for n := uint64(1); n < all; n++ {
 		picked := make(map[[2]uint64]int)
 		for seed := range uint64(2000) {
@@ -109,7 +108,11 @@ func TestSample(t *testing.T) {
 			s := newSample(all, n, seed)
 			for i, f := range part.files {
 				total := f.counts.Total()
-				of, err := part.bounded(i).draw(t.Context(), s.among(first, first+total), total, s.random(first), nil)
+				file, err := part.bounded(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				of, err := file.draw(t.Context(), s.among(first, first+total), total, s.random(first), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +120,7 @@ func TestSample(t *testing.T) {
 				for _, d := range of {
 					positions := d.positions
 					if d.out {
-						slots, _ := new(numbersReader).load(nil, part.ranges[d.i])
+						slots, _ := new(numbersReader).load(nil, uint64(part.ranges.(numbersRanges)[d.i][0]))
 						for _, slot := range d.of(slots) {
 							positions = append(positions, game.Position(slot))
 						}
@@ -148,6 +151,15 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// numbersRanges are ranges, each with its upper bound.
+type numbersRanges [][2]int
+
+func (r numbersRanges) Len() int { return len(r) }
+
+func (r numbersRanges) at(i int) (rng uint64, most int, err error) {
+	return uint64(r[i][0]), r[i][1], nil
+}
+
 // A numbersReader reads ranges in which range n has n positions.
 type numbersReader struct{ rulesReader }
 
@@ -162,11 +174,59 @@ func (numbersReader) at(slot int) (game.Position, game.Value) {
 	return game.Position(slot), game.Value(slot + 1)
 }
 
+// TestGroup groups places of more ranges than a bounded has sums for.
+func TestGroup(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	before := make(map[int]uint64) // by range
+	var of numbersRanges
+	var sum uint64
+	for i := range 5 * sumEvery {
+		most := max(0, random.IntN(6)-2)
+		before[i], of = sum, append(of, [2]int{i, most})
+		sum += uint64(most)
+	}
+	part := &rulesPart{ranges: of, files: []rulesFile{{end: 7}, {end: len(of)}}}
+	b, err := part.bounded(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []float64{0.001, 0.1, 1} {
+		var places, got []uint64
+		for place := range b.places() {
+			if random.Float64() < share {
+				places = append(places, place)
+			}
+		}
+		grouped, err := b.group(places)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range grouped {
+			if d.place != before[d.i]-before[7] {
+				t.Fatalf("range %d begins at place %d, want %d", d.i, d.place, before[d.i]-before[7])
+			}
+			for _, n := range d.numbers {
+				if n >= uint64(of[d.i][1]) {
+					t.Fatalf("number %d of range %d, which has at most %d", n, d.i, of[d.i][1])
+				}
+				got = append(got, d.place+n)
+			}
+		}
+		if !slices.Equal(got, places) {
+			t.Errorf("share %v: got places %v, want %v", share, got, places)
+		}
+	}
+}
+
 // TestSampleOfWrongCounts checks that a file with fewer positions than it records is an error,
 // and not an endless loop.
 func TestSampleOfWrongCounts(t *testing.T) {
-	part := &rulesPart{ranges: []uint64{1}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }, most: func(int) int { return 3 }}
-	if _, err := part.bounded(0).draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the recorded counts differ") {
+	part := &rulesPart{ranges: numbersRanges{{1, 3}}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }}
+	file, err := part.bounded(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 }

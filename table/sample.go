@@ -30,6 +30,7 @@ const sparse = 2
 type drawn struct {
 	i       int      // index of the range in its part
 	numbers []uint64 // of positions in the range, ascending
+	place   uint64   // the first place of the range
 	out     bool     // all positions of the range are drawn, except numbers; otherwise only these:
 
 	positions []game.Position // the positions of these numbers
@@ -58,8 +59,12 @@ func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesRea
 		reader := part.reader(ahead)
 		do := newDo(reader)
 		var slots []uint32
-		return func(i int) (err error) {
-			if slots, err = reader.load(slots[:0], part.ranges[of[i].i]); err != nil {
+		return func(i int) error {
+			rng, _, err := part.ranges.at(of[i].i)
+			if err != nil {
+				return err
+			}
+			if slots, err = reader.load(slots[:0], rng); err != nil {
 				return err
 			}
 			return do(of[i], slots)
@@ -84,7 +89,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 
 // ahead returns the number of bytes to read ahead when only the given ranges are read.
 func (part *rulesPart) ahead(of []drawn) int {
-	if sparse*len(of) < len(part.ranges) {
+	if sparse*len(of) < part.ranges.Len() {
 		return 0
 	}
 	return verifyAhead
@@ -97,11 +102,11 @@ type readPicker struct {
 	slots []uint32
 }
 
-func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
+func (r *readPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
 	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
 		return err
 	}
-	own, images := r.half.split(rng, numbers)
+	own, images := r.half.split(most, numbers)
 	for i, n := range own {
 		if n < uint64(len(r.slots)) {
 			p, v := r.at(int(r.slots[n]))
@@ -119,53 +124,63 @@ func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.
 	return nil
 }
 
+// sumEvery is the number of ranges between two sums of a bounded.
+const sumEvery = 256
+
 // A bounded is a file of a part, with upper bounds for the numbers of positions of its ranges.
 type bounded struct {
 	*rulesPart
-	name  string
-	first int      // index of its first range
-	sums  []uint64 // cumulative sums of the bounds of its ranges
+	name       string
+	first, end int      // the indexes of its first range, and of the one after the last
+	sums       []uint64 // the sum of the bounds before every sumEvery-th range, and of all
 }
 
 // bounded computes the bounds of a file.
-func (part *rulesPart) bounded(file int) *bounded {
-	b := &bounded{rulesPart: part, name: part.files[file].name}
+func (part *rulesPart) bounded(file int) (*bounded, error) {
+	b := &bounded{rulesPart: part, name: part.files[file].name, end: part.files[file].end}
 	if file > 0 {
 		b.first = part.files[file-1].end
 	}
-	b.sums = make([]uint64, 0, part.files[file].end-b.first)
 	var sum uint64
-	for i := b.first; i < part.files[file].end; i++ {
-		sum += uint64(part.most(i))
-		b.sums = append(b.sums, sum)
+	for i := b.first; i < b.end; i++ {
+		if (i-b.first)%sumEvery == 0 {
+			b.sums = append(b.sums, sum)
+		}
+		_, most, err := part.ranges.at(i)
+		if err != nil {
+			return nil, err
+		}
+		sum += uint64(most)
 	}
-	return b
+	b.sums = append(b.sums, sum)
+	return b, nil
 }
 
 // places returns the number of places of the file.
-func (b *bounded) places() uint64 { return b.before(len(b.sums)) }
-
-// before returns the sum of the bounds before the i-th range of the file.
-func (b *bounded) before(i int) uint64 {
-	if i == 0 {
-		return 0
-	}
-	return b.sums[i-1]
-}
+func (b *bounded) places() uint64 { return b.sums[len(b.sums)-1] }
 
 // group groups ascending places by range.
-func (b *bounded) group(places []uint64) (ranges []drawn) {
+func (b *bounded) group(places []uint64) (ranges []drawn, err error) {
+	i, sum := b.first, uint64(0) // a range, and the sum of the bounds before it
 	for len(places) > 0 {
-		i := sort.Search(len(b.sums), func(i int) bool { return b.sums[i] > places[0] })
-		n := sort.Search(len(places), func(n int) bool { return places[n] >= b.sums[i] })
-		numbers := make([]uint64, n)
-		for j, place := range places[:n] {
-			numbers[j] = place - b.before(i)
+		n := sort.Search(len(b.sums), func(n int) bool { return b.sums[n] > places[0] }) - 1
+		if from := b.first + n*sumEvery; from > i {
+			i, sum = from, b.sums[n]
 		}
-		ranges = append(ranges, drawn{i: b.first + i, numbers: numbers})
-		places = places[n:]
+		_, most, err := b.ranges.at(i)
+		if err != nil {
+			return nil, err
+		}
+		d := drawn{i: i, place: sum}
+		i, sum = i+1, sum+uint64(most)
+		for ; len(places) > 0 && places[0] < sum; places = places[1:] {
+			d.numbers = append(d.numbers, places[0]-d.place)
+		}
+		if len(d.numbers) > 0 {
+			ranges = append(ranges, d)
+		}
 	}
-	return ranges
+	return ranges, nil
 }
 
 // draw draws n of the positions of the file whose values are wanted; a nil wanted accepts all
@@ -190,7 +205,10 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	for i, t := range taken {
 		places[i] = t.place
 	}
-	ranges := b.group(places)
+	ranges, err := b.group(places)
+	if err != nil {
+		return nil, err
+	}
 	if !out {
 		for i := range ranges {
 			d := &ranges[i]
@@ -201,9 +219,9 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 		}
 		return ranges, nil
 	}
-	whole := make([]drawn, 0, len(b.sums))
-	for i := range b.sums {
-		d := drawn{i: b.first + i, out: true}
+	whole := make([]drawn, 0, b.end-b.first)
+	for i := b.first; i < b.end; i++ {
+		d := drawn{i: i, out: true}
 		if len(ranges) > 0 && ranges[0].i == d.i {
 			d.numbers, ranges = ranges[0].numbers, ranges[1:]
 		}
@@ -241,12 +259,19 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 			return again
 		})
 		found := make([]place, len(places))
-		if err := b.pickEach(ctx, b.group(places), func(picker picker) func(drawn) error {
+		groups, err := b.group(places)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.pickEach(ctx, groups, func(picker picker) func(drawn) error {
 			return func(d drawn) error {
-				from := b.before(d.i - b.first)
-				at, _ := slices.BinarySearch(places, from+d.numbers[0])
-				return picker.pick(b.ranges[d.i], d.numbers, func(i int, p game.Position, v game.Value) {
-					found[at+i] = place{from + d.numbers[i], p, v, wanted == nil || wanted(v)}
+				rng, most, err := b.ranges.at(d.i)
+				if err != nil {
+					return err
+				}
+				at, _ := slices.BinarySearch(places, d.place+d.numbers[0])
+				return picker.pick(rng, most, d.numbers, func(i int, p game.Position, v game.Value) {
+					found[at+i] = place{d.place + d.numbers[i], p, v, wanted == nil || wanted(v)}
 				})
 			}
 		}); err != nil {

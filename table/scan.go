@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -25,7 +26,8 @@ type Scan struct {
 	wanted func(tier int) bool
 
 	once  sync.Once
-	cells []scanCell // see all
+	files []scanFile // see all
+	err   error
 	mu    sync.Mutex
 	held  []heldTier // the last two parts that store half of their positions
 }
@@ -36,10 +38,13 @@ type heldTier struct {
 	*images.Tier
 }
 
-// A scanCell locates a batch: a range of a part.
-type scanCell struct {
+// A scanFile is a file of a part, in a scan. Its batches are its ranges.
+type scanFile struct {
 	part, tier int
-	rng        uint64
+	first      int // the index of its first range
+	end        int // the number of batches up to its end
+	// whole has the ranges of all positions, if half of them are stored; nil: those of the part.
+	whole []uint64
 }
 
 // Scan returns a scan of the tiers for which wanted returns true.
@@ -51,47 +56,67 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	return &Scan{parts: parts, wanted: wanted}, nil
 }
 
-// all returns the batches.
-func (s *Scan) all() []scanCell {
+// all returns the files.
+func (s *Scan) all() ([]scanFile, error) {
 	s.once.Do(func() {
-		tier := 0
+		tier, end := 0, 0
 		for i, part := range s.parts {
 			first := 0
 			for _, f := range part.files {
 				if s.wanted(tier) {
-					ranges := part.ranges[first:f.end]
+					file := scanFile{part: i, tier: tier, first: first}
+					n := f.end - first
 					if part.half != nil {
-						ranges = part.half.whole().Ranges()
+						whole, err := part.half.whole()
+						if err != nil {
+							s.err = err
+							return
+						}
+						file.whole = whole.Ranges()
+						n = len(file.whole)
 					}
-					for _, rng := range ranges {
-						s.cells = append(s.cells, scanCell{i, tier, rng})
-					}
+					end += n
+					file.end = end
+					s.files = append(s.files, file)
 				}
 				first = f.end
 				tier++
 			}
 		}
 	})
-	return s.cells
+	return s.files, s.err
 }
 
 // reader returns a reader of all positions of a part.
-func (s *Scan) reader(part int) rulesReader {
+func (s *Scan) reader(part int) (rulesReader, error) {
 	p := s.parts[part]
 	if p.half == nil {
-		return p.reader(verifyAhead)
+		return p.reader(verifyAhead), nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part })
 	if i < 0 {
-		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, p.half.whole()})
+		whole, err := p.half.whole()
+		if err != nil {
+			return nil, err
+		}
+		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, whole})
 	}
-	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}
+	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}, nil
 }
 
 // Len returns the number of batches.
-func (s *Scan) Len() int { return len(s.all()) }
+func (s *Scan) Len() int {
+	files, err := s.all()
+	switch {
+	case err != nil:
+		return 1 // Read returns the error
+	case len(files) == 0:
+		return 0
+	}
+	return files[len(files)-1].end
+}
 
 // mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
 // there are more batches than that, their number is the maximum.
@@ -119,11 +144,14 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 				}
 			}
 			if s.wanted(tier) && count > 0 {
-				file := part.bounded(i)
+				file, err := part.bounded(i)
+				if err != nil {
+					return nil, false, err
+				}
 				strata = append(strata, stratum{file, tier, count})
 				all += count
 				places += float64(file.places())
-				ranges += uint64(len(file.sums))
+				ranges += uint64(file.end - file.first)
 			}
 			tier++
 		}
@@ -184,14 +212,31 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 
 // Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
-	cell := r.scan.all()[i]
-	if r.reader == nil || r.part != cell.part {
-		r.part, r.reader = cell.part, r.scan.reader(cell.part)
-	}
-	if r.slots, err = r.reader.load(r.slots[:0], cell.rng); err != nil {
+	files, err := r.scan.all()
+	if err != nil {
 		return err
 	}
-	b.Tier, b.Positions, b.Values = cell.tier, b.Positions[:0], b.Values[:0]
+	n := sort.Search(len(files), func(n int) bool { return files[n].end > i })
+	file := files[n]
+	if n > 0 {
+		i -= files[n-1].end
+	}
+	if r.reader == nil || r.part != file.part {
+		if r.reader, err = r.scan.reader(file.part); err != nil {
+			return err
+		}
+		r.part = file.part
+	}
+	var rng uint64
+	if file.whole != nil {
+		rng = file.whole[i]
+	} else if rng, _, err = r.scan.parts[file.part].ranges.at(file.first + i); err != nil {
+		return err
+	}
+	if r.slots, err = r.reader.load(r.slots[:0], rng); err != nil {
+		return err
+	}
+	b.Tier, b.Positions, b.Values = file.tier, b.Positions[:0], b.Values[:0]
 	for _, slot := range r.slots {
 		p, v := r.reader.at(int(slot))
 		b.Positions, b.Values = append(b.Positions, p), append(b.Values, v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -156,31 +157,69 @@ func (t *blocks) computer(tier, ahead int) *computer {
 	return c
 }
 
-// computed returns an omitted tier: its ranges are those into which moves lead. The previous tier
-// is open.
-func (t *blocks) computed(tier int) tierRanges {
-	c := tierRanges{ranges: t.reachable(tier)}
-	for _, rng := range c.ranges {
-		c.most = append(c.most, uint32(len(t.g.Low(tier, rng))))
+// reachable returns an iterator over the ranges of a tier into which moves of the previous tier may
+// lead, in ascending order. That tier is open. After an error, the iterator ends.
+func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
+	if t.half == nil || tier == 0 {
+		return t.receivers(tier)
 	}
-	return c
+	return func(yield func(uint64, error) bool) {
+		ranges, err := collect(t.receivers(tier))
+		if err != nil {
+			yield(0, err)
+			return
+		}
+		ranges = append(ranges, images.Ranges(t.half, tier, images.Reached, ranges)...)
+		slices.Sort(ranges)
+		for _, rng := range slices.Compact(ranges) {
+			if !yield(rng, nil) {
+				return
+			}
+		}
+	}
 }
 
-// reachable returns the ranges of a tier into which moves of the previous tier may lead. That tier
-// is open.
-func (t *blocks) reachable(tier int) (ranges []uint64) {
-	if tier == 0 {
-		return []uint64{t.g.Start() >> t.g.LowBits()}
+// collect returns all ranges of an iterator.
+func collect(all iter.Seq2[uint64, error]) (ranges []uint64, err error) {
+	for rng, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, rng)
 	}
-	possible := step.New(step.Possible, t.game())
-	for _, rng := range t.tiers[tier-1].ranges {
-		ranges = possible.Outputs(ranges, tier-1, rng)
+	return ranges, nil
+}
+
+// receivers is like reachable, but without the ranges of which only images are reached.
+func (t *blocks) receivers(tier int) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		if tier == 0 {
+			yield(t.g.Start()>>t.g.LowBits(), nil)
+			return
+		}
+		g := t.game()
+		possible, before := step.New(step.Possible, g), t.tiers[tier-1]
+		if before.Tier == nil {
+			var ranges []uint64
+			for _, rng := range before.omitted {
+				ranges = possible.Outputs(ranges, tier-1, rng)
+			}
+			slices.Sort(ranges)
+			for _, rng := range slices.Compact(ranges) {
+				if !yield(rng, nil) {
+					return
+				}
+			}
+			return
+		}
+		receivers := step.NewReceivers(possible, g, before.Tier)
+		for {
+			rng, ok, err := receivers.Next()
+			if !ok && err == nil || !yield(rng, err) || err != nil {
+				return
+			}
+		}
 	}
-	if t.half != nil {
-		ranges = append(ranges, images.Ranges(t.half, tier, images.Reached, ranges)...)
-	}
-	slices.Sort(ranges)
-	return slices.Compact(ranges)
 }
 
 // A computer computes the blocks of an omitted tier.
@@ -286,7 +325,7 @@ func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) erro
 	}
 	r := t.reader(tier, verifyAhead)
 	var b block.Block
-	for _, rng := range t.tiers[tier].ranges {
+	for _, rng := range t.tiers[tier].omitted {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

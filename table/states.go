@@ -109,14 +109,23 @@ func (t *states) verify(ctx context.Context, report func(share float64)) error {
 func (t *states) parts() (parts []*rulesPart, most int, err error) {
 	return []*rulesPart{{
 		own:    true,
-		ranges: t.file.Ranges(),
+		ranges: stateRanges{t},
 		files:  []rulesFile{{t.name(), CountsOf(t.file.Counts()), t.file.Len()}},
 		slots:  func(rng uint64) int { return game.RangeLen(t.g, rng) },
-		most:   func(i int) int { return min(t.file.MostRecords(i), game.RangeLen(t.g, t.file.Range(i))) },
 		reader: func(ahead int) rulesReader {
 			return &stateReader{t: t, cursor: t.file.CursorOf(ahead), states: make(map[uint64]*block.State)}
 		},
 	}}, game.MaxByteRemoteness, nil
+}
+
+// stateRanges are the ranges of states.
+type stateRanges struct{ *states }
+
+func (r stateRanges) Len() int { return r.file.Len() }
+
+func (r stateRanges) at(i int) (rng uint64, most int, err error) {
+	rng = r.file.Range(i)
+	return rng, min(r.file.MostRecords(i), game.RangeLen(r.g, rng)), nil
 }
 
 // A stateReader reads the table of a game with cycles.

@@ -3,6 +3,7 @@
 package driver_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -69,6 +70,7 @@ func TestHadoopDiagnosis(t *testing.T) {
 			"damaged line":    testDamagedLine,
 			"contradiction":   testContradiction,
 			"damaged block":   testDamagedBlock,
+			"missing block":   testMissingBlock,
 			"quota of text":   testQuotaText,
 			"quota of blocks": testQuotaBlocks,
 		} {
@@ -535,6 +537,65 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	}
 	if s.exists(t, dir+"/data_first5") {
 		t.Error("data_first5 is there")
+	}
+}
+
+// testMissingBlock deletes the only replica of a tier of a table that play web serves. The
+// positions that need it have an error that names the file, the others their values.
+func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
+	const dir, tier = "/missing", "/missing/table/tier-15.blocks"
+	s.runs(ctx, t, "solve", "connectn", "--width", "5", "--height", "5", "--connect", "4", "--final", "no", "--data", s.DefaultFS()+dir)
+	web := func() *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join("..", "..", "bin", "play"), "web", "--data", s.DefaultFS()+dir, "--listen", "127.0.0.1:0")
+		cmd.Env = s.Env()
+		return cmd
+	}
+	server := web()
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { server.Process.Kill(); server.Wait() }()
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := func(moves string, status int, words string) {
+		t.Helper()
+		answer, err := http.Get(strings.TrimSpace(address) + "api/connectn/5-5-4/positions?p=" + moves)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != status || !strings.Contains(string(body), words) {
+			t.Errorf("moves %s: %v, status %d: %s", moves, err, answer.StatusCode, body)
+		}
+	}
+	wants("01", http.StatusOK, `"remoteness"`)
+
+	out, err := s.Command(ctx, "fsck", tier, "-files", "-blocks").CombinedOutput()
+	if err != nil {
+		t.Fatalf("fsck: %v\n%s", err, out)
+	}
+	id := regexp.MustCompile(`blk_\d+`).Find(out)
+	replicas := 0
+	if err := filepath.WalkDir(s.Dir(), func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(filepath.Base(name), string(id)) && id != nil {
+			replicas++
+			return os.Remove(name)
+		}
+		return nil // a file of the cluster that has just gone
+	}); err != nil || replicas == 0 {
+		t.Fatalf("%v, %d files of block %q in\n%s", err, replicas, id, out)
+	}
+	wants("41102402411244", http.StatusInternalServerError, tier)
+	wants("01", http.StatusOK, `"remoteness"`)
+	if out, err := web().CombinedOutput(); err == nil || bytes.Count(out, []byte("\n")) != 1 || !bytes.Contains(out, []byte(tier)) {
+		t.Errorf("another server: %v: %s", err, out)
 	}
 }
 

@@ -27,8 +27,9 @@ type Near struct {
 // A nearBlock is a block of a Near.
 type nearBlock struct {
 	block.Block
-	users int  // cursors that read it
-	done  bool // whether it is in Near.done
+	users int    // cursors that read it
+	last  uint64 // see Near.last; 0: not known
+	done  bool   // whether it is in Near.done
 
 	loaded sync.WaitGroup // until ok and err are set
 	ok     bool
@@ -80,7 +81,7 @@ func (n *Near) acquire(home, rng uint64) (b *nearBlock, load bool) {
 	if b == nil {
 		b = new(nearBlock)
 	}
-	b.Range, b.users = rng, 1
+	b.Range, b.users, b.last = rng, 1, 0
 	b.loaded.Add(1)
 	n.blocks[rng] = b
 	return b, true
@@ -91,7 +92,10 @@ func (n *Near) release(b *nearBlock, home uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b.users--
-	if !b.ok || n.readers != nil && home >= n.last(b.Range) {
+	if b.ok && n.readers != nil && b.last == 0 {
+		b.last = n.last(b.Range)
+	}
+	if !b.ok || n.readers != nil && home >= b.last {
 		n.drop(b)
 	}
 }

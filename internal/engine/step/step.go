@@ -86,6 +86,10 @@ func New(name string, g game.Tiered) Step {
 	return newPossible(g)
 }
 
+// usualKinds is the number of kinds of moves within a range on most boards of Connect N, which have
+// three low columns. Map is a quarter to a third faster without a loop over them.
+const usualKinds = 3
+
 // possible implements the step Possible: it emits the successors of every position that is
 // not terminal, each once, and gives terminal positions their values.
 type possible struct {
@@ -118,6 +122,19 @@ func (p possible) Map(from, into *block.Block) {
 	for i, w := range from.Open {
 		for base := i << 6; w != 0; w &= w - 1 {
 			at := (base + bits.TrailingZeros64(w)) * kinds
+			if kinds == usualKinds {
+				to := (*[usualKinds]uint32)(successors[at:])
+				if to[0] != none {
+					into.Open.Add(int(to[0]))
+				}
+				if to[1] != none {
+					into.Open.Add(int(to[1]))
+				}
+				if to[2] != none {
+					into.Open.Add(int(to[2]))
+				}
+				continue
+			}
 			for _, successor := range successors[at : at+kinds] {
 				if successor != none {
 					into.Open.Add(int(successor))
@@ -193,6 +210,13 @@ func (s *solve) Map(from, into *block.Block) {
 	}
 	successors, kinds := s.g.Within(into.Tier, into.Range)
 	if successors == nil {
+		return
+	}
+	if kinds == usualKinds {
+		for _, slot := range into.OpenSlots() {
+			from := (*[usualKinds]uint32)(successors[usualKinds*int(slot):])
+			best[slot] = max(best[slot], score[value[from[0]]], score[value[from[1]]], score[value[from[2]]])
+		}
 		return
 	}
 	for _, slot := range into.OpenSlots() {

@@ -54,7 +54,7 @@ const (
 // In a game with cycles a draw is never proven: such a search needs a limit, or a context
 // that ends.
 type Limit struct {
-	Depth int           // search exactly this many plies; 0: no limit
+	Depth int           // search this many plies by minimax alone; fewer if another limit ends it; 0: no limit
 	Time  time.Duration // never exceeded, the search aims below it; 0: no limit
 	Nodes uint64        // maximum positions searched by each thread, give or take some thousand; 0: no limit
 	Weak  bool          // find only who wins, as in a game whose Traits set OnlyWho

@@ -54,6 +54,14 @@ type Table struct {
 	g        game.Game
 	contents contents
 	place    filesys.Place // to be closed; empty unless Open made the table
+	sealed   seal
+}
+
+// A seal is the file that seals a table, as it was when the table was opened.
+type seal struct {
+	fsys store.FS
+	name string
+	info fs.FileInfo // nil: there was none
 }
 
 // contents is the part of a table that depends on the kind of game.
@@ -116,7 +124,8 @@ func Open(directory string, games game.Kinds) (*Table, error) {
 // OpenFS is like Open, but opens a data directory of a file system. parse makes the game from
 // its spec, like game.Kinds.Parse.
 func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
-	t := new(Table)
+	t := &Table{sealed: seal{fsys: fsys, name: filepath.Join(data, Dir, store.Success)}}
+	t.sealed.info, _ = fsys.Stat(t.sealed.name) // openSeal returns the error
 	seal, err := openSeal(fsys, data)
 	if err == nil {
 		if t.g, err = parse(seal.Game); err != nil {
@@ -206,6 +215,17 @@ func Seal(fsys store.FS, data, game string) error {
 
 // Close closes the files.
 func (t *Table) Close() error { return errors.Join(t.contents.Close(), t.place.Close()) }
+
+// Current reports whether the data directory still contains the table that was opened, as far as
+// its file system answers.
+func (t *Table) Current() bool {
+	now, err := t.sealed.fsys.Stat(t.sealed.name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	old := t.sealed.info
+	return old != nil && now.Size() == old.Size() && now.ModTime().Equal(old.ModTime())
+}
 
 // Game returns the game that the table solves.
 func (t *Table) Game() game.Game { return t.g }

@@ -65,7 +65,7 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "replace", Usage: "replace a finished run of another game that took less than a minute; if this game is solved, print its result"},
 		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
-		&cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one; for games solved by blocks", Value: solve.FullTable},
+		tableFlag(),
 		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},
@@ -84,6 +84,26 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "streaming-jar", Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
 	}), further)
+}
+
+// tableFlag returns the option --table.
+func tableFlag() cli.Flag {
+	return &cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one; for games solved by blocks", Value: solve.FullTable}
+}
+
+// smallTable reports whether --table asks for a small table of a game, which must have one.
+func smallTable(c *cli.Context, m game.Method) (bool, error) {
+	switch size := c.String(solve.TableOption); size {
+	case solve.FullTable:
+		return false, nil
+	case solve.SmallTable:
+		if err := table.CanBeSmall(m); err != nil {
+			return false, command.Usagef("--%s %s: %w", solve.TableOption, size, err)
+		}
+		return true, nil
+	default:
+		return false, command.Usagef("--%s %q: expected %s or %s", solve.TableOption, size, solve.FullTable, solve.SmallTable)
+	}
 }
 
 // minMemory is the lowest --memory for any game.
@@ -114,9 +134,6 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 		UntilTier: c.Int("until-tier"),
 		Remember:  options(c),
 		Small:     c.String(solve.TableOption) == solve.SmallTable,
-	}
-	if size := c.String(solve.TableOption); !o.Small && size != solve.FullTable {
-		return o, command.Usagef("--%s %q: expected %s or %s", solve.TableOption, size, solve.FullTable, solve.SmallTable)
 	}
 	switch c.String("keep") {
 	case "final":
@@ -171,10 +188,8 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := solve.Check(m); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if c.String(solve.TableOption) == solve.SmallTable {
-		if err := table.CanBeSmall(m); err != nil {
-			return command.Usagef("--%s %s: %w", solve.TableOption, solve.SmallTable, err)
-		}
+	if _, err := smallTable(c, m); err != nil {
+		return err
 	}
 	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
 		if c.Bool("replace") {

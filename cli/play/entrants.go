@@ -39,11 +39,11 @@ const (
 	aPlayerIs   = "A PLAYER is one of\n\n"
 	programHelp = "   random[:seed=N]          plays random moves\n" +
 		"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
-		"   machine[:OPTION,OPTION]  searches: time=200ms per move, or exactly depth=6\n" +
-		"                            moves ahead, or plays at a level=beginner,\n" +
-		"                            novice, casual, regular, club, strong, expert,\n" +
-		"                            master, grandmaster or perfect; memory=64M,\n" +
-		"                            threads=1\n" +
+		"   machine[:OPTION,OPTION]  searches: time=200ms per move, or depth=6 moves\n" +
+		"                            ahead (fewer if its time ends), or plays at a\n" +
+		"                            level=beginner, novice, casual, regular, club,\n" +
+		"                            strong, expert, master, grandmaster or perfect;\n" +
+		"                            memory=64M, threads=1\n" +
 		"   program:COMMAND          uses the protocol of docs/engines.md; COMMAND\n" +
 		"                            is for the shell: 'program:python3 engine.py'\n\n"
 )

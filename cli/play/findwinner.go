@@ -50,7 +50,7 @@ func findWinnerFlags() []cli.Flag {
 		&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast)", Value: bySearch},
 		&cli.IntFlag{Name: "chains", Usage: "memo: number `N` of chains in the table", Value: defaultChains},
 		&cli.DurationFlag{Name: "time", Usage: "search: time limit, e.g. 500ms or 10s, after which the best move so far is printed", DefaultText: "until it is proven"},
-		&cli.IntFlag{Name: "depth", Usage: "search: search exactly `N` moves ahead", DefaultText: "until it is proven"},
+		&cli.IntFlag{Name: "depth", Usage: "search: search `N` moves ahead; fewer if --time ends it", DefaultText: "until it is proven"},
 		command.StartFlag(),
 		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 	}, searchFlags(byDefault+"; of memo 1G")...)

@@ -53,7 +53,7 @@ func tuiFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "you", Usage: "side that you play: first, second, both or none (watch the machine)", DefaultText: "asked"},
 		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
-		&cli.IntFlag{Name: "depth", Usage: "the machine searches exactly `N` moves ahead", DefaultText: "unlimited"},
+		&cli.IntFlag{Name: "depth", Usage: "the machine searches `N` moves ahead; fewer if --time ends it", DefaultText: "unlimited"},
 		&cli.StringFlag{Name: "level", Usage: "the machine's `NAME`d level, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/table"
 )
 
 // The methods of solving games; see docs/design.md.
@@ -18,7 +19,8 @@ const (
 )
 
 // Make estimates the cost of solving a game with these counts and rates at a place. It returns
-// an error if the game cannot be solved, or if where names an unknown machine.
+// an error if the game cannot be solved, if where asks for a small table and the game has none, or if
+// where names an unknown machine.
 func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, error) {
 	if n := g.Info().Vast; n > 0 {
 		return nil, fmt.Errorf("%s is not solved: about %.0e positions", g.Spec(), n)
@@ -26,11 +28,17 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 	if len(counts.Tiers) == 0 {
 		return nil, errors.New("no tier was counted")
 	}
+	m := game.MethodOf(g)
+	if where.Small {
+		if err := table.CanBeSmall(m); err != nil {
+			return nil, err
+		}
+	}
 	p := &Plan{
 		Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where,
 		Rates: fmt.Sprintf("%s, %s", rates.Machine, rates.Measured.Format("2006-01-02")),
 	}
-	w := workOf(game.MethodOf(g), counts, rates, where.Runner == Inline)
+	w := workOf(m, counts, rates, where)
 	p.Method = w.method
 	site, err := where.site(rates)
 	if err != nil {
@@ -140,9 +148,8 @@ type job struct {
 // connect 4, it was 12.5 of 26.7 minutes.
 const forwardShare = 0.47
 
-// workOf returns the work of solving a game. inline is whether all jobs run in this process: then
-// they compute only the positions that the table stores.
-func workOf(m game.Method, counts *count.Counts, r *Rates, inline bool) *work {
+// workOf returns the work of solving a game.
+func workOf(m game.Method, counts *count.Counts, r *Rates, where Where) *work {
 	w := &work{sum: counts.Sum, key: int(m.Game.KeyBits()+3) / 4}
 	for _, t := range counts.Tiers {
 		w.tiers = append(w.tiers, tier{Tier: t})
@@ -150,7 +157,7 @@ func workOf(m game.Method, counts *count.Counts, r *Rates, inline bool) *work {
 	switch {
 	case m.Blocks != nil:
 		w.method = blocks
-		w.ofBlocks(m.Blocks, r, inline)
+		w.ofBlocks(m.Blocks, r, where)
 	case m.States != nil:
 		w.method = states
 		w.ofStates(m.States, r)
@@ -166,7 +173,7 @@ func (w *work) peak() float64 { return slices.Max(w.peaks) }
 
 // ofBlocks computes the work of blocks: a tier is computed from the one before it and solved
 // from the one after it, processing the bitmap of one range at a time.
-func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
+func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	w.start = r.Blocks.Start
 	w.tables = float64(g.Tables())
 	w.start += 1e-9 * r.Blocks.Table * w.tables
@@ -179,7 +186,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 		if half := game.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
 			t.stored, t.kept = stored.Positions, halfTimes*keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
-			if inline {
+			if where.Runner == Inline { // then the jobs compute only what the table stores
 				of = stored
 			}
 		}
@@ -217,6 +224,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 	// values of tiers i and i+1, and the table from i+1 on. A tier is added to the table, and
 	// the directories that are then no longer needed are deleted, long before the job that
 	// runs at the same time ends.
+	stored := func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) }
 	at := func(of func(*tier) float64, i int) float64 {
 		if i >= len(w.tiers) {
 			return 0
@@ -224,18 +232,26 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, inline bool) {
 		return of(&w.tiers[i])
 	}
 	kept := func(t *tier) float64 { return t.kept }
-	table := 0.0
+	sealed := 0.0 // bytes in the table
 	w.peaks = make([]float64, len(w.tiers))
 	for i := last; i >= 0; i-- {
-		table += at(kept, i+1)
-		sum := table + at(kept, i) + at(kept, i+1)
+		if i < last && stored(i+1) {
+			sealed += at(kept, i+1)
+		}
+		sum := sealed + at(kept, i) + at(kept, i+1)
 		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
 		w.peaks[i] = sum
 	}
+	for i := range w.tiers {
+		if t := &w.tiers[i]; !stored(i) {
+			t.back.out -= t.kept
+			t.kept = 0
+		}
+	}
 	// At the end, only the table is left.
-	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
+	w.peaks[0] = max(w.peaks[0], sealed+w.tiers[0].kept)
 }
 
 // halfTimes is by how much the table is larger than the share of its slots would make it: play

@@ -19,7 +19,7 @@ const ebsStep = 100
 func (w *work) cheapest(s *site, r *Rates) *Offer {
 	var best *Offer
 	try := func(where Where) {
-		where.Above, where.LeastMemory = s.Above, s.LeastMemory
+		where.Above, where.LeastMemory, where.Small = s.Above, s.LeastMemory, s.Small
 		at, err := where.site(r)
 		if err != nil {
 			return

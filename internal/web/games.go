@@ -42,6 +42,7 @@ func (s *Server) add(source *Source) *served {
 
 // solved returns the data directories with a table.
 func (s *Server) solved() []*Source {
+	s.states() // which may open or drop tables
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.tables)
@@ -84,6 +85,7 @@ func (s *Server) specOf(id, variant string) (string, error) {
 
 // game returns the game that the path of a request names.
 func (s *Server) game(r *http.Request) (*served, error) {
+	s.refresh() // which may open or drop its table
 	id, variant := r.PathValue("game"), r.PathValue("variant")
 	key := id + "/" + variant
 	s.mu.Lock()
@@ -153,7 +155,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 // list returns the games that have a table, one entry for each game that is registered, and the
 // runs in directories whose game is not solved.
 func (s *Server) list() (tables, games []entry, runs []*apiRun) {
-	runs = s.states() // before the tables, which it may open
+	runs = s.states()
 	for _, source := range s.solved() {
 		g := source.Table.Game()
 		id, variant := idOf(g.Spec())

@@ -69,11 +69,29 @@ func (a *apiRun) Link() string { return "/run?data=" + url.QueryEscape(a.Data) }
 func (s *Server) stateOf(w *watchedRun) *apiRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.state == nil || time.Since(w.read) >= readEvery {
+	if w.stale() {
+		s.dropChanged(w.source)
 		w.state = s.readState(w.source)
 		w.read = time.Now()
 	}
 	return w.state
+}
+
+// stale reports whether the state is to be read. The caller locks mu.
+func (w *watchedRun) stale() bool { return w.state == nil || time.Since(w.read) >= readEvery }
+
+// refresh has the states that are stale read, without waiting for them: the file system of a
+// directory may be slow.
+func (s *Server) refresh() {
+	for _, w := range s.runs {
+		if w.mu.TryLock() { // otherwise it is being read
+			stale := w.stale()
+			w.mu.Unlock()
+			if stale {
+				go s.stateOf(w)
+			}
+		}
+	}
 }
 
 // states returns the states of all runs.
@@ -129,6 +147,30 @@ func (a *apiRun) describe(r *status.Run) {
 	case r.Now != nil:
 		a.Share = 1
 	}
+}
+
+// dropTime is how long requests may still read a table that is not served any more.
+const dropTime = 2 * answerTime
+
+// dropChanged ends the service of the table of a data directory if the directory contains another
+// one, or none: its game, or another one, is solved again.
+func (s *Server) dropChanged(source *Source) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.tables, func(t *Source) bool { return t.Name == source.Name })
+	var old *Source
+	if i >= 0 {
+		old = s.tables[i]
+	}
+	s.mu.Unlock()
+	if old == nil || old.Table.Current() {
+		return
+	}
+	id, variant := idOf(old.Table.Game().Spec())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
+	delete(s.games, id+"/"+variant)
+	time.AfterFunc(dropTime, func() { old.Table.Close() })
 }
 
 // serveTable returns the address of the page of the game of a run whose table is served; "" if

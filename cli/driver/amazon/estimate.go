@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
@@ -77,7 +78,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 			return nil, err
 		}
 		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
-			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()),
+			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()), Small: r.c.String(solve.TableOption) == solve.SmallTable,
 			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
 		})
 		if err != nil {

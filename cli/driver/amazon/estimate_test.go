@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -78,4 +79,25 @@ func TestEstimateOfBound(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestEstimateSmall checks that the estimate of a run whose table is small is one of a small table.
+func TestEstimateSmall(t *testing.T) {
+	for size, small := range map[string]bool{"full": false, "small": true} {
+		parsed(t, "solve connectn --runner emr --bucket s3://bucket/games --table "+size, func(s *driver.Solve) error {
+			r, err := newEMRSolve(s)
+			if err != nil {
+				return err
+			}
+			r.bar = progress.NewBar(r.c)
+			e, err := r.estimate(t.Context())
+			if err != nil {
+				return err
+			}
+			if tier := e.plan.Tiers[8]; (tier.KeptBytes == 0) != small {
+				t.Errorf("--table %s: %+v", size, tier)
+			}
+			return nil
+		})
+	}
 }

@@ -244,29 +244,12 @@ func checkEMRFlags(c *cli.Context) error {
 // mayBegin checks that the data directory in S3 allows this run. It is called before anything
 // starts that costs money, and before an active step is followed (atWork).
 func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
-	m, err := store.ReadManifest(r.fs, r.data)
-	if errors.Is(err, fs.ErrNotExist) {
-		entries, err := r.fs.ReadDir(r.data)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), "_") }) {
-			return fmt.Errorf("%s is not empty, and not treereduce's: name another place with --data", r.uri())
-		}
-	}
+	begun, err := mirror.Begun(r.fs, r.data, r.g.Spec(), mode)
 	switch {
-	case mode == store.Overwrite:
-		return nil
-	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume && !atWork:
-		return fmt.Errorf("%s: no run to resume: start it without --resume", r.uri())
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
 	case err != nil:
-		return err
-	case m.Game != r.g.Spec():
-		return fmt.Errorf("%s contains %s, not %s: name another place with --data", r.uri(), m.Game, r.g.Spec())
-	case mode == store.Fresh:
-		return fmt.Errorf("%s has a run: --resume continues it, --overwrite starts over", r.uri())
+		return fmt.Errorf("%s: %w", r.uri(), err)
+	case !begun && mode == store.Resume && !atWork:
+		return fmt.Errorf("%s: no run to resume: start it without --resume", r.uri())
 	}
 	return nil
 }

@@ -97,8 +97,8 @@ func TestEMRWords(t *testing.T) {
 // TestEMRRefuses checks that what the driver on the cluster would refuse is refused before any
 // request is sent.
 func TestEMRRefuses(t *testing.T) {
-	const large = emrLine + " --width 7 --height 6 --connect 4"
-	var need string // for 7×6: it depends on the cores of this machine
+	const large = emrLine + " --width 8 --height 6 --connect 4"
+	var need string // for 8×6: it depends on the cores of this machine
 	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve) error {
 		r, err := newEMRSolve(s)
 		if err != nil {
@@ -108,10 +108,10 @@ func TestEMRRefuses(t *testing.T) {
 		return nil
 	})
 	if megabytes, err := strconv.Atoi(strings.TrimSuffix(need, "M")); err != nil || megabytes < 20_000 {
-		t.Fatalf("7×6 needs %q, want some 30 GB", need)
+		t.Fatalf("8×6 needs %q, want some 20 GB", need)
 	}
 	for line, want := range map[string]string{
-		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least " + need + " on the cluster",
+		large + " --memory 2G": "--memory 2G: connectn width=8 height=6 connect=4 needs at least " + need + " on the cluster",
 		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: name a larger type with --master-instance",
 		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: name a larger type with --master-instance",
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr, the directories of mnk are text",

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -17,32 +18,42 @@ import (
 // directory an attempt, which does not count as complete.
 const fetched = "_attempt-fetched-"
 
-// Ready checks that the copy is suitable for a run of a game in the data directory: it must
-// not be of another game and, if the run resumes, not newer than the data directory. If the
-// data directory is empty, a run that resumes gets the complete directories of the copy. After
-// an interruption, the next Ready continues.
-func (c *Copy) Ready(game string, mode store.Mode) error {
-	there, err := c.to.ReadDir(c.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--copy: %w", err)
-	}
-	m, err := store.ReadManifest(c.to, c.dir)
+// Begun reports whether a directory contains a run that a run of a game in this mode continues. It
+// returns an error if the directory is not suitable: if it contains a run of another game, a run
+// that is neither continued nor overwritten, or files that are not treereduce's.
+func Begun(fsys store.FS, dir, game string, mode store.Mode) (bool, error) {
+	m, err := store.ReadManifest(fsys, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		for _, e := range there {
-			if !strings.HasPrefix(e.Name(), "_") {
-				return fmt.Errorf("--copy %s: not empty, and not treereduce's: it has no %s", c.Name(), store.ManifestFile)
-			}
+		entries, err := fsys.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		return nil
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), "_") }) {
+			err = fmt.Errorf("not empty, and not treereduce's: it has no %s: name another place", store.ManifestFile)
+		}
+		return false, err
 	case mode == store.Overwrite:
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("--copy %s: %w", c.Name(), err)
+		return false, err
 	case m.Game != game:
-		return fmt.Errorf("--copy %s: of another game: expected %q, found %q", c.Name(), game, m.Game)
+		return false, fmt.Errorf("of another game: expected %q, found %q: name another place", game, m.Game)
 	case mode == store.Fresh:
-		return fmt.Errorf("--copy %s: %w: --resume continues it, --overwrite starts over", c.Name(), store.ErrBegun)
+		return false, fmt.Errorf("%w: --resume continues it, --overwrite starts over", store.ErrBegun)
+	}
+	return true, nil
+}
+
+// Ready checks that the copy is suitable for a run of a game in the data directory, see Begun;
+// if the run resumes, the copy must not be newer than the data directory. If the data directory is
+// empty, a run that resumes gets the complete directories of the copy. After an interruption, the
+// next Ready continues.
+func (c *Copy) Ready(game string, mode store.Mode) error {
+	if begun, err := Begun(c.to, c.dir, game, mode); err != nil {
+		return fmt.Errorf("--copy %s: %w", c.Name(), err)
+	} else if !begun {
+		return nil
 	}
 	if _, err := c.from.Stat(path.Join(c.data, store.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
 		return c.fetch(game)

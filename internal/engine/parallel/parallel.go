@@ -1,4 +1,4 @@
-// Package parallel executes numbered tasks on several workers. It knows nothing of what the
+// Package parallel executes tasks on several workers. It knows nothing of what the
 // tasks do.
 package parallel
 
@@ -44,4 +44,100 @@ func Each(ctx context.Context, workers, tasks, atOnce int, worker func() func(ta
 		return context.Cause(ctx)
 	}
 	return failed
+}
+
+// A result is the output of a task.
+type result[T, C any] struct {
+	task  T
+	chunk C
+}
+
+// InOrder has workers execute tasks, each of which fills a chunk, and writes the chunks in the order
+// of the tasks. next returns the next task; it is not called concurrently. There are as many chunks as
+// chunks says, which newChunk makes and which are used again. worker returns the function of one
+// worker. InOrder returns the first error, or the cause of ctx's end.
+//
+// A worker takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and
+// the results of tasks with a distance of that number share a channel.
+func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (task T, ok bool, err error), newChunk func() C,
+	worker func() func(task T, chunk C) error, write func(task T, chunk C) error) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer func() {
+		cancel(err)
+		all.Wait()
+	}()
+	free := make(chan C, chunks)
+	done := make([]chan result[T, C], chunks)
+	for i := range done {
+		free <- newChunk()
+		done[i] = make(chan result[T, C], 1)
+	}
+	var mu sync.Mutex // guards the variables below
+	started, ended := 0, false
+	start := func() (task T, out chan result[T, C], err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended {
+			return task, nil, nil
+		}
+		out = done[started%len(done)]
+		started++
+		task, ok, err := next()
+		if !ok && err == nil {
+			ended = true
+			close(out)
+			return task, nil, nil
+		}
+		return task, out, err
+	}
+	for range workers {
+		all.Go(func() {
+			var work func(T, C) error
+			for {
+				var chunk C
+				select {
+				case chunk = <-free:
+				case <-ctx.Done():
+					return
+				}
+				task, out, err := start()
+				if err == nil && out != nil {
+					if work == nil {
+						work = worker()
+					}
+					err = work(task, chunk)
+				}
+				if err != nil {
+					cancel(err)
+				}
+				if err != nil || out == nil {
+					return
+				}
+				out <- result[T, C]{task, chunk}
+			}
+		})
+	}
+	for i := 0; ; i++ {
+		var r result[T, C]
+		var ok bool
+		select {
+		case r, ok = <-done[i%len(done)]:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if !ok {
+			return nil
+		}
+		if err := write(r.task, r.chunk); err != nil {
+			return err
+		}
+		free <- r.chunk
+	}
+}
+
+// Numbers returns a function that returns the numbers 0 to n-1 as the tasks of InOrder.
+func Numbers(n int) func() (task int, ok bool, err error) {
+	next := -1
+	return func() (int, bool, error) { next++; return next, next < n, nil }
 }

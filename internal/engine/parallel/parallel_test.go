@@ -79,3 +79,50 @@ func TestEachStopped(t *testing.T) {
 		t.Errorf("%v after %d tasks", err, begun.Load())
 	}
 }
+
+// TestInOrder checks that chunks are written in the order of tasks, if a later task is done before an
+// earlier one, and that after an error no later chunk is written.
+func TestInOrder(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		for _, bad := range []int{-1, 0, 60} {
+			var got []int
+			later := make(chan struct{}) // closed by task 1, for which task 0 waits
+			err := parallel.InOrder(t.Context(), workers, 3*workers, parallel.Numbers(200), func() *int { return new(int) }, func() func(int, *int) error {
+				return func(task int, out *int) error {
+					if *out = task; task == bad {
+						return fmt.Errorf("task %d", task)
+					}
+					switch {
+					case workers == 1 || bad == 0:
+					case task == 0:
+						<-later
+					case task == 1:
+						close(later)
+					}
+					return nil
+				}
+			}, func(task int, out *int) error {
+				if task != *out || task != len(got) {
+					return fmt.Errorf("task %d wrote %d after %d", task, *out, len(got))
+				}
+				got = append(got, task)
+				return nil
+			})
+			want := 200
+			if bad >= 0 {
+				want = bad
+			}
+			if bad < 0 && err != nil || bad >= 0 && (err == nil || err.Error() != fmt.Sprint("task ", bad)) {
+				t.Errorf("%d workers, task %d fails: %v", workers, bad, err)
+			}
+			if bad < 0 && len(got) < want || len(got) > want {
+				t.Errorf("%d workers, task %d fails: %d chunks", workers, bad, len(got))
+			}
+		}
+	}
+	if err := parallel.InOrder(t.Context(), 3, 3, parallel.Numbers(100), func() int { return 0 }, func() func(int, int) error {
+		return func(int, int) error { return nil }
+	}, func(int, int) error { return errors.New("full") }); err == nil || err.Error() != "full" {
+		t.Errorf("write: %v", err)
+	}
+}

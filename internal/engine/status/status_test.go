@@ -71,7 +71,7 @@ func TestTiers(t *testing.T) {
 		{"until tier 1", solve.Stopped, nil, jobs("init", 0, "possible", 1), [3]int{2, 0, 0}},
 		{"with cycles", solve.Running, &solve.Event{}, jobs("create", 1, "mark", 2, "mark", 3, "solve", 1), [3]int{3, 1, 0}},
 	} {
-		r := &Run{&solve.Report{Journal: &solve.Journal{Now: test.now, Jobs: test.jobs}, Status: test.state}}
+		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Now: test.now, Jobs: test.jobs}, Status: test.state}}
 		forward, back, of := r.Tiers()
 		if got := [3]int{forward, back, of}; got != test.expect {
 			t.Errorf("%s: %d, want %d", test.name, got, test.expect)
@@ -86,7 +86,7 @@ func TestRate(t *testing.T) {
 		r.Positions = positions
 		return r
 	}
-	r := &Run{&solve.Report{Journal: &solve.Journal{Now: &solve.Event{Step: "solve"},
+	r := &Run{Report: &solve.Report{Journal: &solve.Journal{Now: &solve.Event{Step: "solve"},
 		Jobs: []solve.JobRecord{record("possible", 100, 1), record("possible", 300, 1), record("solve", 300, 10), record("solve", 100, 10)}}}}
 	if rate, n := r.Rate(), r.Positions(); rate != 20 || n != 400 {
 		t.Errorf("%v positions/s, %d positions; want 20, 400", rate, n)

@@ -24,7 +24,7 @@ const (
 	manyBytes = 0.08
 	// slotPositions is the share of the slots of 5×5 that play reaches.
 	slotPositions = 0.4
-	// smallShare is the peak of a run with a small table, as a share of the full table: measured on
+	// smallShare is the peak of a run with a small table, as a share of that with a full one: measured on
 	// 5×5 (0.88).
 	smallShare = 0.9
 	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
@@ -111,14 +111,12 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 	if counts.How == count.AtLeast {
 		return bound, nil
 	}
-	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
+	small := o.Small && o.Final != solve.FinalYes // final needs all tiers
+	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Small: small, Machine: plan.Machine{Name: "this machine", Cores: 1}})
 	if err != nil {
 		return 0, err
 	}
 	need := p.Total.PeakBytes
-	if o.Small {
-		need *= smallShare
-	}
 	if o.Final == solve.FinalYes {
 		need = max(need, p.Total.KeptBytes+plan.FinalBytes(g, p.Total.Positions))
 	}

@@ -105,6 +105,19 @@ func expect(t testing.TB, m *model, part string) {
 
 const three = "connectn width=3 height=3 connect=3"
 
+// plain returns the screen as text, without trailing blanks.
+func (s *screen) plain() string {
+	var b strings.Builder
+	for _, row := range s.cells {
+		var l strings.Builder
+		for _, c := range row {
+			l.WriteRune(max(c.char, ' '))
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
 // TestDraw checks that each game is drawn from its picture, with marks at the places of its
 // moves (labels of columns, empty squares, the list) and with all information, in 40
 // columns.

@@ -118,19 +118,6 @@ func (s *screen) ascii() {
 	}
 }
 
-// plain returns the screen as text, without trailing blanks.
-func (s *screen) plain() string {
-	var b strings.Builder
-	for _, row := range s.cells {
-		var l strings.Builder
-		for _, c := range row {
-			l.WriteRune(max(c.char, ' '))
-		}
-		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
-	}
-	return b.String()
-}
-
 // render returns the screen with the escape sequences of a terminal.
 func (s *screen) render(colours palette) string {
 	var b strings.Builder

@@ -147,58 +147,25 @@ func (l *liner) endOf(of valueOf, p game.Position) string {
 // pieceBytes is the number of bytes that are written at a time.
 const pieceBytes = 256 << 10
 
-// All writes every wanted position, in the order of the table. Each batch has a channel, on which a
-// worker sends its lines; the channels are emptied one after the other.
-func (x *Exporter) All(parent context.Context) error {
-	ctx, cancel := context.WithCancelCause(parent)
-	defer cancel(nil)
-	type job struct {
-		batch int
-		lines chan<- *[]byte
-	}
-	workers := runtime.GOMAXPROCS(0)
-	jobs := make(chan job)
-	ordered := make(chan (<-chan *[]byte), 2*workers) // bounds the number of batches that wait to be written
-	free := sync.Pool{New: func() any { return new([]byte) }}
-	go func() {
-		defer close(ordered)
-		defer close(jobs)
-		for i := range x.Scan.Len() {
-			lines := make(chan *[]byte, 1)
-			select {
-			case ordered <- lines:
-				jobs <- job{i, lines}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	for range workers {
-		go func() {
-			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
-			for j := range jobs {
-				lines := free.Get().(*[]byte)
-				*lines = (*lines)[:0]
-				if err := r.Read(j.batch, b); err != nil {
-					cancel(err)
-				} else {
-					*lines = l.appendBatch(*lines, b)
-				}
-				j.lines <- lines
-			}
-		}()
-	}
+// All writes every wanted position, in the order of the table.
+func (x *Exporter) All(ctx context.Context) error {
 	out := bufio.NewWriterSize(x.Out, pieceBytes)
-	for batch := range ordered {
-		lines := <-batch
-		if ctx.Err() == nil {
-			if _, err := out.Write(*lines); err != nil {
-				cancel(err)
+	workers := runtime.GOMAXPROCS(0)
+	// A worker has one piece that it fills, and two that wait to be written.
+	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Numbers(x.Scan.Len()), func() *[]byte { return new([]byte) }, func() func(int, *[]byte) error {
+		r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
+		return func(batch int, lines *[]byte) error {
+			if err := r.Read(batch, b); err != nil {
+				return err
 			}
+			*lines = l.appendBatch((*lines)[:0], b)
+			return nil
 		}
-		free.Put(lines)
-	}
-	if err := context.Cause(ctx); err != nil {
+	}, func(_ int, lines *[]byte) error {
+		_, err := out.Write(*lines)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return out.Flush()

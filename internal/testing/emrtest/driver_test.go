@@ -211,11 +211,11 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	status, _, errs = process.Run(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data: already contains a run of this game: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("again: exit %d, %s", status, errs)
 	}
 	status, _, errs = process.Run(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
-	if status != 1 || !strings.Contains(errs, "contains connectn width=3 height=3 connect=3, not connectn width=4") || len(c.emr.Clusters()) != 1 {
+	if status != 1 || !strings.Contains(errs, `all_data: of another game: expected "connectn width=4 height=3 connect=3", found "connectn width=3`) || len(c.emr.Clusters()) != 1 {
 		t.Errorf("another game: exit %d, %s", status, errs)
 	}
 	status, _, errs = process.Run(c.driver(onCloud + " --yes --resume --data other"))
@@ -363,7 +363,7 @@ func TestEMRPlace(t *testing.T) {
 	}
 	c.s3.Put("bucket", "games/all_data/notes.txt", []byte("mine"))
 	for _, flags := range []string{"", " --overwrite"} {
-		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: name another place with --data")
+		refused("foreign data"+flags, flags, "s3://bucket/games/all_data: not empty, and not treereduce's: it has no treereduce.json: name another place")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
 	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: in use by another driver")

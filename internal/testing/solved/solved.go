@@ -28,8 +28,12 @@ func Game(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// Dir solves a game, and returns the data directory. The test deletes it.
-func Dir(t testing.TB, g game.Game) string {
+// Small makes the table of a game small.
+func Small(o *solve.Options) { o.Small = true }
+
+// Dir solves a game with these changes of the options, and returns the data directory. The test
+// deletes it.
+func Dir(t testing.TB, g game.Game, changes ...func(*solve.Options)) string {
 	t.Helper()
 	dir := t.TempDir()
 	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
@@ -38,16 +42,19 @@ func Dir(t testing.TB, g game.Game) string {
 	}
 	defer data.Close()
 	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	for _, change := range changes {
+		change(&o)
+	}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// Table solves a game, and returns its table. The test closes it.
-func Table(t testing.TB, g game.Game) *table.Table {
+// Table solves a game with these changes of the options, and returns its table. The test closes it.
+func Table(t testing.TB, g game.Game, changes ...func(*solve.Options)) *table.Table {
 	t.Helper()
-	tab, err := table.OpenOf(store.Local{}, Dir(t, g), g)
+	tab, err := table.OpenOf(store.Local{}, Dir(t, g, changes...), g)
 	if err != nil {
 		t.Fatal(err)
 	}

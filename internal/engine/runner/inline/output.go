@@ -6,10 +6,10 @@ import (
 	"io"
 	"path"
 	"sort"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
@@ -60,9 +60,8 @@ type tasks[T any] struct {
 
 // numbered returns the tasks 0 to n-1.
 func numbered(n int) tasks[int] {
-	next := -1
 	return tasks[int]{
-		next:  func() (int, bool, error) { next++; return next, next < n, nil },
+		next:  parallel.Numbers(n),
 		share: func(task int) float64 { return float64(task+1) / float64(n) },
 	}
 }
@@ -88,7 +87,7 @@ func (o *output[T, C]) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := o.inOrder(ctx, func(task T, chunk C) error {
+	err := parallel.InOrder(ctx, o.plan.workers, o.plan.workers*o.plan.ahead, o.tasks.next, o.chunk, o.worker, func(task T, chunk C) error {
 		if err := upTo(o.partition(task)); err != nil {
 			return err
 		}
@@ -106,91 +105,6 @@ func (o *output[T, C]) run(ctx context.Context) error {
 		err = open.Finish(err)
 	}
 	return err
-}
-
-// A result is the output of a task.
-type result[T, C any] struct {
-	task  T
-	chunk C
-}
-
-// inOrder has the plan's workers execute the tasks, and writes their chunks in order. A worker
-// takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and the
-// results of tasks with a distance of that number share a channel.
-func (o *output[T, C]) inOrder(ctx context.Context, write func(task T, chunk C) error) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var all sync.WaitGroup
-	defer func() {
-		cancel(err)
-		all.Wait()
-	}()
-	free := make(chan C, o.plan.workers*o.plan.ahead)
-	done := make([]chan result[T, C], cap(free))
-	for i := range done {
-		free <- o.chunk()
-		done[i] = make(chan result[T, C], 1)
-	}
-	var mu sync.Mutex // guards the variables below
-	started, ended := 0, false
-	start := func() (task T, out chan result[T, C], err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if ended {
-			return task, nil, nil
-		}
-		out = done[started%len(done)]
-		started++
-		task, ok, err := o.tasks.next()
-		if !ok && err == nil {
-			ended = true
-			close(out)
-			return task, nil, nil
-		}
-		return task, out, err
-	}
-	for range o.plan.workers {
-		all.Go(func() {
-			var work func(T, C) error
-			for {
-				var chunk C
-				select {
-				case chunk = <-free:
-				case <-ctx.Done():
-					return
-				}
-				task, out, err := start()
-				if err == nil && out != nil {
-					if work == nil {
-						work = o.worker()
-					}
-					err = work(task, chunk)
-				}
-				if err != nil {
-					cancel(err)
-				}
-				if err != nil || out == nil {
-					return
-				}
-				out <- result[T, C]{task, chunk}
-			}
-		})
-	}
-	for i := 0; ; i++ {
-		var r result[T, C]
-		var ok bool
-		select {
-		case r, ok = <-done[i%len(done)]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if !ok {
-			return nil
-		}
-		if err := write(r.task, r.chunk); err != nil {
-			return err
-		}
-		free <- r.chunk
-	}
 }
 
 // A textChunk contains lines.

@@ -135,9 +135,16 @@ func allJobs(b board) map[string]int {
 	return jobs
 }
 
-// testMiddle runs the small tiers at both ends locally, and the large ones on the cluster.
+// testMiddle runs the small tiers at both ends locally, and the large ones on the cluster. Its table
+// is small.
 func testMiddle(t *testing.T, s *site) {
-	s.solve(t, course, "--cluster-above 28000")
+	s.solve(t, course, "--table small --cluster-above 28000")
+	s.reads(t, s.dataDir(course.String()), map[string]string{
+		"lookup 1 1 2 --parents": "O to move: you lose in 2",
+		"stats":                  "total    195,472  111,687   57.1%",
+		"verify":                 "195,472 positions verified, all correct",
+		"export --tier 3":        "\t16512\tlose\t2\tX wins",
+	})
 	jobs := make(map[string]int)
 	for tier := 13; tier <= 14; tier++ { // the tiers with more than 28,000 positions
 		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
@@ -368,19 +375,25 @@ func testPasses(t *testing.T, s *site) {
 	data := s.dataDir(cross.String())
 	s.start(t, cross, data, "--cluster-above 0 --reducers 1 --until-tier 1").wantDone(t)
 	s.resume(t, cross, data, "--cluster-above 4000 --reducers 1")
-	for command, want := range map[string]string{
+	s.reads(t, data, map[string]string{
 		"lookup --start": "hash 0: you lose in 6\n",
 		"stats":          "18,753  100.0%",
 		"verify":         "18,753 positions verified, all correct\n",
 		"status --all":   "  mark9 ",
-	} {
+	})
+	s.wantJobs(t, map[string]int{"create": 1, "mark1": 1, "mark6": 1, "mark7": 1, "mark8": 1, "solve1": 1, "solve2": 1})
+}
+
+// reads runs commands of the driver on a data directory. Each must print the text that follows it.
+func (s *site) reads(t *testing.T, data string, wants map[string]string) {
+	t.Helper()
+	for command, want := range wants {
 		args := strings.Fields(command + " --data " + s.DefaultFS() + data)
 		out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("driver %s: %v: %s", command, err, out)
 		}
 	}
-	s.wantJobs(t, map[string]int{"create": 1, "mark1": 1, "mark6": 1, "mark7": 1, "mark8": 1, "solve1": 1, "solve2": 1})
 }
 
 // testPassRulesOnly runs passes on the cluster over a game that cannot compute predecessors:

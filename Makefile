@@ -25,7 +25,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
@@ -91,8 +91,8 @@ build-cluster:
 	@{ command -v java && command -v mvn; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends default-jre-headless maven; } >&2
 
-cluster-up: build-cluster ## start a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 if a port is in use
-	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports)
+cluster-up: build-cluster ## start a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 if a port is in use; NODES=3 for three nodes
+	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports) $(if $(NODES),--nodes $(NODES))
 	@ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
 
 cluster-down: build-cluster ## stop it, and keep its data
@@ -112,8 +112,8 @@ ON_CLUSTER := set -e; work=$$(mktemp -d); export TREEREDUCE_TEST_CLUSTER=$$work/
 test-hadoop: build build-cluster ## run the tests on a real cluster, except the long ones (Java, Maven; make cluster-down first)
 	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
 
-test-hadoop-long: build build-cluster ## run the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
-	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
+test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, nodes lost (an hour; TREEREDUCE_LOSSES=20 of them)
+	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./internal/engine/runner/streaming
 
 # moto, botocore and the AWS command line. The last file marks the environment as complete.
 VENV := build/emr-venv

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ const (
 	// always one to try.
 	hdfsBackoff = 5 * time.Second
 	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
+	// socketTimeout bounds how long a data node may take to accept a connection, or to continue,
+	// unless dfs.client.socket-timeout is set. It is Hadoop's default.
+	socketTimeout = time.Minute
 )
 
 // nameNodes returns the addresses of the name nodes of a file system: those of a name service,
@@ -110,4 +114,43 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	d.last = time.Now()
 	return conn, err
+}
+
+// clientOptions returns the options of clients that the configuration sets, with a time limit for
+// data nodes: an hdfs.Client reads on from another replica if a data node fails, but would wait
+// forever for one that hangs.
+func clientOptions(properties hadoopconf.HadoopConf) hdfs.ClientOptions {
+	options := hdfs.ClientOptionsFromConf(properties)
+	wait := socketTimeout
+	if ms, err := strconv.Atoi(properties["dfs.client.socket-timeout"]); err == nil && ms > 0 {
+		wait = time.Duration(ms) * time.Millisecond
+	}
+	options.DatanodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{Timeout: wait}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &dataConn{conn, wait}, nil
+	}
+	return options
+}
+
+// A dataConn is a connection to a data node. Each read and write has a time limit.
+type dataConn struct {
+	net.Conn
+	wait time.Duration
+}
+
+func (c *dataConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.wait)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+func (c *dataConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
 }

@@ -108,3 +108,30 @@ func TestKerberos(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// TestDataNodeHangs checks that reads and writes of a data node that hangs fail after the time
+// that the configuration sets.
+func TestDataNodeHangs(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, nothing answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	options := clientOptions(hadoopconf.HadoopConf{"dfs.client.socket-timeout": "50"})
+	conn, err := options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for range 2 { // each has the time limit
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("read: %v", err)
+		}
+	}
+	for err = nil; err == nil; {
+		_, err = conn.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("write: %v", err)
+	}
+}

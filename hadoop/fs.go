@@ -33,6 +33,14 @@ const (
 	recoverWait = 3 * time.Minute
 )
 
+// pipelineWait bounds how long Write looks for data nodes that can be reached. The pauses between
+// tries grow from pipelineFirst to pipelineMost.
+const (
+	pipelineFirst = 10 * time.Millisecond
+	pipelineMost  = time.Second
+	pipelineWait  = time.Minute
+)
+
 const (
 	// maxIdleClients is the number of idle connections that are kept: a job reads one or two
 	// files and writes one, while another is written to the table.
@@ -73,7 +81,7 @@ func Dial(name string) (f *FS, path string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	options := hdfs.ClientOptionsFromConf(properties)
+	options := clientOptions(properties)
 	if options.KerberosClient != nil {
 		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not support yet", name)
 	}
@@ -161,7 +169,7 @@ func DialTask(addresses string) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := hdfs.ClientOptionsFromConf(properties)
+	options := clientOptions(properties)
 	options.Addresses = strings.Split(addresses, ",")
 	options.User = os.Getenv("mapreduce_job_user_name")
 	return connect(options, Scheme+options.Addresses[0])
@@ -329,7 +337,7 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 // write opens a file for writing with open, and returns it. It keeps the client until the file
 // is closed, because a client has one lease for all files that it writes.
 func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
-	w := &writer{fs: f, name: name}
+	w := &writer{fs: f, name: name, open: open}
 	var err error
 	w.client, err = f.open(func(client *hdfs.Client) (err error) {
 		w.out, err = open(client)
@@ -347,17 +355,29 @@ type writer struct {
 	client *hdfs.Client
 	out    *hdfs.FileWriter
 	name   string
+	open   func(*hdfs.Client) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
 }
 
 // Write writes b. It skips empty writes: the client would begin a block for them, and that
-// block would never become complete.
+// block would never become complete. If a data node for the first block of the file cannot be
+// reached, Write opens the file again, so that the name node chooses others: until it finds out
+// that a data node has stopped, it continues to choose it.
 func (w *writer) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
 	n, err := w.out.Write(b)
+	wait := pipelineFirst
+	for limit := time.Now().Add(pipelineWait); err != nil && n == 0 && w.size == 0 && !answered(err) && time.Now().Before(limit); wait = min(2*wait, pipelineMost) {
+		time.Sleep(wait)
+		var out *hdfs.FileWriter
+		if out, err = w.open(w.client); err == nil {
+			w.out = out
+			n, err = out.Write(b)
+		}
+	}
 	w.size += int64(n)
 	w.failed = w.failed || err != nil
 	return n, plain(err)
@@ -560,6 +580,10 @@ func (f *file) take(at int64) (*reader, error) {
 		return r, nil
 	}
 	f.mu.Unlock()
+	return f.newReader()
+}
+
+func (f *file) newReader() (*reader, error) {
 	in, err := f.client.Open(f.name)
 	if err != nil {
 		return nil, err
@@ -567,11 +591,20 @@ func (f *file) take(at int64) (*reader, error) {
 	return &reader{in: in, name: f.name, size: f.info.Size()}, nil
 }
 
-// ReadAt implements io.ReaderAt.
+// ReadAt implements io.ReaderAt. If all replicas of a block fail, it asks the name node again
+// where they are: others may have been reported since the first read.
 func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	r, err := f.take(at)
 	if err == nil {
 		n, err = r.readAt(b, at)
+	}
+	if r != nil && err != nil && err != io.EOF && !answered(err) {
+		r.in.Close()
+		if r, err = f.newReader(); err == nil {
+			var more int
+			more, err = r.readAt(b[n:], at+int64(n))
+			n += more
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

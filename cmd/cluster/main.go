@@ -1,12 +1,15 @@
 // Cluster starts and stops a real Hadoop on this machine: NameNode, DataNode, ResourceManager,
 // NodeManager and JobHistoryServer on the loopback interface.
 //
-//	cluster up [--dir DIR] [--free-ports]
+//	cluster up [--dir DIR] [--free-ports] [--nodes N]
 //	cluster status [--dir DIR]
 //	cluster down [--dir DIR]
+//	cluster kill-node [--dir DIR] [--remove-storage] N
+//	cluster start-node [--dir DIR] N
 //
 // Up returns when the cluster accepts jobs. It does nothing if the cluster runs, and restarts
-// processes that have died. After
+// processes that have died. With --nodes 3, three nodes have a DataNode and a NodeManager each,
+// and files have two replicas; kill-node kills both, and all tasks of the node. After
 //
 //	. build/cluster/env.sh
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -18,10 +19,14 @@ import (
 // run runs the command and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	commands := []*cli.Command{
-		clusterCommand("up", "start what does not run, and wait until it is ready", up,
-			&cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"}),
-		clusterCommand("down", "stop everything", down),
-		clusterCommand("status", "a line for each daemon; exit 1 if not all run", status),
+		clusterCommand("up", "", "start what does not run, and wait until it is ready", up,
+			&cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"},
+			&cli.IntFlag{Name: "nodes", Usage: "number of nodes with a DataNode and a NodeManager; default: as before, or 1"}),
+		clusterCommand("down", "", "stop everything", down),
+		clusterCommand("status", "", "a line for each daemon, or each of several nodes; exit 1 if not all run", status),
+		clusterCommand("kill-node", "NODE", "kill the daemons and tasks of a node by SIGKILL", killNode,
+			&cli.BoolFlag{Name: "remove-storage", Usage: "also delete its blocks and the files of its tasks"}),
+		clusterCommand("start-node", "NODE", "start the daemons of a node, and wait until they are ready", startNode),
 	}
 	return command.Run(&cli.App{
 		Name: "cluster", Usage: "a real Hadoop on this machine",
@@ -29,15 +34,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}, args, nil, stdout, stderr)
 }
 
-// clusterCommand returns a command on the cluster of --dir. The action's error may have several
-// lines.
-func clusterCommand(name, usage string, action func(context.Context, *cli.Context) error, flags ...cli.Flag) *cli.Command {
+// clusterCommand returns a command on the cluster of --dir, with one argument or, if argument is
+// empty, none. The action's error may have several lines.
+func clusterCommand(name, argument, usage string, action func(context.Context, *cli.Context) error, flags ...cli.Flag) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage,
+		Name: name, Usage: usage, ArgsUsage: argument,
 		Flags: append(flags, &cli.StringFlag{Name: "dir", Usage: "folder of the cluster", Value: filepath.Join("build", "cluster")}),
 		Action: func(c *cli.Context) error {
-			if err := command.NoArguments(c, ""); err != nil {
-				return err
+			if argument == "" {
+				if err := command.NoArguments(c, ""); err != nil {
+					return err
+				}
+			} else if _, err := strconv.Atoi(c.Args().First()); err != nil || c.Args().Len() != 1 {
+				return command.Usagef("expected the number of a node, found %q", strings.Join(c.Args().Slice(), " "))
 			}
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
@@ -56,7 +65,7 @@ func clusterCommand(name, usage string, action func(context.Context, *cli.Contex
 
 func up(ctx context.Context, c *cli.Context) error {
 	cl, err := minicluster.Up(ctx, minicluster.Config{
-		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Log: c.App.ErrWriter,
+		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Nodes: c.Int("nodes"), Log: c.App.ErrWriter,
 	})
 	if err != nil {
 		return err
@@ -84,15 +93,42 @@ func status(_ context.Context, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	// A row is a daemon, or the daemons of one of several nodes with the web address of the last.
+	type row struct {
+		name, web string
+		pids      []string
+		dead      []string
+	}
+	var rows []*row
+	nodes := make(map[int]*row)
 	var dead []string
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	for _, s := range cl.Status() {
+		r := nodes[s.Node]
+		if r == nil {
+			r = &row{name: string(s.Daemon)}
+			rows = append(rows, r)
+		}
+		if s.Node > 0 {
+			nodes[s.Node], r.name = r, fmt.Sprintf("node %d", s.Node)
+		}
+		r.web = s.Web
 		if s.PID == 0 {
+			r.dead = append(r.dead, string(s.Daemon))
 			dead = append(dead, string(s.Daemon))
-			fmt.Fprintf(w, "%s\tnot running\t-\t%s\n", s.Daemon, s.Web)
 			continue
 		}
-		fmt.Fprintf(w, "%s\trunning\t%d\t%s\n", s.Daemon, s.PID, s.Web)
+		r.pids = append(r.pids, strconv.Itoa(s.PID))
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		state := "running"
+		switch {
+		case r.pids == nil:
+			state, r.pids = "not running", []string{"-"}
+		case r.dead != nil:
+			state = "no " + strings.Join(r.dead, ", ")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.name, state, strings.Join(r.pids, " "), r.web)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -101,4 +137,30 @@ func status(_ context.Context, c *cli.Context) error {
 		return fmt.Errorf("cluster: not running: %s", strings.Join(dead, ", "))
 	}
 	return nil
+}
+
+func killNode(_ context.Context, c *cli.Context) error {
+	cl, n, err := node(c)
+	if err != nil {
+		return err
+	}
+	return cl.KillNode(n, c.Bool("remove-storage"))
+}
+
+func startNode(ctx context.Context, c *cli.Context) error {
+	cl, n, err := node(c)
+	if err != nil {
+		return err
+	}
+	return cl.StartNode(ctx, n)
+}
+
+// node returns the cluster of --dir, and the number of a node that is the argument.
+func node(c *cli.Context) (*minicluster.Cluster, int, error) {
+	n, err := strconv.Atoi(c.Args().First())
+	if err != nil {
+		return nil, 0, err
+	}
+	cl, err := minicluster.Open(c.String("dir"))
+	return cl, n, err
 }

@@ -35,6 +35,10 @@ func TestRun(t *testing.T) {
 		{[]string{"up", "now"}, command.ExitUsage, `unexpected argument "now"`},
 		{[]string{"status", "--dir", dir}, command.ExitFailed, "no cluster here"},
 		{[]string{"down", "--dir", dir}, command.ExitDone, ""},
+		{[]string{"up", "--nodes", "10", "--dir", filepath.Join(dir, "ten")}, command.ExitFailed, "10 nodes: expected 1 to 9"},
+		{[]string{"kill-node"}, command.ExitUsage, "expected the number of a node"},
+		{[]string{"start-node", "1", "2"}, command.ExitUsage, `found "1 2"`},
+		{[]string{"kill-node", "2", "--dir", dir}, command.ExitFailed, "no cluster here"},
 		{[]string{"up", "--dir", dir + "/a b"}, command.ExitFailed, "Hadoop needs a path"},
 	} {
 		var stdout, stderr strings.Builder

@@ -1,7 +1,8 @@
 // Package minicluster starts and stops a real Hadoop on this machine: NameNode, DataNode,
 // ResourceManager, NodeManager and JobHistoryServer. These five processes listen on
 // loopback and outlive the program that started them. The package serves to try and test
-// streaming jobs without a cluster.
+// streaming jobs without a cluster. A cluster can have several nodes, each with a DataNode and a
+// NodeManager (see Config.Nodes).
 //
 // Everything is in one folder, laid out like a Hadoop installation as far as jobs and
 // tutorials need it:
@@ -12,6 +13,7 @@
 //	env.sh                   to be sourced: PATH, HADOOP_HOME, HADOOP_CONF_DIR
 //	logs/                    a file for each daemon; userlogs/ of the tasks
 //	hdfs/, local/, tmp/      stored files, and working files of jobs
+//	node2/, node3/, …        conf/, data/, local/ and userlogs/ of another node
 //	run/                     pid files and the lock
 //	cluster.json             ports and Java
 //
@@ -25,6 +27,7 @@ package minicluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,6 +64,9 @@ type Config struct {
 	// HA gives the file system two name nodes, one of which is active (see FailOver). It
 	// is fixed when the file system is formatted; Up refuses another value later.
 	HA bool
+	// Nodes is the number of nodes, up to maxNodes; 0: as before, or 1 in a new folder. With
+	// several, files have two replicas. Like HA, it is fixed when the file system is formatted.
+	Nodes int
 	// Daemons are the daemons to start; nil: all.
 	Daemons []Daemon
 	// Log receives a line for each step that takes long; nil: no log.
@@ -80,7 +86,8 @@ type state struct {
 	JavaHome  string      `json:"java_home"`
 	FreePorts bool        `json:"free_ports"`
 	HA        bool        `json:"ha,omitempty"`
-	Ports     map[int]int `json:"ports"` // by standard port
+	Nodes     int         `json:"nodes,omitempty"` // 0 and 1 mean the same
+	Ports     map[int]int `json:"ports"`           // by standard port
 }
 
 // ErrNone is returned by Open if there is no cluster in the folder.
@@ -175,21 +182,24 @@ func Open(dir string) (*Cluster, error) {
 // and kills them after 30 s. Data and logs are kept. It is not an error if nothing runs.
 func (c *Cluster) Down(ctx context.Context) error { return c.Stop(ctx, c.daemons()...) }
 
-// Start starts one daemon, unless it is running, and waits until it is ready.
-func (c *Cluster) Start(ctx context.Context, d Daemon) error {
+// Start starts those daemons that do not run, and waits until all are ready.
+func (c *Cluster) Start(ctx context.Context, which ...Daemon) error {
 	unlock, err := lock(ctx, c.path("run", "lock"))
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if c.pid(d) == 0 {
+	for _, d := range which {
+		if c.pid(d) != 0 {
+			continue
+		}
 		if err := c.start(d); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, DefaultTimeout, errSlow)
 	defer cancel()
-	return c.waitReady(ctx, []Daemon{d})
+	return c.waitReady(ctx, which)
 }
 
 // Stop stops daemons as Down does. The tasks of a NodeManager end with it.
@@ -205,6 +215,7 @@ func (c *Cluster) Stop(ctx context.Context, which ...Daemon) error {
 // A Status is the status of one daemon.
 type Status struct {
 	Daemon Daemon
+	Node   int    // the number of its node, if there are several; 0 if no node has it
 	PID    int    // 0 if it does not run
 	Web    string // its web address
 }
@@ -213,7 +224,11 @@ type Status struct {
 func (c *Cluster) Status() []Status {
 	var all []Status
 	for _, d := range c.daemons() {
-		all = append(all, Status{Daemon: d, PID: c.pid(d), Web: c.Web(d)})
+		s := Status{Daemon: d, PID: c.pid(d), Web: c.Web(d)}
+		if c.nodes() > 1 && (d.first() == DataNode || d.first() == NodeManager) {
+			s.Node = d.node()
+		}
+		all = append(all, s)
 	}
 	return all
 }
@@ -237,7 +252,9 @@ func (c *Cluster) DefaultFS() string {
 }
 
 // Web returns the web address of a daemon, http://host:port.
-func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(specs[d].ports[0]) }
+func (c *Cluster) Web(d Daemon) string {
+	return fmt.Sprintf("http://%s:%d", nodeHost(d.node()), c.port(d.ports()[0]))
+}
 
 // Log returns the name of a daemon's log file.
 func (c *Cluster) Log(d Daemon) string { return c.path("logs", strings.ToLower(string(d))+".log") }
@@ -285,6 +302,10 @@ func (c *Cluster) running() bool {
 
 // prepare creates everything that the daemons need before they are started.
 func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer) error {
+	nodes := cmp.Or(config.Nodes, c.state.Nodes, 1)
+	if nodes < 1 || nodes > maxNodes {
+		return fmt.Errorf("cluster: %d nodes: expected 1 to %d", nodes, maxNodes)
+	}
 	java, err := findJava(javaHomes())
 	if err != nil {
 		return err
@@ -293,16 +314,21 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.formatted()); err == nil && c.state.HA != config.HA {
-		return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
+	if _, err := os.Stat(c.formatted()); err == nil {
+		if c.state.HA != config.HA {
+			return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
+		}
+		if nodes != c.nodes() {
+			return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
+		}
 	}
 	// Running daemons keep the configuration with which they were started.
 	if !c.running() {
-		c.state.HA = config.HA
+		c.state.HA, c.state.Nodes = config.HA, nodes
 		if err := c.choosePorts(config.FreePorts); err != nil {
 			return err
 		}
-		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Ports: c.state.Ports}
+		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Nodes: nodes, Ports: c.state.Ports}
 	} else if err := c.checkPorts(); err != nil {
 		return err
 	}

@@ -12,17 +12,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
 // testCluster returns a cluster without running daemons.
-func testCluster(t *testing.T) *Cluster { return clusterOf(t, false) }
+func testCluster(t *testing.T) *Cluster { return clusterOf(t, false, 0) }
 
-// clusterOf returns a cluster with one or two name nodes and without running daemons.
-func clusterOf(t *testing.T, ha bool) *Cluster {
+// clusterOf returns a cluster with one or two name nodes and a number of nodes, without running
+// daemons.
+func clusterOf(t *testing.T, ha bool, nodes int) *Cluster {
 	t.Helper()
-	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha}}
+	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha, Nodes: nodes}}
 	if err := c.choosePorts(true); err != nil {
 		t.Fatal(err)
 	}
@@ -37,27 +39,60 @@ func clusterOf(t *testing.T, ha bool) *Cluster {
 func TestConfiguration(t *testing.T) {
 	for _, test := range []struct {
 		ha        bool
+		nodes     int
 		defaultFS string
 		nameDir   string
 	}{
-		{false, "hdfs://localhost:", "dfs.namenode.name.dir"},
-		{true, "hdfs://treereduce", "dfs.namenode.name.dir.treereduce.nn1"},
+		{false, 0, "hdfs://localhost:", "dfs.namenode.name.dir"},
+		{true, 0, "hdfs://treereduce", "dfs.namenode.name.dir.treereduce.nn1"},
+		{false, 3, "hdfs://localhost:", "dfs.namenode.name.dir"},
+		{false, maxNodes, "hdfs://localhost:", "dfs.namenode.name.dir"},
 	} {
-		c := clusterOf(t, test.ha)
+		c := clusterOf(t, test.ha, test.nodes)
 		if !strings.HasPrefix(c.DefaultFS(), test.defaultFS) {
 			t.Errorf("the file system is %s", c.DefaultFS())
 		}
-		testConfiguration(t, c, test.nameDir)
+		want := map[int]map[string]string{1: {
+			"dfs.datanode.data.dir":               "file://" + c.Dir() + "/hdfs/data",
+			"dfs.datanode.hostname":               "localhost",
+			"dfs.replication":                     "1",
+			"yarn.nodemanager.hostname":           "localhost",
+			"yarn.nodemanager.local-dirs":         c.Dir() + "/local",
+			"yarn.nodemanager.log-dirs":           c.Dir() + "/logs/userlogs",
+			"mapreduce.admin.map.child.java.opts": strings.Join(c.javaOpts(), " "),
+		}}
+		if test.nodes > 1 {
+			want[1]["dfs.replication"] = "2"
+			want[3] = map[string]string{
+				"dfs.datanode.data.dir":       "file://" + c.Dir() + "/node3/data",
+				"dfs.datanode.hostname":       "127.0.0.3",
+				"dfs.datanode.ipc.address":    fmt.Sprintf("localhost:%d", c.port(10067)),
+				"yarn.nodemanager.hostname":   "127.0.0.3",
+				"yarn.nodemanager.local-dirs": c.Dir() + "/node3/local",
+				"yarn.nodemanager.log-dirs":   c.Dir() + "/node3/userlogs",
+			}
+		}
+		for n := range c.nodes() {
+			testConfiguration(t, c, n+1, test.nameDir, want[n+1])
+		}
+		hosts, err := os.ReadFile(c.hostsFile())
+		if err != nil || strings.Contains(string(hosts), "\n127.0.0.3 127.0.0.3\n") != (test.nodes > 1) {
+			t.Errorf("hosts: %s, %v", hosts, err)
+		}
+		if strings.Contains(strings.Join(c.javaOpts(), " "), "-Djdk.net.hosts.file="+c.Dir()+"/conf/hosts") != (test.nodes > 1) {
+			t.Errorf("options of Java: %s", c.javaOpts())
+		}
 	}
 }
 
-// testConfiguration checks that every port of the cluster is on loopback and in exactly one
-// setting.
-func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
+// testConfiguration checks that every port of node n, and of the daemons that no node has, is on
+// loopback and in exactly one setting of the node's configuration, and that other settings have
+// the given values.
+func testConfiguration(t *testing.T, c *Cluster, n int, nameDir string, want map[string]string) {
 	t.Helper()
 	values := make(map[string]string)
 	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "capacity-scheduler.xml"} {
-		b, err := os.ReadFile(filepath.Join(c.ConfDir(), name))
+		b, err := os.ReadFile(filepath.Join(c.nodeDir(n).Conf, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,31 +112,38 @@ func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 			values[p.Name] = p.Value
 		}
 	}
-	for standard, port := range c.state.Ports {
-		found := 0
-		for property, value := range values {
-			switch {
-			case value == fmt.Sprintf("localhost:%d", port):
-				found++
-			case property == "mapreduce.shuffle.port" && value == fmt.Sprint(port):
-				found++
+	for _, d := range c.daemons() {
+		for _, standard := range d.ports() {
+			port, expected := c.port(standard), 1
+			if own := d.first() == DataNode || d.first() == NodeManager; own && d.node() != n {
+				expected = 0
+			}
+			found := 0
+			for property, value := range values {
+				switch {
+				case value == fmt.Sprintf("localhost:%d", port), value == fmt.Sprintf("%s:%d", nodeHost(d.node()), port):
+					found++
+				case property == "mapreduce.shuffle.port" && value == fmt.Sprint(port):
+					found++
+				}
+			}
+			if found != expected {
+				t.Errorf("node %d: port %d of %s is in %d settings, want %d", n, standard, d, found, expected)
 			}
 		}
-		if found != 1 {
-			t.Errorf("port %d is in %d settings, want 1", standard, found)
-		}
 	}
-	for name, want := range map[string]string{
+	all := map[string]string{
 		"fs.defaultFS":                        c.DefaultFS(),
 		nameDir:                               "file://" + c.Dir() + "/hdfs/name",
-		"yarn.nodemanager.local-dirs":         c.Dir() + "/local",
 		"mapreduce.application.classpath":     c.Dir() + "/conf,/jars/*",
 		"yarn.nodemanager.aux-services":       "mapreduce_shuffle",
 		"yarn.scheduler.capacity.root.queues": "default",
 		"mapreduce.map.java.opts":             "-Xmx400m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-	} {
+	}
+	maps.Copy(all, want)
+	for name, want := range all {
 		if values[name] != want {
-			t.Errorf("%s is %q, want %q", name, values[name], want)
+			t.Errorf("node %d: %s is %q, want %q", n, name, values[name], want)
 		}
 	}
 }
@@ -253,6 +295,111 @@ func TestStop(t *testing.T) {
 	for _, s := range c.Status() {
 		if s.PID != 0 {
 			t.Errorf("%s: pid %d", s.Daemon, s.PID)
+		}
+	}
+}
+
+// TestKillNode checks that the daemons and tasks of a node are killed, also a daemon that is
+// stopped, that its files are deleted on request, and that the other nodes are left alone.
+func TestKillNode(t *testing.T) {
+	c := clusterOf(t, false, 3)
+	process := func(env ...string) int { return background(t, env, "sleep", "600").Process.Pid }
+	var killed, left []int
+	for n := 1; n <= 3; n++ {
+		pids := []int{process(), process(), process("LOCAL_DIRS=" + c.nodeDir(n).Local + "/usercache")}
+		for i, d := range []Daemon{DataNode, NodeManager} {
+			c.setPID(t, d.OfNode(n), fmt.Sprint(pids[i], " ", startTime(pids[i])))
+		}
+		if n == 2 {
+			killed = pids
+		} else {
+			left = append(left, pids...)
+		}
+		if err := os.MkdirAll(c.nodeDir(n).Data, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Kill(killed[0], syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, remove := range []bool{false, true} { // the second time, nothing runs
+		if err := c.KillNode(2, remove); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{c.nodeDir(2).Data, c.nodeDir(2).Local} {
+			if _, err := os.Stat(dir); (err != nil) != remove {
+				t.Errorf("remove %v: %s: %v", remove, dir, err)
+			}
+		}
+	}
+	for i := range killed {
+		if startTime(killed[i]) != "" {
+			t.Errorf("process %d of node 2 runs", i)
+		}
+	}
+	for i := range left {
+		if startTime(left[i]) == "" {
+			t.Errorf("process %d of the other nodes does not run", i)
+		}
+	}
+	for _, n := range []int{1, 3} {
+		if _, err := os.Stat(c.nodeDir(n).Data); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, n := range []int{0, 4} {
+		if err := c.KillNode(n, true); err == nil || !strings.Contains(err.Error(), "the cluster has nodes 1 to 3") {
+			t.Errorf("node %d: %v", n, err)
+		}
+	}
+}
+
+// TestNodes checks that the number of nodes is limited, and cannot change once the file system
+// is formatted.
+func TestNodes(t *testing.T) {
+	java := t.TempDir()
+	if err := os.WriteFile(filepath.Join(java, "release"), []byte(`JAVA_VERSION="17"`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("JAVA_HOME", java)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars := filepath.Join(cache, "treereduce", "hadoop-"+Version)
+	if err := os.MkdirAll(jars, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(jars, "pom.xml"), pom, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := testCluster(t)
+	for _, test := range []struct {
+		nodes, want int
+		why         string
+	}{
+		{0, 1, ""},
+		{maxNodes + 1, 1, "expected 1 to 9"},
+		{-1, 1, "expected 1 to 9"},
+		{3, 3, ""},
+		{0, 3, ""},
+	} {
+		err := c.prepare(t.Context(), Config{FreePorts: true, Nodes: test.nodes}, io.Discard)
+		if c.nodes() != test.want || (err != nil) != (test.why != "") || err != nil && !strings.Contains(err.Error(), test.why) {
+			t.Errorf("%d nodes: %d, %v, want %d, %q", test.nodes, c.nodes(), err, test.want, test.why)
+		}
+	}
+	if err := os.Mkdir(c.path("hdfs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.formatted(), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for nodes, ok := range map[int]bool{0: true, 3: true, 1: false, 4: false} {
+		err := c.prepare(t.Context(), Config{FreePorts: true, Nodes: nodes}, io.Discard)
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "was formatted for 3 node(s)") {
+			t.Errorf("%d nodes after 3: %v", nodes, err)
 		}
 	}
 }

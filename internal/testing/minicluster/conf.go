@@ -46,7 +46,7 @@ var (
 const openPackages = "java.io java.lang java.lang.reflect java.math java.net java.text java.util java.util.concurrent java.util.zip sun.security.util sun.security.x509"
 
 // javaOpts returns the options that every JVM of the cluster needs.
-func javaOpts() []string {
+func (c *Cluster) javaOpts() []string {
 	opts := []string{
 		"-Djava.net.preferIPv4Stack=true",
 		"--add-exports=java.base/sun.net.dns=ALL-UNNAMED",
@@ -55,37 +55,45 @@ func javaOpts() []string {
 	for p := range strings.FieldsSeq(openPackages) {
 		opts = append(opts, "--add-opens=java.base/"+p+"=ALL-UNNAMED")
 	}
+	if c.nodes() > 1 {
+		opts = append(opts, "-Djdk.net.hosts.file="+c.hostsFile())
+	}
 	return opts
 }
 
-// classPath returns the class path of daemons and clients. The configuration comes first:
-// the folders webapps in it replace those that the jars lack.
-func (c *Cluster) classPath(separator string) string {
-	return c.ConfDir() + separator + filepath.Join(c.state.Jars, "*")
+// classPath returns the class path of clients, and of the daemons of node n. The configuration
+// comes first: the folders webapps in it replace those that the jars lack.
+func (c *Cluster) classPath(n int, separator string) string {
+	return c.nodeDir(n).Conf + separator + filepath.Join(c.state.Jars, "*")
 }
 
-// expand executes a template of the cluster.
-func (c *Cluster) expand(name, text string) (string, error) {
+// expand executes a template of the cluster, for node n.
+func (c *Cluster) expand(n int, name, text string) (string, error) {
 	// An application master, another one that is just ending, and a task for each processor. The
 	// scheduler divides memory only, which suffices for two jobs at a time.
 	containers := 2 + max(2, runtime.NumCPU())
-	t, err := template.New(name).Funcs(template.FuncMap{"address": c.address, "port": c.port}).Parse(text)
+	t, err := template.New(name).Funcs(template.FuncMap{"address": c.address, "nodePort": func(standard int) int {
+		return c.port(onNode(n, standard))
+	}}).Parse(text)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	err = t.Execute(&b, map[string]any{
 		"Version": Version, "Dir": c.dir, "Host": host, "HA": c.state.HA, "NameService": nameService, "DefaultFS": c.DefaultFS(),
-		"JavaHome": c.state.JavaHome, "JavaOpts": strings.Join(javaOpts(), " "), "QuickStart": quickStart, "TaskOpts": taskHeap + " " + quickStart,
-		"ClassPath": c.classPath(string(os.PathListSeparator)), "ConfClassPath": c.classPath(","),
-		"Poll": poll, "TaskMB": containerMB, "Containers": containers, "NodeMB": 2 * containers * containerMB,
+		"JavaHome": c.state.JavaHome, "JavaOpts": strings.Join(c.javaOpts(), " "), "QuickStart": quickStart, "TaskOpts": taskHeap + " " + quickStart,
+		"ClassPath": c.classPath(1, string(os.PathListSeparator)), "ConfClassPath": c.classPath(1, ","),
+		"Poll": poll, "TaskMB": containerMB, "Containers": containers,
+		"Nodes": c.nodes(), "NodeHost": nodeHost(n), "NodeDir": c.nodeDir(n), "Replicas": min(2, c.nodes()),
+		"NodeMB": (2*containers + c.nodes() - 1) / c.nodes() * containerMB,
 	})
 	return b.String(), err
 }
 
-// configuration returns the configuration files, by name.
-func (c *Cluster) configuration() (map[string]*bytes.Buffer, error) {
-	text, err := c.expand("conf.txt", confText)
+// configuration returns the configuration files of node n, by name. Those of node 1 are also for
+// the daemons that no node has, and for clients.
+func (c *Cluster) configuration(n int) (map[string]*bytes.Buffer, error) {
+	text, err := c.expand(n, "conf.txt", confText)
 	if err != nil {
 		return nil, err
 	}
@@ -115,30 +123,25 @@ func (c *Cluster) configuration() (map[string]*bytes.Buffer, error) {
 // writeFiles writes all files of the cluster's folder except data.
 func (c *Cluster) writeFiles() error {
 	for _, dir := range []string{
-		"bin", "conf/webapps/hdfs", "conf/webapps/datanode", "local", "logs/userlogs",
-		"run", "share/hadoop/tools/lib", "tmp",
+		"bin", "conf/webapps/hdfs", "logs", "run", "share/hadoop/tools/lib", "tmp",
 	} {
 		if err := os.MkdirAll(c.path(dir), 0o755); err != nil {
 			return fmt.Errorf("cluster: %w", err)
 		}
 	}
-	files, err := c.configuration()
-	if err != nil {
-		return fmt.Errorf("cluster: configuration: %w", err)
+	if err := c.writeHosts(); err != nil {
+		return err
 	}
-	for name, content := range files {
-		if err := writeFile(c.path("conf", name), content.Bytes(), 0o644); err != nil {
+	for n := range c.nodes() {
+		if err := c.writeNode(n + 1); err != nil {
 			return err
 		}
-	}
-	if err := writeFile(c.path("conf", "log4j.properties"), log4j, 0o644); err != nil {
-		return err
 	}
 	for _, script := range []struct {
 		name, text string
 		mode       os.FileMode
 	}{{"env.sh", envScript, 0o644}, {"bin/hadoop", hadoopScript, 0o755}} {
-		text, err := c.expand(script.name, script.text)
+		text, err := c.expand(1, script.name, script.text)
 		if err != nil {
 			return fmt.Errorf("cluster: %w", err)
 		}
@@ -155,6 +158,27 @@ func (c *Cluster) writeFiles() error {
 		os.Remove(path) // a link of an earlier run
 		if err := os.Symlink(target, path); err != nil {
 			return fmt.Errorf("cluster: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeNode creates the folders of node n and writes its configuration.
+func (c *Cluster) writeNode(n int) error {
+	dir := c.nodeDir(n)
+	for _, name := range []string{filepath.Join(dir.Conf, "webapps", "datanode"), dir.Local, dir.Logs} {
+		if err := os.MkdirAll(name, 0o755); err != nil {
+			return fmt.Errorf("cluster: %w", err)
+		}
+	}
+	files, err := c.configuration(n)
+	if err != nil {
+		return fmt.Errorf("cluster: configuration: %w", err)
+	}
+	files["log4j.properties"] = bytes.NewBuffer(log4j)
+	for name, content := range files {
+		if err := writeFile(filepath.Join(dir.Conf, name), content.Bytes(), 0o644); err != nil {
+			return err
 		}
 	}
 	return nil

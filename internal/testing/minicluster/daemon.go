@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Daemon is one of the five daemons, or NameNode2.
+// A Daemon is one of the five daemons, NameNode2, or a daemon of another node (see OfNode).
 type Daemon string
 
 // The daemons.
@@ -71,15 +71,19 @@ func (c *Cluster) nameNodes() []Daemon {
 
 // daemons returns all daemons, in the order in which they are started.
 func (c *Cluster) daemons() []Daemon {
-	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
+	all := append(c.nameNodes(), DataNode, ResourceManager, NodeManager)
+	for n := 2; n <= c.nodes(); n++ {
+		all = append(all, DataNode.OfNode(n), NodeManager.OfNode(n))
+	}
+	return append(all, JobHistoryServer)
 }
 
 // java returns a command that runs a daemon. Its environment, which tasks get through the
 // NodeManager, does not contain settings of another Hadoop from this process's environment.
 func (c *Cluster) java(ctx context.Context, d Daemon, args ...string) *exec.Cmd {
-	s := specs[d]
-	all := slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
-		daemonHeap, "-cp", c.classPath(string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
+	s := specs[d.first()]
+	all := slices.Concat(c.javaOpts(), strings.Fields(quickStart), []string{
+		daemonHeap, "-cp", c.classPath(d.node(), string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
 	})
 	if c.state.HA && s.id != "" {
 		all = append(all, "-D", "dfs.ha.namenode.id="+s.id)
@@ -97,9 +101,9 @@ func (c *Cluster) pidFile(d Daemon) string {
 // start starts a daemon in a session of its own and does not wait until it is ready. It
 // keeps the log of the previous run under another name.
 func (c *Cluster) start(d Daemon) error {
-	if d == NodeManager {
+	if d.first() == NodeManager {
 		// Tasks of a NodeManager that was killed are left without a parent.
-		if err := c.killTasks(); err != nil {
+		if err := c.killTasks(d.node()); err != nil {
 			return err
 		}
 	}
@@ -166,15 +170,27 @@ func startTime(pid int) string {
 func (c *Cluster) Kill(d Daemon) error { return c.end(context.Background(), d, syscall.SIGKILL) }
 
 // stop stops daemons, the last started first: a NodeManager that ends contacts its
-// ResourceManager, and retries for minutes if that is not running.
+// ResourceManager, and retries for minutes if that is not running. A NodeManager takes several
+// seconds, so all of them end at the same time.
 func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
+	for _, d := range which {
+		if pid := c.pid(d); pid != 0 && d.first() == NodeManager {
+			if err := signal(pid, syscall.SIGTERM); err != nil {
+				return fmt.Errorf("cluster: stop %s: %w", d, err)
+			}
+		}
+	}
 	for _, d := range slices.Backward(which) {
 		if err := c.end(ctx, d, syscall.SIGTERM); err != nil {
 			return err
 		}
 	}
-	if slices.Contains(which, NodeManager) {
-		return c.killTasks()
+	for _, d := range which {
+		if d.first() == NodeManager {
+			if err := c.killTasks(d.node()); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -200,33 +216,42 @@ func (c *Cluster) end(ctx context.Context, d Daemon, s syscall.Signal) error {
 	return nil
 }
 
-// killTasks kills the remaining tasks that this cluster's NodeManager started. A
-// NodeManager that was killed leaves them running.
-func (c *Cluster) killTasks() error {
+// killTasks kills the remaining tasks that the NodeManager of node n started. A NodeManager that
+// was killed leaves them running.
+func (c *Cluster) killTasks(n int) error {
 	for {
-		tasks, err := filepath.Glob("/proc/[0-9]*/environ")
-		if err != nil {
-			return fmt.Errorf("cluster: %w", err)
+		tasks, err := c.tasks(n)
+		if err != nil || len(tasks) == 0 {
+			return err
 		}
-		// Processes that have ended, zombies and those of other users have no environment.
-		tasks = slices.DeleteFunc(tasks, func(name string) bool {
-			environ, _ := os.ReadFile(name)
-			return !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.path("local")+"/"))
-		})
-		if len(tasks) == 0 {
-			return nil
-		}
-		for _, name := range tasks {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			if err == nil {
-				err = signal(pid, syscall.SIGKILL)
-			}
-			if err != nil {
-				return fmt.Errorf("cluster: kill task %s: %w", name, err)
+		for _, pid := range tasks {
+			if err := signal(pid, syscall.SIGKILL); err != nil {
+				return fmt.Errorf("cluster: kill task %d: %w", pid, err)
 			}
 		}
 		time.Sleep(endPoll)
 	}
+}
+
+// tasks returns the processes that the NodeManager of node n started, and their children.
+func (c *Cluster) tasks(n int) (pids []int, err error) {
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	for _, name := range names {
+		// Processes that have ended, zombies and those of other users have no environment.
+		environ, _ := os.ReadFile(name)
+		if !bytes.Contains(append([]byte{0}, environ...), []byte("\x00LOCAL_DIRS="+c.nodeDir(n).Local+"/")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			return nil, fmt.Errorf("cluster: task %s: %w", name, err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
 }
 
 // signal sends a signal to a process. It is not an error if the process has ended already.

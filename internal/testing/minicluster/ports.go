@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// host is the name on which all daemons listen. It is a name, not an address, because YARN
-// compares it with the names of hosts that store HDFS's blocks.
+// host is the name on which all daemons of node 1 listen. It is a name, not an address, because
+// YARN compares it with the names of hosts that store HDFS's blocks.
 const host = "localhost"
 
 // Free ports are chosen below the range (32768 and up) from which the kernel takes the
@@ -34,12 +34,12 @@ func (c *Cluster) choosePorts(free bool) error {
 	first := 0 // of the free ports; 0: standard ports
 	size := 0
 	for _, d := range c.daemons() {
-		size += len(specs[d].ports)
+		size += len(d.ports())
 	}
 	set := func() error {
 		c.state.Ports = make(map[int]int)
 		for _, d := range c.daemons() {
-			for _, port := range specs[d].ports {
+			for _, port := range d.ports() {
 				c.state.Ports[port] = port
 				if first > 0 {
 					c.state.Ports[port] = first + len(c.state.Ports) - 1
@@ -70,7 +70,7 @@ func (c *Cluster) checkPorts() error {
 		if c.pid(d) != 0 {
 			continue
 		}
-		for _, standard := range specs[d].ports {
+		for _, standard := range d.ports() {
 			// Hadoop's shuffle always listens on all addresses.
 			l, err := net.Listen("tcp4", fmt.Sprintf(":%d", c.port(standard)))
 			switch {

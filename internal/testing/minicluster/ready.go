@@ -58,15 +58,15 @@ func (c *Cluster) failed(d Daemon, why error) error {
 
 // ready returns nil if a daemon is ready, or else an error that describes what is missing.
 func (c *Cluster) ready(ctx context.Context, d Daemon) error {
-	switch d {
-	case NameNode, NameNode2: // a live data node, and safe mode is off
-		return c.check(ctx, d, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", `"FSState" : "Operational"|"NumLiveDataNodes" : 1,`, 2)
+	switch d.first() {
+	case NameNode, NameNode2: // all data nodes are alive, and safe mode is off
+		return c.check(ctx, d, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", fmt.Sprintf(`"FSState" : "Operational"|"NumLiveDataNodes" : %d,`, c.nodes()), 2)
 	case DataNode: // the name node would count a dead one as alive for a while
 		return c.check(ctx, d, "/jmx?qry=Hadoop:service=DataNode,name=DataNodeInfo", `ActorState\\":\\"RUNNING\\"`, len(c.nameNodes()))
 	case ResourceManager:
-		return c.check(ctx, d, "/ws/v1/cluster/metrics", `"activeNodes":1,`, 1)
+		return c.check(ctx, d, "/ws/v1/cluster/metrics", fmt.Sprintf(`"activeNodes":%d,`, c.nodes()), 1)
 	case NodeManager:
-		return c.nodeManagerReady(ctx)
+		return c.nodeManagerReady(ctx, d)
 	default:
 		return c.check(ctx, d, "/ws/v1/history/info", `"startedOn"`, 1)
 	}
@@ -82,19 +82,19 @@ func (c *Cluster) check(ctx context.Context, d Daemon, page, pattern string, n i
 	return err
 }
 
-// nodeManagerReady requires that the node is healthy, and that the ResourceManager has
-// received an update from it since its start: a node that has died counts as active for a
-// while.
-func (c *Cluster) nodeManagerReady(ctx context.Context) error {
+// nodeManagerReady requires that the node of a NodeManager is healthy, and that the
+// ResourceManager has received an update from it since its start: a node that has died counts as
+// active for a while.
+func (c *Cluster) nodeManagerReady(ctx context.Context, d Daemon) error {
 	const page, since = "/ws/v1/node/info", `"nmStartupTime":(\d+)`
-	if err := c.check(ctx, NodeManager, page, `"nodeHealthy":true|`+since, 2); err != nil {
+	if err := c.check(ctx, d, page, `"nodeHealthy":true|`+since, 2); err != nil {
 		return err
 	}
-	own, err := request(ctx, http.MethodGet, c.Web(NodeManager)+page)
+	own, err := request(ctx, http.MethodGet, c.Web(d)+page)
 	if err != nil {
 		return err
 	}
-	known, err := request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+c.address(nodePort))
+	known, err := request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+fmt.Sprintf("%s:%d", nodeHost(d.node()), c.port(onNode(d.node(), nodePort))))
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ const (
 // or with a few; also with failures and killed processes. The text in final must be, byte for
 // byte, that of a run on one machine.
 func TestHadoop(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, clustertest.Shared(t.Context(), t))
 	// These kill daemons of the cluster.
 	s.run(t, "node manager killed", testNodeManagerKilled)
 	s.run(t, "data node killed", testDataNodeKilled)
@@ -109,7 +109,7 @@ func TestHadoop(t *testing.T) {
 // TestLongHadoop has the tests that take many minutes: make test-hadoop-long runs them.
 func TestLongHadoop(t *testing.T) {
 	longtest.Skip(t)
-	newSite(t).parallel(t, map[string]func(*testing.T, *site){
+	newSite(t, clustertest.Shared(t.Context(), t)).parallel(t, map[string]func(*testing.T, *site){
 		"three reducers":               testThreeReducers(small),
 		"three reducers, course":       testThreeReducers(course),
 		"passes as text":               testPassText,
@@ -470,13 +470,12 @@ type finals struct {
 	of map[board][]byte
 }
 
-func newSite(t *testing.T) *site {
-	s := &site{final: &finals{of: make(map[board][]byte)}}
+func newSite(t *testing.T, c *minicluster.Cluster) *site {
+	s := &site{Cluster: c, final: &finals{of: make(map[board][]byte)}}
 	var err error
 	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
 		t.Fatal(err)
 	}
-	s.Cluster = clustertest.Shared(t.Context(), t)
 	properties, err := conf.Load(s.ConfDir())
 	if err != nil {
 		t.Fatal(err)
@@ -710,12 +709,8 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 // number of times. It returns one application for each.
 func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	t.Helper()
-	var answer struct {
-		Apps struct{ App []yarn.App }
-	}
-	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
 	got, apps := make(map[string]int), make(map[string]yarn.App)
-	for _, app := range answer.Apps.App {
+	for _, app := range s.apps(t) {
 		name := strings.TrimPrefix(app.Name, "treereduce ")
 		got[name]++
 		apps[name] = app
@@ -724,6 +719,16 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 		t.Errorf("applications %v, want %v", got, want)
 	}
 	return apps
+}
+
+// apps returns the applications of this test.
+func (s *site) apps(t *testing.T) []yarn.App {
+	t.Helper()
+	var answer struct {
+		Apps struct{ App []yarn.App }
+	}
+	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
+	return answer.Apps.App
 }
 
 // getJSON gets the answer of a web service.
@@ -794,7 +799,7 @@ type gate struct {
 	job    string
 	data   string
 	closed string // a file that exists while the gate is closed
-	held   string // a file that exists once a map is blocked
+	held   string // a file that exists once a map is blocked, with the host of its node
 	hold   string // a case for the mapper, see programs
 }
 
@@ -807,7 +812,7 @@ func (s *site) newGate(t *testing.T, job, maps string) *gate {
 	if err := os.WriteFile(g.closed, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.hold = fmt.Sprintf(`"treereduce %s "*_m_%s_*) touch %s; while test -e %s; do sleep 0.1; done ;;`, job, maps, g.held, g.closed)
+	g.hold = fmt.Sprintf(`"treereduce %s "*_m_%s_*) echo "$NM_HOST" >%s; while test -e %s; do sleep 0.1; done ;;`, job, maps, g.held, g.closed)
 	return g
 }
 

@@ -89,7 +89,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	var total streamfmt.Counts
 	err = t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages(), verifyAhead)
+		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages())
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
@@ -232,7 +232,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 	defer balanced.Close()
 	return each(ctx, here.Len(), func() func(int) error {
 		var found, want block.Block
-		merger := balanced.Merger(newMessages(&found), verifyAhead)
+		merger := balanced.Merger(newMessages(&found))
 		return func(i int) error {
 			rng, _, err := here.at(i)
 			if err == nil {

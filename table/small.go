@@ -154,8 +154,8 @@ func (t *blocks) reader(tier, ahead int) blockReader {
 func (t *blocks) computer(tier, ahead int) *computer {
 	c := &computer{blocks: t, tier: tier, kept: recent[uint64, computed]{most: recentViews}, positions: t.positions(tier, ahead),
 		solve: step.Puller{Step: step.New(step.Solve, t.game()), From: t.reader(tier+1, ahead)}, images: t.balancedOf(tier)}
-	c.reached = c.images.reached.Merger(c.positions, ahead)
-	c.scores = c.images.scores.Merger(scoresOf{c}, ahead)
+	c.reached = c.images.reached.Merger(c.positions)
+	c.scores = c.images.scores.Merger(scoresOf{c})
 	return c
 }
 

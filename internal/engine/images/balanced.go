@@ -131,11 +131,7 @@ func (h *Balanced) keep(own *bandWriter, b *block.Block) error {
 	if err := h.add(b); err != nil {
 		return err
 	}
-	messages := block.Block{Range: b.Range, LowBits: b.LowBits, Low: b.Low, Open: b.Open}
-	if h.kind == Scores {
-		messages.Done, messages.Val, messages.Open = b.Open, b.Val, own.none(len(b.Open))
-	}
-	return own.add(&messages)
+	return own.add(b.Range, b.Open, b.Val)
 }
 
 // Close deletes temporary files.
@@ -146,17 +142,13 @@ func (h *Balanced) Close() error {
 	return h.sorter.Close()
 }
 
-// Merger returns a Merger for one goroutine, which reads ahead the given number of bytes of
-// each band.
-func (h *Balanced) Merger(m Messages, ahead int) *Merger {
-	return &Merger{h: h, messages: m, ahead: ahead}
-}
+// Merger returns a Merger for one goroutine.
+func (h *Balanced) Merger(m Messages) *Merger { return &Merger{h: h, messages: m} }
 
 // A Merger merges messages and images in ranges. It is fastest if ranges ascend.
 type Merger struct {
 	h        *Balanced
 	messages Messages
-	ahead    int
 	bands    []bandCursor
 }
 
@@ -171,7 +163,7 @@ func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
 		return true, m.messages.Merge(b)
 	}
 	if m.bands == nil {
-		m.bands = m.h.cursors(m.ahead)
+		m.bands = m.h.cursors()
 	}
 	return true, mergeAll(m.bands, b)
 }
@@ -179,16 +171,8 @@ func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
 // Reached returns the ranges of other and those with images, ascending, after Prepare.
 func (h *Balanced) Reached(other Ranger) Ranger {
 	all := []Ranger{other}
-	for _, c := range h.cursors(0) {
-		i := 0
-		all = append(all, func() (rng uint64, ok bool, err error) {
-			if i == c.len() {
-				return 0, false, nil
-			}
-			rng, err = c.rangeAt(i)
-			i++
-			return rng, true, err
-		})
+	for _, c := range h.cursors() {
+		all = append(all, c.rows())
 	}
 	return union(all)
 }

@@ -8,7 +8,6 @@ package images
 
 import (
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -39,30 +38,6 @@ func (k Kind) Of(g *game.Half, tier int, rng uint64) block.Set {
 		return nil
 	}
 	return stored
-}
-
-// merge merges what a band has of a range into b: open positions (Reached), better scores of its
-// open positions (Scores), or positions with a value (Values).
-func (k Kind) merge(b, of *block.Block) {
-	if k == Reached {
-		b.Open.Union(of.Open)
-		return
-	}
-	for i, w := range of.Done {
-		if w == 0 {
-			continue
-		}
-		from, into := of.Word(i), b.Word(i)
-		if k == Scores {
-			w &= b.Open[i]
-		} else {
-			b.Done[i] |= w
-		}
-		for ; w != 0; w &= w - 1 {
-			slot := bits.TrailingZeros64(w) & 63
-			into[slot] = max(into[slot], from[slot])
-		}
-	}
 }
 
 // A rowsKey identifies the rows of a list of low parts: the ranges of their images depend on it, and

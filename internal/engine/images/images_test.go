@@ -155,7 +155,7 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 		if err := h.Prepare(t.Context(), pass); err != nil {
 			t.Fatal(err)
 		}
-		merger, b := h.Merger(m, 0), new(block.Block)
+		merger, b := h.Merger(m), new(block.Block)
 		all := all(t, h.Reached(List(ranges)))
 		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
 			t.Fatalf("the ranges %x do not ascend", all)

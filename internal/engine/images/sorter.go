@@ -2,19 +2,13 @@ package images
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"math/bits"
-	"os"
-	"path"
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Place is where bands are stored that do not fit into memory.
@@ -39,8 +33,6 @@ const (
 	chunkLen = 1 << 13
 	// Least is the least number of bytes that images take.
 	Least = 4 * chunkLen * entryMemory
-	// packedAtOnce is the number of bytes that are written at a time.
-	packedAtOnce = 64 << 10
 )
 
 // A sorter sorts images by range. It is safe for concurrent use.
@@ -256,19 +248,22 @@ func (s *sorter) sorted(c *collection) *band {
 // write writes a band in memory to a file.
 func (s *sorter) write(from *band) (_ *band, err error) {
 	w := s.writer()
-	c := from.cursor(s, 0)
-	var b block.Block
-	for _, rng := range from.ranges {
-		b.Reset(s.tier, rng, s.g.LowBits(), s.g.Halved.Low(s.tier, rng))
-		for _, e := range c.of(rng) {
-			if s.kind == Reached {
-				b.Open.Add(int(e >> 8))
-				continue
-			}
-			b.Done.Add(int(e >> 8))
-			b.Val[e>>8] = byte(e)
+	var set block.Set
+	var val []byte
+	begin := 0
+	for i, rng := range from.ranges {
+		n := len(s.g.Halved.Low(s.tier, rng))
+		if n > len(val) {
+			set, val = make(block.Set, block.Words(n)), make([]byte, n)
 		}
-		if err = w.add(&b); err != nil {
+		words := set[:block.Words(n)]
+		clear(words)
+		for _, e := range from.entries[begin:from.ends[i]] {
+			words.Add(int(e >> 8))
+			val[e>>8] = byte(e)
+		}
+		begin = from.ends[i]
+		if err = w.add(rng, words, val); err != nil {
 			break
 		}
 	}
@@ -318,229 +313,4 @@ func (s *sorter) Close() error {
 	}
 	s.bands = nil
 	return errors.Join(errs...)
-}
-
-// A band is sorted images, in memory or in a file. Each range has the images of one or more
-// consecutive ranges of the tier.
-type band struct {
-	// In memory: the images by range.
-	entries []uint32 // slot<<8 | value
-	ranges  []uint64
-	ends    []int // of the images of each range
-
-	// In a file: a block for each range.
-	packed *streamfmt.File
-	file   store.File
-	name   string // "": it has none
-}
-
-// A bandWriter writes a band to a file. It is created when the first block is added.
-type bandWriter struct {
-	s      *sorter
-	out    io.WriteCloser
-	name   string
-	writer *streamfmt.Writer
-	packer streamfmt.Packer
-	empty  block.Set // see none
-}
-
-// none returns an empty set of the given number of words.
-func (w *bandWriter) none(words int) block.Set {
-	if len(w.empty) < words {
-		w.empty = make(block.Set, words)
-	}
-	return w.empty[:words]
-}
-
-func (s *sorter) writer() *bandWriter { return &bandWriter{s: s} }
-
-// add adds a block, whose range is above those before.
-func (w *bandWriter) add(b *block.Block) error {
-	if b.Empty() {
-		return nil
-	}
-	w.packer.Add(b)
-	if len(w.packer.Bytes) < packedAtOnce {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *bandWriter) flush() (err error) {
-	if len(w.packer.Bytes) == 0 {
-		return nil
-	}
-	if w.out == nil {
-		if err = w.create(); err != nil {
-			return err
-		}
-	}
-	err = w.writer.Append(&w.packer)
-	w.packer.Reset()
-	return err
-}
-
-// create creates the file.
-func (w *bandWriter) create() (err error) {
-	s := w.s
-	if s.place.FS == nil {
-		file, err := os.CreateTemp("", "treereduce-"+s.place.Name+"-*")
-		if err != nil {
-			return err
-		}
-		w.out, w.name = file, file.Name()
-	} else {
-		s.mu.Lock()
-		w.name = path.Join(s.place.Dir, fmt.Sprintf("_%s-%05d", s.place.Name, s.files))
-		s.files++
-		s.mu.Unlock()
-		if w.out, err = s.place.FS.Create(w.name); err != nil {
-			return err
-		}
-	}
-	w.writer, err = streamfmt.NewWriter(w.out, s.g.Spec(), s.tier)
-	return err
-}
-
-// finish completes the file if err is nil, and opens it; the band is nil if it is empty.
-func (w *bandWriter) finish(err error) (*band, error) {
-	if err == nil {
-		err = w.flush()
-	}
-	if w.out == nil {
-		return nil, err
-	}
-	if err == nil {
-		err = w.writer.Close()
-	}
-	err = errors.Join(err, w.out.Close())
-	var fsys store.FS = store.Local{}
-	if w.s.place.FS != nil {
-		fsys = w.s.place.FS
-	}
-	b := &band{name: w.name}
-	if err == nil {
-		b.file, err = fsys.Open(w.name)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.name, err), fsys.RemoveAll(w.name))
-	}
-	if w.s.place.FS == nil { // its memory is released when it is closed, or garbage
-		b.name = ""
-		err = os.Remove(w.name)
-	}
-	info, statErr := b.file.Stat()
-	if err = errors.Join(err, statErr); err == nil {
-		b.packed, err = streamfmt.OpenFile(b.file, info.Size(), w.name)
-	}
-	return b, err
-}
-
-// A bandCursor reads a band. It is fastest if ranges ascend.
-type bandCursor struct {
-	*band
-	s      *sorter
-	at     int // in memory: of the range that was read last
-	cursor *streamfmt.Cursor
-	block  *block.Block
-}
-
-// cursor returns a cursor that reads ahead the given number of bytes.
-func (b *band) cursor(s *sorter, ahead int) bandCursor {
-	c := bandCursor{band: b, s: s}
-	if b.packed != nil {
-		c.cursor, c.block = b.packed.Cursor(ahead), new(block.Block)
-	}
-	return c
-}
-
-// of returns the images in a range of a band in memory.
-func (c *bandCursor) of(rng uint64) []uint32 {
-	if c.at == len(c.ranges) || c.ranges[c.at] != rng {
-		if c.at+1 < len(c.ranges) && c.ranges[c.at+1] == rng {
-			c.at++
-		} else {
-			c.at = sort.Search(len(c.ranges), func(i int) bool { return c.ranges[i] >= rng })
-		}
-	}
-	if c.at == len(c.ranges) || c.ranges[c.at] != rng {
-		return nil
-	}
-	from := 0
-	if c.at > 0 {
-		from = c.ends[c.at-1]
-	}
-	return c.entries[from:c.ends[c.at]]
-}
-
-// cursors returns cursors of all bands.
-func (s *sorter) cursors(ahead int) []bandCursor {
-	cursors := make([]bandCursor, len(s.bands))
-	for i, b := range s.bands {
-		cursors[i] = b.cursor(s, ahead)
-	}
-	return cursors
-}
-
-// mergeAll merges the images in the range of a block into it.
-func mergeAll(cursors []bandCursor, b *block.Block) error {
-	for i := range cursors {
-		if err := cursors[i].merge(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// merge merges the images in the range of a block into it.
-func (c *bandCursor) merge(b *block.Block) error {
-	kind := c.s.kind
-	if c.packed == nil {
-		for _, e := range c.of(b.Range) {
-			slot, value := int(e>>8), byte(e)
-			switch kind {
-			case Reached:
-				b.Open.Add(slot)
-			case Scores:
-				if b.Open.Has(slot) {
-					b.Val[slot] = max(b.Val[slot], value)
-				}
-			case Values:
-				b.Done.Add(slot)
-				b.Val[slot] = value
-			}
-		}
-		return nil
-	}
-	e, ok, err := c.cursor.Find(b.Range)
-	if err != nil || !ok {
-		return err
-	}
-	if kind == Reached {
-		c.block.ResetOpen(b.Tier, b.Range, b.LowBits, b.Low)
-		err = c.cursor.ReadOpen(e, c.block)
-	} else {
-		c.block.Reset(b.Tier, b.Range, b.LowBits, b.Low)
-		err = c.cursor.Read(e, c.block)
-	}
-	if err == nil {
-		kind.merge(b, c.block)
-	}
-	return err
-}
-
-// len returns the number of ranges, and rangeAt the i-th one.
-func (b *band) len() int {
-	if b.packed != nil {
-		return b.packed.Len()
-	}
-	return len(b.ranges)
-}
-
-func (c *bandCursor) rangeAt(i int) (uint64, error) {
-	if c.packed == nil {
-		return c.ranges[i], nil
-	}
-	e, err := c.cursor.Entry(i)
-	return e.Range, err
 }

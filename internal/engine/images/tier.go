@@ -73,14 +73,14 @@ func (t *Tier) Prepare(ctx context.Context) error {
 	return t.err
 }
 
-// Cursor returns a cursor for one goroutine, which reads ahead the given number of bytes.
-func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, stored: t.open(ahead), ahead: ahead} }
+// Cursor returns a cursor for one goroutine, which reads ahead the given number of bytes of stored
+// positions.
+func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, stored: t.open(ahead)} }
 
 // A Cursor loads blocks of a Tier. It is fastest if ranges ascend.
 type Cursor struct {
 	t      *Tier
 	stored Loader
-	ahead  int
 	bands  []bandCursor
 }
 
@@ -106,7 +106,7 @@ func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 		if err := c.t.Prepare(context.Background()); err != nil {
 			return false, err
 		}
-		c.bands = c.t.cursors(c.ahead)
+		c.bands = c.t.cursors()
 	}
 	if err := mergeAll(c.bands, b); err != nil {
 		return false, err

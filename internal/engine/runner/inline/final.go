@@ -56,7 +56,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats r
 			return runner.Stats{}, err
 		}
 		n.shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
-		n.windows += t.Len()
+		n.worker += t.Len() * images.CursorMemory
 	}
 	largest, heaviest := 0, 0
 	ranges := f.ranges()

@@ -88,7 +88,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 			return stats, err
 		}
 		needs.shared += w.balanced.Memory()
-		needs.windows += w.balanced.Len()
+		needs.worker += w.balanced.Len() * images.CursorMemory
 		if job.Step == step.Possible {
 			ranges = w.balanced.Reached(ranges)
 		}
@@ -278,7 +278,7 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 			return nil
 		}
 	}
-	merger := w.balanced.Merger(w.messages(w.near), w.plan.window)
+	merger := w.balanced.Merger(w.messages(w.near))
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {

@@ -67,15 +67,16 @@ func reseal(t *testing.T, dir, spec string) {
 
 // changeTier rewrites a tier of a table: change may modify each of its blocks, counts the
 // number of positions that the file states.
-func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
+func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
 	t.Helper()
+	g := game.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	w, err := streamfmt.NewWriter(&out, g.Spec(), tier)
+	w, err := streamfmt.NewHalfWriter(&out, g.Spec(), tier)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,8 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 			change(&b)
 		}
 		var p streamfmt.Packer
-		p.Add(&b)
+		_, balanced := g.Stored(tier, b.Range)
+		p.AddHalf(&b, balanced)
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}

@@ -36,7 +36,7 @@
 // is the game, as Spec of game.Game returns it.
 //
 //	file    = head  { block … page } …  directory  summary  tail
-//	head    = "TRBLOCK3" uv(len) spec uv(tier)
+//	head    = "TRBLOCK3" uv(len) spec uv(tier) half(1)
 //	page    = { uv(range − the previous range) uv(length of block) CRC-32C of block (4) } …
 //	          of the blocks before it, 256 except at the end of the file; the first
 //	          difference of a page is 0
@@ -44,9 +44,14 @@
 //	        = its first range (8)  offset of that block (8)  offset of the page (8)
 //	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
+//	          if half is 1: then the number of positions that are stored (8)
 //	tail    = offset of the directory (8)  of the directory (8)  of the summary (8)
 //	          number of blocks (8)
 //	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
+//
+// If half is 1, the file stores only half of the positions of its tier: at least one of each
+// position and its mirror image. Its summary counts all positions, as if the others were stored
+// as well. Otherwise half is 0.
 //
 // The pages are the index. A writer and a reader have only its directory and a page of it in
 // memory, so their memory hardly depends on the number of blocks. The checksum in the tail covers the checksums of the

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -18,6 +19,11 @@ const (
 	tailMagic = "TRBLEND1"
 	pageSize  = 256 // blocks in a page of the index
 	countSize = 9
+	totalSize = 8 // the number of records at the end of the summary of half a tier
+
+	// The last byte of the head.
+	wholeTier = 0
+	halfTier  = 1
 )
 
 // Counts contains the number of records of each value. Index 0 counts the open ones.
@@ -44,7 +50,8 @@ func (c *Counts) Total() uint64 {
 type Packer struct {
 	Bytes  []byte
 	Cells  []Cell // their offsets are relative to Bytes; both keys of a block are its range
-	Counts Counts // records of the blocks
+	Counts Counts // records of the blocks, see AddHalf
+	Stored uint64 // records that are stored; counted by AddHalf
 
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
@@ -52,7 +59,7 @@ type Packer struct {
 
 // Reset empties p.
 func (p *Packer) Reset() {
-	p.Bytes, p.Cells, p.Counts = p.Bytes[:0], p.Cells[:0], Counts{}
+	p.Bytes, p.Cells, p.Counts, p.Stored = p.Bytes[:0], p.Cells[:0], Counts{}, 0
 	clear(p.values)
 }
 
@@ -61,6 +68,23 @@ func (p *Packer) Add(b *block.Block) {
 	from := len(p.Bytes)
 	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
 	p.end(Cell{First: b.Range, Last: b.Range}, from)
+}
+
+// AddHalf packs b, of a tier that stores half of its positions. Each record counts twice, for
+// itself and its mirror image, except the balanced ones, whose mirror images are stored.
+func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
+	before := p.Counts
+	p.Add(b)
+	for v, n := range before {
+		p.Stored += p.Counts[v] - n
+		p.Counts[v] += p.Counts[v] - n
+	}
+	for i, w := range balanced {
+		p.Counts[0] -= uint64(bits.OnesCount64(w & b.Open[i]))
+		for w &= b.Done[i]; w != 0; w &= w - 1 {
+			p.Counts[b.Val[i<<6+bits.TrailingZeros64(w)]]--
+		}
+	}
 }
 
 // end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes.
@@ -76,6 +100,8 @@ type Writer struct {
 	blocks uint64
 	last   uint64
 	counts Counts
+	half   bool   // see NewHalfWriter
+	stored uint64 // records, if half
 
 	// The page of the index that is being written: its first range, the offset of its first block,
 	// and the entries of its blocks.
@@ -85,12 +111,29 @@ type Writer struct {
 
 // NewWriter returns a writer of a block file for a tier of a game, and writes the head.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newWriter(w, fileMagic, spec, tier)
+	return newBlockWriter(w, spec, tier, false)
 }
 
-func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
+// NewHalfWriter is like NewWriter, for a tier that stores half of its positions. Its blocks must
+// be packed by Packer.AddHalf.
+func NewHalfWriter(w io.Writer, spec string, tier int) (*Writer, error) {
+	return newBlockWriter(w, spec, tier, true)
+}
+
+func newBlockWriter(out io.Writer, spec string, tier int, half bool) (*Writer, error) {
+	parts := byte(wholeTier)
+	if half {
+		parts = halfTier
+	}
+	w, err := newWriter(out, fileMagic, spec, tier, parts)
+	w.half = half
+	return w, err
+}
+
+// newWriter returns a Writer whose head ends with the tier and the bytes of more.
+func newWriter(out io.Writer, magic, spec string, tier int, more ...byte) (*Writer, error) {
 	w := new(Writer)
-	return w, w.begin(out, magic, spec, binary.AppendUvarint(nil, uint64(tier))...)
+	return w, w.begin(out, magic, spec, append(binary.AppendUvarint(nil, uint64(tier)), more...)...)
 }
 
 // Append writes packed blocks. Their ranges must be above all ranges written before.
@@ -113,6 +156,7 @@ func (w *Writer) Append(p *Packer) error {
 		}
 	}
 	w.counts.Add(&p.Counts)
+	w.stored += p.Stored
 	return w.write(p.Bytes[written:])
 }
 
@@ -152,6 +196,7 @@ func (w *Writer) AppendFile(f *File) error {
 		return w.endPage()
 	})
 	w.counts.Add(&f.counts)
+	w.stored += f.stored
 	return err
 }
 
@@ -168,6 +213,9 @@ func (w *Writer) Close() error {
 			summary = binary.LittleEndian.AppendUint64(append(summary, byte(v)), n)
 		}
 	}
+	if w.half {
+		summary = binary.LittleEndian.AppendUint64(summary, w.stored)
+	}
 	return w.end(w.offset, summary, w.blocks, tailMagic)
 }
 
@@ -175,7 +223,9 @@ func (w *Writer) Close() error {
 type File struct {
 	frame
 	tier   int
+	half   bool
 	counts Counts
+	stored uint64
 	parsed [parsedPages]atomic.Pointer[parsedPage] // the pages of the index that cursors read last, by page modulo parsedPages
 }
 
@@ -207,19 +257,35 @@ func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	f := &File{frame: frame{r: r, name: name, spread: true}}
+	total := func() uint64 {
+		if f.half {
+			return totalSize
+		}
+		return 0
+	}
 	summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
 		tier, used := binary.Uvarint(rest)
 		f.tier = int(tier)
-		return used, used > 0 && tier <= 1<<20
+		if used <= 0 || magic != fileMagic {
+			return used, used > 0 && tier <= 1<<20
+		}
+		if len(rest) == used || rest[used] > halfTier {
+			return 0, false
+		}
+		f.half = rest[used] == halfTier
+		return used + 1, tier <= 1<<20
 	}, func(directory, summary uint64) bool {
 		return f.count <= uint64(size) && directory == (f.count+pageSize-1)/pageSize*entrySize &&
-			summary%countSize == 0 && summary <= 256*countSize
+			summary >= total() && (summary-total())%countSize == 0 && summary-total() <= 256*countSize
 	})
 	if err != nil {
 		return nil, err
 	}
-	for ; len(summary) > 0; summary = summary[countSize:] {
+	for ; len(summary) >= countSize; summary = summary[countSize:] {
 		f.counts[summary[0]] = binary.LittleEndian.Uint64(summary[1:])
+	}
+	if f.stored = f.Records(); f.half {
+		f.stored = binary.LittleEndian.Uint64(summary)
 	}
 	return f, nil
 }
@@ -227,10 +293,18 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 // Tier returns the tier of all positions of the file.
 func (f *File) Tier() int { return f.tier }
 
-// Counts returns the number of records of each value, as the writer counted them.
+// Half reports whether the file stores only half of the positions of its tier: at least one of
+// each position and its mirror image.
+func (f *File) Half() bool { return f.half }
+
+// Stored returns the number of records that the file stores.
+func (f *File) Stored() uint64 { return f.stored }
+
+// Counts returns the number of records of each value, as the writer counted them. If the file
+// stores half of the positions, the others are counted, too.
 func (f *File) Counts() Counts { return f.counts }
 
-// Records returns the number of records.
+// Records returns the number of records, with those that half a file represents.
 func (f *File) Records() uint64 { return f.counts.Total() }
 
 // Check reads the complete file, and verifies the checksum of every block.

@@ -520,7 +520,9 @@ func TestOpenFileErrors(t *testing.T) {
 		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},
-		{"TRBLOCK3\x03abc\x01", `f.blocks: cut short: 13 bytes`},
+		{"TRBLOCK3\x03abc\x01", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\x03abc\x01\x02", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK3\x03abc\x01\x01", `f.blocks: cut short: 14 bytes`},
 		{string(data[:len(data)-1]), fmt.Sprintf(`f.blocks: cut short: its end mark is missing after %d bytes`, len(data)-1)},
 	} {
 		_, err := openFile([]byte(tt.data))

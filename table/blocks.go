@@ -17,12 +17,16 @@ import (
 // blocks is the contents of the table of a tiered game: one block file for each tier.
 type blocks struct {
 	g     game.Tiered
+	half  *game.Half // nil: the files store all positions
 	fsys  store.FS
 	files []*tierFile
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, tierView]
 	tiers []*tierRanges // the same tiers, opened for reading completely
+
+	halfMu     sync.Mutex
+	recentHalf []balancedTier // the last one first
 }
 
 // A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.
@@ -71,6 +75,8 @@ type tierFile struct {
 	counts Counts
 	closer store.File
 	cursor *streamfmt.Cursor
+	half   bool   // whether it stores half of the positions
+	number uint64 // of positions that it stores
 }
 
 func (f *tierFile) stored() bool { return f.cursor != nil }
@@ -106,7 +112,17 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if file.Spec() != g.Spec() || file.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
+		if tier == g.Tiers() && file.Half() { // the last tier is never omitted
+			t.half = game.HalfOf(g)
+		}
+		f.half = file.Half()
+		f.number = file.Stored()
 		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
+	}
+	for _, f := range t.files {
+		if f.stored() && f.half != (t.half != nil) {
+			return nil, &store.DamageError{Name: f.name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
+		}
 	}
 	return t, nil
 }
@@ -137,6 +153,22 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return t.find(p)
 }
 
+// game returns the game with the positions that the files store.
+func (t *blocks) game() game.Tiered {
+	if t.half != nil {
+		return t.half
+	}
+	return t.g
+}
+
+// kept returns p or its mirror image: the one that is stored.
+func (t *blocks) kept(p game.Position) game.Position {
+	if t.half != nil && !t.half.IsStored(p) {
+		return t.half.Mirror(p)
+	}
+	return p
+}
+
 // view returns the block of a range. It is valid until the next call. The caller holds mu.
 func (t *blocks) view(tier int, rng uint64) (*tierView, error) {
 	return t.views.get(viewKey{tier, rng}, func(v *tierView) error {
@@ -161,7 +193,7 @@ func (t *blocks) openTiers() error {
 	for i := len(t.tiers); i < len(t.files); i++ {
 		tier := &tierRanges{slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }}
 		if t.files[i].stored() {
-			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.g, i)
+			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
 			if err != nil {
 				return err
 			}
@@ -192,16 +224,20 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
 			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: t.reader(i, ahead)}
+				r := &tierReader{blocks: t, tier: i, here: t.reader(i, ahead)}
 				if next {
 					r.next = t.reader(i+1, ahead)
 				}
 				return r
 			},
 		}
+		if t.half != nil {
+			part.half = &halfPart{g: t.half, tier: i, stored: tier, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
+			part.ranges = part.half
+		}
 		if !small {
 			part.picker = func(ahead int) picker {
-				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+				r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
 				if next {
 					r.next = t.tiers[i+1].Cursor(0)
 				}
@@ -215,7 +251,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 
 // A tierReader reads a tier of a tiered game.
 type tierReader struct {
-	g          game.Tiered
+	*blocks
 	tier       int
 	here, next blockReader // next is nil in the last tier
 	block      block.Block
@@ -247,6 +283,7 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
+	p = r.kept(p)
 	rng = p >> r.g.LowBits()
 	i := slices.IndexFunc(r.successors, func(c tierValues) bool { return c.rng == rng })
 	if i < 0 {
@@ -283,10 +320,11 @@ func (r *tierReader) add(rng uint64) error {
 // A viewPicker picks positions of a tier of a tiered game. It decodes only the values that it
 // needs.
 type viewPicker struct {
-	g          game.Tiered
+	*blocks
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
-	view       streamfmt.View
+	part       *halfPart          // nil: the table stores all positions
+	viewed     streamfmt.View
 	successors recent[uint64, tierView] // ranges of the next tier
 }
 
@@ -297,20 +335,27 @@ type tierView struct {
 	low []uint32
 }
 
-func (r *viewPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
-	low, err := r.here.View(&r.view, rng)
-	if err == nil && low != nil {
-		r.view.Pick(numbers, func(i, slot int, value byte) {
-			take(i, rng<<r.g.LowBits()|game.Position(low[slot]), game.Value(value))
-		})
+func (r *viewPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+	low, err := r.here.View(&r.viewed, rng)
+	if err != nil || low == nil {
+		return err
 	}
-	return err
+	position := func(slot int) game.Position { return rng<<r.g.LowBits() | game.Position(low[slot]) }
+	own, images := r.part.split(most, numbers)
+	r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
+	r.viewed.Pick(images, func(i, slot int, value byte) {
+		if image, ok := r.part.image(position(slot), rng, slot); ok {
+			take(len(own)+i, image, game.Value(value))
+		}
+	})
+	return nil
 }
 
 func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
 	if r.next == nil || r.g.Tier(p) != r.tier+1 {
 		return 0, 0, 0, false, nil
 	}
+	p = r.kept(p)
 	rng = p >> r.g.LowBits()
 	c, err := r.successors.get(rng, func(c *tierView) (err error) {
 		c.low, err = r.next.View(&c.View, rng)

@@ -80,9 +80,11 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 	return dir, g
 }
 
-// rewrite changes a position of a tier in the table. change is called with its block and slot.
-func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
+// rewrite changes a stored position of a tier in the table. change is called with its block and
+// slot.
+func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
+	g := game.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
 	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := jobdir.OpenTier(store.Local{}, name, g, tier)
@@ -159,9 +161,9 @@ func verify(dir string) (positions uint64, err error) {
 // damage and its position.
 func TestVerifyDamage(t *testing.T) {
 	const (
-		reached  = "XOX..O...." + ".........." // X wins from here, in tier 4
-		finished = "XXX..OO..." + ".........."
-		floating = "XXXO.OO..." + ".........." // after the end of the game
+		reached  = ".........." + "O....XOX.." // X wins from here, in tier 4
+		finished = ".........." + "OO...XXX.."
+		floating = ".........." + "OO...XXXO." // after the end of the game
 	)
 	for _, test := range []struct {
 		name   string
@@ -205,7 +207,7 @@ func TestVerifyDamage(t *testing.T) {
 // game, on which the other may depend.
 func TestVerifyFirst(t *testing.T) {
 	dir, g := solved(t)
-	early, late := parse(t, g, "X.........."+"........."), parse(t, g, "XOX..O...."+"..........")
+	early, late := parse(t, g, ".........."+".....X...."), parse(t, g, ".........."+"O....XOX..")
 	for _, p := range []game.Position{early, late} {
 		rewrite(t, dir, g, p, func(b *block.Block, slot int) { b.Val[slot] += 8 })
 	}
@@ -498,7 +500,7 @@ func TestSampleReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	bytes = 0
-	const samples = 10
+	const samples = 5
 	for seed := range uint64(samples) {
 		if n, _, err := (table.Rules{Sample: 1, Seed: seed}).Verify(t.Context(), tab); n != 1 || err != nil {
 			t.Fatal(n, err)

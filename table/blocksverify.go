@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -70,28 +71,36 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 // forward checks the set of positions of a tier, and the values of the terminal ones. It
 // returns the counts.
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
-	possible := step.New(step.Possible, t.g)
+	g := t.game()
+	possible := step.New(step.Possible, g)
+	newMessages := func() images.Messages { return t.positions(tier, verifyAhead) }
+	received, stop := iter.Pull2(t.receivers(tier))
+	defer stop()
+	next := func() (rng uint64, ok bool, err error) {
+		rng, err, ok = received()
+		return rng, ok, err
+	}
+	balanced, err := t.balanced(ctx, tier, images.Reached, next, newMessages)
+	if err != nil {
+		return streamfmt.Counts{}, err
+	}
+	defer balanced.Close()
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err := t.eachPossible(ctx, tier, func() func(uint64) error {
+	err = t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader := t.reader(tier, verifyAhead)
-		pull := &step.Puller{Step: possible, Senders: senders()}
-		if tier > 0 {
-			pull.From = t.reader(tier-1, verifyAhead)
-		}
+		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages())
 		return func(rng uint64) error {
-			low := t.g.Low(tier, rng)
+			low := g.Low(tier, rng)
 			if low == nil {
 				_, err := hereReader.Load(&found, rng) // the range has no slots: Load fails if there is a block
 				return err
 			}
-			if tier == 0 {
-				want = *step.Start(t.g)
-			} else {
-				want.Reset(tier, rng, t.g.LowBits(), low)
+			_, err := merger.Merge(&want, rng)
+			if err == nil {
+				err = possible.Reduce(&want)
 			}
-			if err := pull.Pull(&want); err != nil {
+			if err != nil {
 				return err
 			}
 			found.Reset(tier, rng, t.g.LowBits(), low)
@@ -99,7 +108,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 				return err
 			}
 			counts := streamfmt.Counts{}
-			if err := t.compare(&found, &want, &counts); err != nil {
+			if err := t.compare(&found, &want, t.weights(tier, rng), &counts); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -178,8 +187,9 @@ func nonTerminal(b, of *block.Block) {
 }
 
 // compare checks found, a block of the table, against want: the same positions, and the same
-// values of the terminal ones. It adds the positions of found to counts, by value.
-func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) error {
+// values of the terminal ones. It adds the positions of found to counts, by value; weight returns
+// how many positions a slot represents.
+func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint64, counts *streamfmt.Counts) error {
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
@@ -199,7 +209,7 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 		case want.Open.Has(slot) && value.Remoteness() == 0:
 			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}
-		counts[value]++
+		counts[value] += weight(uint32(slot))
 	}
 	return nil
 }
@@ -209,21 +219,29 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 	if !t.files[tier].stored() {
 		return nil // its values were computed like this
 	}
-	solve := step.New(step.Solve, t.g)
+	solve := step.New(step.Solve, t.game())
+	newMessages := func(found *block.Block) images.Messages {
+		pull := step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
+		return &foundMessages{t.reader(tier, verifyAhead), found, pull}
+	}
 	here := t.tiers[tier]
+	balanced, err := t.balanced(ctx, tier, images.Scores, ranger(here), func() images.Messages { return newMessages(new(block.Block)) })
+	if err != nil {
+		return err
+	}
+	defer balanced.Close()
 	return each(ctx, here.Len(), func() func(int) error {
 		var found, want block.Block
-		hereReader, pull := t.reader(tier, verifyAhead), &step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
+		merger := balanced.Merger(newMessages(&found))
 		return func(i int) error {
 			rng, _, err := here.at(i)
+			if err == nil {
+				_, err = merger.Merge(&want, rng)
+			}
+			if err == nil {
+				err = solve.Reduce(&want)
+			}
 			if err != nil {
-				return err
-			}
-			if _, err := hereReader.Load(&found, rng); err != nil {
-				return err
-			}
-			nonTerminal(&want, &found)
-			if err := pull.Pull(&want); err != nil {
 				return err
 			}
 			for slot, value := range want.Val[:want.Len()] {
@@ -234,4 +252,40 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 			return nil
 		}
 	})
+}
+
+// foundMessages are the messages to the positions of the table that are not terminal, which have no
+// value before. found becomes the block of the table.
+type foundMessages struct {
+	here  blockReader
+	found *block.Block
+	pull  step.Puller
+}
+
+func (m *foundMessages) Load(b *block.Block, rng uint64) (bool, error) {
+	if _, err := m.here.Load(m.found, rng); err != nil {
+		return false, err
+	}
+	nonTerminal(b, m.found)
+	return true, nil
+}
+
+func (m *foundMessages) Merge(b *block.Block) error { return m.pull.Messages(b) }
+
+// balanced returns the images of the balanced positions of a tier that stores half of its
+// positions; nil if it stores all.
+func (t *blocks) balanced(ctx context.Context, tier int, kind images.Kind, ranges images.Ranger, messages func() images.Messages) (*images.Balanced, error) {
+	if t.half == nil {
+		return nil, nil
+	}
+	b := images.NewBalanced(t.half, tier, kind, temporary(wholeMemory))
+	return b, b.Prepare(ctx, images.Pass{Ranges: ranges, Messages: messages})
+}
+
+// weights returns how many positions a slot of a range represents.
+func (t *blocks) weights(tier int, rng uint64) func(slot uint32) uint64 {
+	if t.half == nil {
+		return (*halfPart)(nil).weights(rng)
+	}
+	return (&halfPart{g: t.half, tier: tier}).weights(rng)
 }

@@ -110,6 +110,10 @@ type rulesPart struct {
 	// slots returns the number of slots of a range. If it is nil, there is one for each
 	// position.
 	slots func(rng uint64) int
+	// half is not nil if the part stores half of its positions. Then the ranges, and what a
+	// reader reads, are those that are stored, and a finder finds the position or its mirror
+	// image: the one that is stored. A picker picks from all.
+	half *halfPart
 	// reader returns a reader for one worker, which may read ahead the given number of bytes.
 	reader func(ahead int) rulesReader
 	// picker returns a picker for one worker. If it is nil, a reader is used to pick.
@@ -150,8 +154,9 @@ type finder interface {
 // A picker reads single positions of a part, and looks up their successors.
 type picker interface {
 	// pick calls take for the positions of a range with the given numbers, which are
-	// ascending. Numbers beyond the last position are ignored.
-	pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
+	// ascending. most is the upper bound of the range. Numbers beyond the last position are
+	// ignored.
+	pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
 	finder
 }
 
@@ -161,7 +166,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		all += part.total()
 	}
 	c := &rulesCheck{g: g, report: r.Report, total: all}
-	if r.Sample > 0 && r.Sample < all {
+	if r.Sample > 0 && r.Sample < all && !(r.Sample > all/2 && parts[0].half != nil) {
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
@@ -290,11 +295,16 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 		return func(d drawn, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
+			rng, _, err := part.ranges.at(d.i)
+			if err != nil {
+				return err
+			}
+			weight := part.half.weights(rng)
 			for _, slot := range slots {
 				if _, v := reader.at(int(slot)); int(v) < len(low) {
-					low[v]++
+					low[v] += weight(slot)
 				} else {
-					here[v]++
+					here[v] += weight(slot)
 				}
 			}
 			for v, n := range low {
@@ -349,10 +359,10 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reache
 // positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
 	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
-		one := &rulesPosition{g: c.g, finder: reader, marks: marks}
+		one := &rulesPosition{g: c.g, finder: reader, marks: marks, half: part.half}
 		return func(d drawn, slots []uint32) error {
 			slots = d.of(slots)
-			return c.check(ctx, one, len(slots), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
+			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
 		}
 	})
 }
@@ -362,13 +372,14 @@ func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) er
 	return part.pickEach(ctx, of, func(picker picker) func(drawn) error {
 		one := &rulesPosition{g: c.g, finder: picker}
 		return func(d drawn) error {
-			return c.check(ctx, one, len(d.positions), func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
+			return c.check(ctx, one, len(d.positions), 1, func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
 		}
 	})
 }
 
-// check checks the positions at(0) to at(n-1), and reports the progress.
-func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
+// check checks the positions at(0) to at(n-1), and reports the progress; each counts the given
+// number of times.
+func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
 		if i%rulesEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -384,8 +395,8 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.done += uint64(n); c.report != nil {
-		c.report(float64(c.done) / float64(c.total))
+	if c.done += uint64(times * n); c.report != nil {
+		c.report(min(1, float64(c.done)/float64(c.total)))
 	}
 	return nil
 }
@@ -395,6 +406,7 @@ type rulesPosition struct {
 	g      *plainRules
 	finder finder
 	marks  reachedSlots
+	half   *halfPart
 
 	text   []byte
 	moves  []game.Move
@@ -436,6 +448,9 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
+			if err := c.markImage(m.To); err != nil {
+				return "", err
+			}
 		}
 		c.values = append(c.values, successor)
 	}

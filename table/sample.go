@@ -80,7 +80,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 		if part.picker != nil {
 			p = part.picker(ahead)
 		} else {
-			p = &readPicker{rulesReader: part.reader(ahead)}
+			p = &readPicker{rulesReader: part.reader(ahead), half: part.half}
 		}
 		do := newDo(p)
 		return func(i int) error { return do(of[i]) }
@@ -98,17 +98,27 @@ func (part *rulesPart) ahead(of []drawn) int {
 // A readPicker picks from the ranges that a rulesReader loads.
 type readPicker struct {
 	rulesReader
+	half  *halfPart
 	slots []uint32
 }
 
-func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
+func (r *readPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
 	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
 		return err
 	}
-	for i, n := range numbers {
+	own, images := r.half.split(most, numbers)
+	for i, n := range own {
 		if n < uint64(len(r.slots)) {
 			p, v := r.at(int(r.slots[n]))
 			take(i, p, v)
+		}
+	}
+	for i, n := range images {
+		if n < uint64(len(r.slots)) {
+			p, v := r.at(int(r.slots[n]))
+			if image, ok := r.half.image(p, rng, int(r.slots[n])); ok {
+				take(len(own)+i, image, v)
+			}
 		}
 	}
 	return nil
@@ -180,7 +190,7 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	if n == 0 {
 		return nil, nil
 	}
-	out := n > all/2 && wanted == nil
+	out := n > all/2 && wanted == nil && b.half == nil
 	if out {
 		n = all - n
 	}
@@ -255,12 +265,12 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 		}
 		if err := b.pickEach(ctx, groups, func(picker picker) func(drawn) error {
 			return func(d drawn) error {
-				rng, _, err := b.ranges.at(d.i)
+				rng, most, err := b.ranges.at(d.i)
 				if err != nil {
 					return err
 				}
 				at, _ := slices.BinarySearch(places, d.place+d.numbers[0])
-				return picker.pick(rng, d.numbers, func(i int, p game.Position, v game.Value) {
+				return picker.pick(rng, most, d.numbers, func(i int, p game.Position, v game.Value) {
 					found[at+i] = place{d.place + d.numbers[i], p, v, wanted == nil || wanted(v)}
 				})
 			}

@@ -3,9 +3,12 @@ package table
 import (
 	"context"
 	"iter"
+	"slices"
 	"sort"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/images"
 )
 
 // A Batch contains consecutive positions of a tier, in the order of keys, and their values.
@@ -20,8 +23,19 @@ type Batch struct {
 // is safe for concurrent use; each worker has its own reader.
 type Scan struct {
 	parts  []*rulesPart
-	files  []scanFile
 	wanted func(tier int) bool
+
+	once  sync.Once
+	files []scanFile // see all
+	err   error
+	mu    sync.Mutex
+	held  []heldTier // the last two parts that store half of their positions
+}
+
+// A heldTier reads all positions of a part.
+type heldTier struct {
+	part int
+	*images.Tier
 }
 
 // A scanFile is a file of a part, in a scan. Its batches are its ranges.
@@ -29,6 +43,8 @@ type scanFile struct {
 	part, tier int
 	first      int // the index of its first range
 	end        int // the number of batches up to its end
+	// whole has the ranges of all positions, if half of them are stored; nil: those of the part.
+	whole []uint64
 }
 
 // Scan returns a scan of the tiers for which wanted returns true.
@@ -37,27 +53,69 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{parts: parts, wanted: wanted}
-	tier := 0
-	for i, part := range parts {
-		first := 0
-		for _, f := range part.files {
-			if wanted(tier) {
-				s.files = append(s.files, scanFile{i, tier, first, s.Len() + f.end - first})
+	return &Scan{parts: parts, wanted: wanted}, nil
+}
+
+// all returns the files.
+func (s *Scan) all() ([]scanFile, error) {
+	s.once.Do(func() {
+		tier, end := 0, 0
+		for i, part := range s.parts {
+			first := 0
+			for _, f := range part.files {
+				if s.wanted(tier) {
+					file := scanFile{part: i, tier: tier, first: first}
+					n := f.end - first
+					if part.half != nil {
+						whole, err := part.half.whole()
+						if err != nil {
+							s.err = err
+							return
+						}
+						file.whole = whole.Ranges()
+						n = len(file.whole)
+					}
+					end += n
+					file.end = end
+					s.files = append(s.files, file)
+				}
+				first = f.end
+				tier++
 			}
-			first = f.end
-			tier++
 		}
+	})
+	return s.files, s.err
+}
+
+// reader returns a reader of all positions of a part.
+func (s *Scan) reader(part int) (rulesReader, error) {
+	p := s.parts[part]
+	if p.half == nil {
+		return p.reader(verifyAhead), nil
 	}
-	return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part })
+	if i < 0 {
+		whole, err := p.half.whole()
+		if err != nil {
+			return nil, err
+		}
+		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, whole})
+	}
+	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}, nil
 }
 
 // Len returns the number of batches.
 func (s *Scan) Len() int {
-	if len(s.files) == 0 {
+	files, err := s.all()
+	switch {
+	case err != nil:
+		return 1 // Read returns the error
+	case len(files) == 0:
 		return 0
 	}
-	return s.files[len(s.files)-1].end
+	return files[len(files)-1].end
 }
 
 // mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
@@ -74,7 +132,7 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 		count uint64 // number of wanted positions
 	}
 	var strata []stratum
-	var all uint64
+	var all, ranges uint64
 	var places float64 // number of places to draw
 	tier := 0
 	for _, part := range s.parts {
@@ -93,11 +151,12 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 				strata = append(strata, stratum{file, tier, count})
 				all += count
 				places += float64(file.places())
+				ranges += uint64(file.end - file.first)
 			}
 			tier++
 		}
 	}
-	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(s.Len()), mostPlaces) {
+	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(ranges), mostPlaces) {
 		return nil, false, nil
 	}
 	pick := newSample(all, n, seed)
@@ -108,6 +167,9 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 			return nil, false, err
 		}
 		first += f.count
+		if f.half != nil {
+			of = inOrder(of)
+		}
 		for _, d := range of {
 			picked = append(picked, Batch{f.tier, d.positions, d.values})
 		}
@@ -150,18 +212,25 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 
 // Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
-	files := r.scan.files
+	files, err := r.scan.all()
+	if err != nil {
+		return err
+	}
 	n := sort.Search(len(files), func(n int) bool { return files[n].end > i })
 	file := files[n]
 	if n > 0 {
 		i -= files[n-1].end
 	}
-	part := r.scan.parts[file.part]
 	if r.reader == nil || r.part != file.part {
-		r.part, r.reader = file.part, part.reader(verifyAhead)
+		if r.reader, err = r.scan.reader(file.part); err != nil {
+			return err
+		}
+		r.part = file.part
 	}
-	rng, _, err := part.ranges.at(file.first + i)
-	if err != nil {
+	var rng uint64
+	if file.whole != nil {
+		rng = file.whole[i]
+	} else if rng, _, err = r.scan.parts[file.part].ranges.at(file.first + i); err != nil {
 		return err
 	}
 	if r.slots, err = r.reader.load(r.slots[:0], rng); err != nil {

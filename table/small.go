@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -53,6 +54,7 @@ func Omission(name string, counts Counts) store.OmittedFile {
 
 // find looks up a valid position. The caller holds mu.
 func (t *blocks) find(p game.Position) (v game.Value, ok bool, err error) {
+	p = t.kept(p)
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	if !t.files[tier].stored() {
 		return t.compute(p)
@@ -145,24 +147,60 @@ func (t *blocks) reader(tier, ahead int) blockReader {
 	if stored := t.tiers[tier].Tier; stored != nil {
 		return stored.Cursor(ahead)
 	}
-	r := &computer{g: t.g, tier: tier, kept: recent[uint64, computed]{most: recentViews},
-		possible: step.Puller{Step: step.New(step.Possible, t.g), Senders: senders()},
-		solve:    step.Puller{Step: step.New(step.Solve, t.g), From: t.reader(tier+1, ahead)}}
-	if tier > 0 {
-		r.possible.From = t.reader(tier-1, ahead)
-	}
-	return r
+	return t.computer(tier, ahead)
+}
+
+// computer returns a computer of an omitted tier.
+func (t *blocks) computer(tier, ahead int) *computer {
+	c := &computer{blocks: t, tier: tier, kept: recent[uint64, computed]{most: recentViews}, positions: t.positions(tier, ahead),
+		solve: step.Puller{Step: step.New(step.Solve, t.game()), From: t.reader(tier+1, ahead)}, images: t.balancedOf(tier)}
+	c.reached = c.images.reached.Merger(c.positions)
+	c.scores = c.images.scores.Merger(scoresOf{c})
+	return c
 }
 
 // reachable returns an iterator over the ranges of a tier into which moves of the previous tier may
 // lead, in ascending order. That tier is open. After an error, the iterator ends.
 func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
+	if t.half == nil || tier == 0 {
+		return t.receivers(tier)
+	}
+	return func(yield func(uint64, error) bool) {
+		ranges, err := collect(t.receivers(tier))
+		if err != nil {
+			yield(0, err)
+			return
+		}
+		ranges = append(ranges, images.Ranges(t.half, tier, images.Reached, ranges)...)
+		slices.Sort(ranges)
+		for _, rng := range slices.Compact(ranges) {
+			if !yield(rng, nil) {
+				return
+			}
+		}
+	}
+}
+
+// collect returns all ranges of an iterator.
+func collect(all iter.Seq2[uint64, error]) (ranges []uint64, err error) {
+	for rng, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, rng)
+	}
+	return ranges, nil
+}
+
+// receivers is like reachable, but without the ranges of which only images are reached.
+func (t *blocks) receivers(tier int) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if tier == 0 {
 			yield(t.g.Start()>>t.g.LowBits(), nil)
 			return
 		}
-		possible, before := step.New(step.Possible, t.g), t.tiers[tier-1]
+		g := t.game()
+		possible, before := step.New(step.Possible, g), t.tiers[tier-1]
 		if before.Tier == nil {
 			var ranges []uint64
 			for _, rng := range before.omitted {
@@ -176,7 +214,7 @@ func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
 			}
 			return
 		}
-		receivers := step.NewReceivers(possible, t.g, before.Tier)
+		receivers := step.NewReceivers(possible, g, before.Tier)
 		for {
 			rng, ok, err := receivers.Next()
 			if !ok && err == nil || !yield(rng, err) || err != nil {
@@ -188,9 +226,12 @@ func (t *blocks) reachable(tier int) iter.Seq2[uint64, error] {
 
 // A computer computes the blocks of an omitted tier.
 type computer struct {
-	g               game.Tiered
+	*blocks
 	tier            int
-	possible, solve step.Puller
+	positions       *positions
+	solve           step.Puller
+	images          balancedTier
+	reached, scores *images.Merger
 	kept            recent[uint64, computed]
 }
 
@@ -202,20 +243,61 @@ type computed struct {
 
 // Load computes the block of a range; ok is false if it is empty.
 func (c *computer) Load(b *block.Block, rng uint64) (ok bool, err error) {
-	low := c.g.Low(c.tier, rng)
-	if low == nil {
-		return false, nil
-	}
-	if c.tier == 0 {
-		*b = *step.Start(c.g)
-	} else {
-		b.Reset(c.tier, rng, c.g.LowBits(), low)
-	}
-	if err := c.possible.Pull(b); err != nil || b.Empty() {
+	if err := c.prepare(c.images.scores, c.tier, func(c *computer) images.Messages { return scoresOf{c} }); err != nil {
 		return false, err
 	}
-	return true, c.solve.Pull(b)
+	if ok, err = c.scores.Merge(b, rng); err != nil || !ok {
+		return false, err
+	}
+	return true, c.solve.Reduce(b)
 }
+
+// scoresOf computes the positions of a range, and merges the values of their successors.
+type scoresOf struct{ *computer }
+
+func (c scoresOf) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	if err := c.prepare(c.images.reached, c.tier, func(c *computer) images.Messages { return c.positions }); err != nil {
+		return false, err
+	}
+	ok, err = c.reached.Merge(b, rng)
+	if err == nil && ok {
+		err = c.positions.pull.Reduce(b)
+	}
+	return ok && !b.Empty(), err
+}
+
+func (c scoresOf) Merge(b *block.Block) error { return c.solve.Messages(b) }
+
+// positions merges the moves into a range of a tier.
+type positions struct {
+	g    game.Tiered
+	tier int
+	pull step.Puller
+}
+
+// positions returns the positions of a tier. The caller has called openTiers.
+func (t *blocks) positions(tier, ahead int) *positions {
+	p := &positions{t.game(), tier, step.Puller{Step: step.New(step.Possible, t.game()), Senders: senders()}}
+	if tier > 0 {
+		p.pull.From = t.reader(tier-1, ahead)
+	}
+	return p
+}
+
+func (p *positions) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	low := p.g.Low(p.tier, rng)
+	switch {
+	case low == nil:
+		return false, nil
+	case p.tier == 0:
+		*b = *step.Start(p.g)
+	default:
+		b.Reset(p.tier, rng, p.g.LowBits(), low)
+	}
+	return true, nil
+}
+
+func (p *positions) Merge(b *block.Block) error { return p.pull.Messages(b) }
 
 // Block implements step.BlockReader.
 func (c *computer) Block(_, rng uint64) (*block.Block, error) {
@@ -235,7 +317,7 @@ func (t *Table) WriteTier(ctx context.Context, out io.WriteCloser, tier int) err
 	if !ok || b.files[tier].stored() {
 		return errors.Join(fmt.Errorf("tier %d is not omitted", tier), out.Close())
 	}
-	w := jobdir.NewWriter(out, b.g, tier, jobdir.Packed)
+	w := jobdir.NewWriter(out, b.game(), tier, jobdir.Packed)
 	return w.Finish(b.writeTier(ctx, w, tier))
 }
 
@@ -253,7 +335,7 @@ func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) erro
 	}
 	workers, ranges := runtime.GOMAXPROCS(0), t.tiers[tier].omitted
 	next := parallel.Numbers((len(ranges) + writeAtOnce - 1) / writeAtOnce)
-	chunk := func() *jobdir.Chunk { return jobdir.NewChunk(t.g, jobdir.Packed) }
+	chunk := func() *jobdir.Chunk { return jobdir.NewChunk(t.game(), jobdir.Packed) }
 	return parallel.InOrder(ctx, workers, chunksOf*workers, next, chunk, func() func(int, *jobdir.Chunk) error {
 		r, b := t.reader(tier, verifyAhead), new(block.Block)
 		return func(task int, out *jobdir.Chunk) error {

@@ -69,8 +69,18 @@ func smallTables(t *testing.T, boards [][3]int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := small.Stats(); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("statistics %+v, %v, want %+v", got, err, want)
+			got, err := small.Stats()
+			if err != nil || got.Stored >= want.Stored {
+				t.Errorf("%d positions are stored, %v, %d in the full table", got.Stored, err, want.Stored)
+			}
+			for _, s := range []*table.Stats{&got, &want} {
+				s.Stored = 0
+				for i := range s.Tiers {
+					s.Tiers[i].Stored = 0
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("statistics %+v, want %+v", got, want)
 			}
 			everything(t, full, small)
 			if n, err := small.Verify(t.Context()); err != nil || n != want.Positions {

@@ -21,6 +21,7 @@ import (
 type Stats struct {
 	Game      string      `json:"game"`                 // spec of the game
 	Positions uint64      `json:"positions"`            // in all tiers
+	Stored    uint64      `json:"stored,omitempty"`     // of these, if the table stores about half
 	Value     string      `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"
 	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
 	Outcomes  []string    `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie
@@ -36,6 +37,7 @@ type Stats struct {
 type TierStats struct {
 	Tier       int          `json:"tier"`
 	Positions  uint64       `json:"positions"`
+	Stored     uint64       `json:"stored,omitempty"`
 	XWins      uint64       `json:"x_wins"` // wins of the first player
 	OWins      uint64       `json:"o_wins"` // wins of the second player
 	Ties       uint64       `json:"ties"`
@@ -118,10 +120,20 @@ func (t *Table) Stats() (Stats, error) {
 		if err != nil {
 			return Stats{}, fmt.Errorf("table: %q: %w", s.Game, err)
 		}
+		ts.Stored = t.stored(tier)
 		s.Tiers = append(s.Tiers, ts)
 		s.Positions += ts.Positions
+		s.Stored += ts.Stored
 	}
 	return s, nil
+}
+
+// stored returns the number of positions of a tier that the table stores; 0 if it stores all.
+func (t *Table) stored(tier int) uint64 {
+	if b, ok := t.contents.(*blocks); ok && b.half != nil {
+		return b.files[tier].number
+	}
+	return 0
 }
 
 func newTierStats(tier int, counts Counts, values game.Values) (TierStats, error) {
@@ -186,7 +198,8 @@ func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
 	return s, positions
 }
 
-// WriteTable writes the statistics as text: a header, a line for each tier, and a total. For a
+// WriteTable writes the statistics as text: a header, a line for each tier, and a total. The last
+// column is the number of positions that the table stores, if it stores about half. For a
 // game with cycles there is a line for each number of moves to the end, and one for the draws.
 func (s Stats) WriteTable(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -198,27 +211,36 @@ func (s Stats) WriteTable(w io.Writer) error {
 	if words[2] == defaultWords[2] {
 		words[2] = "ties"
 	}
-	fmt.Fprintf(tw, "tier\tpositions\t%s\tshare\t%s\tshare\t%s\tshare\tfinished\t\n", words[0], words[1], words[2])
+	fmt.Fprintf(tw, "tier\tpositions\t%s\tshare\t%s\tshare\t%s\tshare\tfinished\t", words[0], words[1], words[2])
+	if s.Stored > 0 {
+		fmt.Fprint(tw, "stored\t")
+	}
+	fmt.Fprintln(tw)
 	var all TierStats
 	for _, t := range s.Tiers {
-		t.writeLine(tw, strconv.Itoa(t.Tier))
+		t.writeLine(tw, strconv.Itoa(t.Tier), s.Stored > 0)
 		all.Positions += t.Positions
 		all.XWins += t.XWins
 		all.OWins += t.OWins
 		all.Ties += t.Ties
 		all.Finished += t.Finished
+		all.Stored += t.Stored
 	}
-	all.writeLine(tw, "total")
+	all.writeLine(tw, "total", s.Stored > 0)
 	return tw.Flush()
 }
 
 // writeLine writes to a tabwriter, which keeps errors until Flush.
-func (t TierStats) writeLine(w io.Writer, name string) {
+func (t TierStats) writeLine(w io.Writer, name string, stored bool) {
 	fmt.Fprintf(w, "%s\t%s\t", name, numfmt.Number(t.Positions))
 	for _, n := range t.byOutcome() {
 		fmt.Fprintf(w, "%s\t%s\t", numfmt.Number(n), percent(n, t.Positions))
 	}
-	fmt.Fprintf(w, "%s\t\n", numfmt.Number(t.Finished))
+	fmt.Fprintf(w, "%s\t", numfmt.Number(t.Finished))
+	if stored {
+		fmt.Fprintf(w, "%s\t", numfmt.Number(t.Stored))
+	}
+	fmt.Fprintln(w)
 }
 
 // writeRemoteness writes a line for each number of moves to the end.

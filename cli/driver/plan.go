@@ -301,6 +301,9 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
+	if n := p.Total.Stored; n > 0 {
+		fmt.Fprintf(out, "stored: %s positions; of most positions and their mirror images, only one\n", numfmt.Number(n))
+	}
 	if !known {
 		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")
 		return

@@ -55,6 +55,12 @@ var _ readyRunner = (*streaming.Runner)(nil)
 // driver.
 type local struct{ runner.Runner }
 
+// CanHalve reports whether the runner can compute half of the positions.
+func (l local) CanHalve() bool {
+	h, ok := l.Runner.(runner.Halver)
+	return ok && h.CanHalve()
+}
+
 func (local) Preflight(context.Context, game.Game, jobdir.Codec, string) error { return nil }
 func (local) Keeps(context.Context, string) (bool, error)                      { return false, nil }
 

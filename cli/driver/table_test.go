@@ -13,7 +13,7 @@ func TestTable(t *testing.T) {
 	solve := "solve connectn --width 4 --height 3 --connect 3 --data "
 	runs(t, solve+full)
 	runs(t, solve+small+" --table small")
-	commands := []string{"stats", "stats --csv", "export", "export --tier 5 --outcome X", "lookup --start --line", "lookup 1 1 2 --parents", "lookup 1 1 2 0 --parents --tsv", "verify", "verify --rules"}
+	commands := []string{"stats --csv", "export", "export --tier 5 --outcome X", "lookup --start --line", "lookup 1 1 2 --parents", "lookup 1 1 2 0 --parents --tsv", "verify", "verify --rules"}
 	want := make([]string, len(commands))
 	for i, command := range commands {
 		want[i] = runs(t, command+" --data "+full)

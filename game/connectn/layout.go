@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -37,11 +38,10 @@ type layout struct {
 	// slots is the slot of each low part within its space. The entries of a space are
 	// written while the space is built, and only read afterwards.
 	slots []uint32
-	// openColumns and wonColumns (by player) are the numbers of ways to fill the columns of
-	// the range; see Ranges.
+	// rangeWays are the numbers of ways to fill the columns of the range, see Ranges.
 	columnsOnce sync.Once
-	openColumns ways
-	wonColumns  [2]ways
+	rangeWays   columnWays
+	half        halfWays
 
 	lines []uint32 // the squares of each line within the low columns, in the form of Rules.stones
 	ends  []end
@@ -57,6 +57,8 @@ type end struct {
 type space struct {
 	once sync.Once
 	low  []uint32
+	// halves are by the number of pieces that the range has in the left half, see Stored.
+	halves []atomic.Pointer[halfSets]
 
 	movesOnce [2]sync.Once
 	moves     [2][]uint32 // by player to move: see game.Tiered.Within
@@ -135,6 +137,7 @@ func (l *layout) space(all, x int) *space {
 	s := &l.spaces[all*(squares+1)+x]
 	s.once.Do(func() {
 		s.low = make([]uint32, 0, int(l.rules.ways(l.columns, all)*choose(all, x)))
+		s.halves = make([]atomic.Pointer[halfSets], (l.rules.width-l.columns)*l.rules.height+1)
 		l.fill(s, 0, l.columns, all, x)
 	})
 	return s
@@ -313,7 +316,10 @@ func finish(b *block.Block, i int, w uint64, v game.Value) {
 }
 
 // ways returns the number of ways to put pieces into columns, ignoring colours.
-func (r *Rules) ways(columns, pieces int) float64 {
+func (r *Rules) ways(columns, pieces int) float64 { return r.allWays(columns, pieces)[pieces] }
+
+// allWays returns the numbers of ways to put 0 to pieces pieces into columns.
+func (r *Rules) allWays(columns, pieces int) []float64 {
 	row := make([]float64, pieces+1)
 	row[0] = 1
 	for range columns {
@@ -325,7 +331,7 @@ func (r *Rules) ways(columns, pieces int) float64 {
 			row[p] = sum
 		}
 	}
-	return row[pieces]
+	return row
 }
 
 // choose returns the binomial coefficient (n choose k), 0 if k is below 0 or above n.
@@ -352,7 +358,7 @@ func (l *layout) Slots(tier int) float64 {
 func (l *layout) Ranges(tier int) float64 {
 	l.columnsOnce.Do(l.countColumns)
 	columns, x, n := l.rules.width-l.columns, (tier+1)/2, 0.0
-	open, won := l.openColumns, l.wonColumns[l.rules.TierToMove(tier).Other()]
+	open, won := l.rangeWays.open, l.rangeWays.won[l.rules.TierToMove(tier).Other()]
 	for all := max(0, tier-l.columns*l.rules.height); all <= min(tier, columns*l.rules.height); all++ {
 		for of := max(0, x-(tier-all)); of <= min(all, x); of++ {
 			n += open[all][of] + won[all][of]
@@ -361,9 +367,24 @@ func (l *layout) Ranges(tier int) float64 {
 	return min(n, math.Pow(float64(l.rules.width), float64(tier)))
 }
 
-// countColumns counts the ways to fill the columns of the range, see Ranges.
+// countColumns counts the ways to fill the columns of the range, see Ranges and HalfRanges.
 func (l *layout) countColumns() {
-	height, columns := l.rules.height, l.rules.width-l.columns
+	one, columns := l.countColumn(), l.rules.width-l.columns
+	l.rangeWays = one.power(columns)
+	left := min(columns, l.rules.width/2)
+	l.half = halfWays{one.power(left), one.power(columns - left)}
+}
+
+// columnWays are the numbers of ways to fill columns without a line in a column, and those with
+// one line, which ends at the top of a column, by the player who has it.
+type columnWays struct {
+	open ways
+	won  [2]ways
+}
+
+// countColumn returns the numbers of ways to fill one column.
+func (l *layout) countColumn() columnWays {
+	height := l.rules.height
 	open, won := newWaysOf(height), [2]ways{}
 	for player := range won {
 		won[player] = newWaysOf(height)
@@ -403,17 +424,20 @@ func (l *layout) countColumns() {
 		}
 		before = now
 	}
-	l.openColumns = newWaysOf(0)
-	l.openColumns[0][0] = 1
-	for player := range won {
-		l.wonColumns[player] = newWaysOf(0)
-	}
+	return columnWays{open, won}
+}
+
+// power returns the numbers for several columns.
+func (w columnWays) power(columns int) columnWays {
+	all := columnWays{open: newWaysOf(0), won: [2]ways{newWaysOf(0), newWaysOf(0)}}
+	all.open[0][0] = 1
 	for range columns {
-		for player := range won {
-			l.wonColumns[player] = l.wonColumns[player].times(open).plus(l.openColumns.times(won[player]))
+		for player := range w.won {
+			all.won[player] = all.won[player].times(w.open).plus(all.open.times(w.won[player]))
 		}
-		l.openColumns = l.openColumns.times(open)
+		all.open = all.open.times(w.open)
 	}
+	return all
 }
 
 // ways are the numbers of ways to put pieces into columns: [pieces][X's].
@@ -467,16 +491,24 @@ func (l *layout) Tables() int {
 // number of pieces, then their colours from the top down, such that the number of slots
 // below stays within the fraction. The value of a column ascends in that order.
 func (l *layout) Border(tier int, f float64) uint64 {
+	return l.border(tier, f, func(c, _, _, all int) float64 { return l.rules.ways(l.rules.width-c, all) })
+}
+
+// border implements Border. ways returns the number of ways to put pieces into column c and
+// those to its right, if there are a pieces in the left half before it and b in the right.
+func (l *layout) border(tier int, f float64, ways func(c, a, b, pieces int) float64) uint64 {
 	r := l.rules
-	below := f * l.Slots(tier)
 	all, x := tier, (tier+1)/2 // in this column and those to its right
+	below := f * ways(0, 0, 0, all) * choose(all, x)
+	a, b := 0, 0
 	var rng uint64
 	for c := range r.width - l.columns {
 		least := max(0, all-(r.width-1-c)*r.height)
-		n, ways := least, 0.0
+		n, rest := least, 0.0
 		for ; ; n++ {
-			ways = r.ways(r.width-1-c, all-n)
-			size := ways * choose(all, x)
+			na, nb := r.halves(c, n)
+			rest = ways(c+1, a+na, b+nb, all-n)
+			size := rest * choose(all, x)
 			if below < size || n == min(r.height, all) {
 				break
 			}
@@ -485,13 +517,14 @@ func (l *layout) Border(tier int, f float64) uint64 {
 		column := uint64(1)
 		for free := n - 1; free >= 0; free-- { // free is the number of pieces below this one
 			column <<= 1
-			size := ways * choose(free+all-n, x) // slots if it is an O
+			size := rest * choose(free+all-n, x) // slots if it is an O
 			if x > 0 && below >= size {
 				below -= size
 				column, x = column|1, x-1
 			}
 		}
-		all -= n
+		na, nb := r.halves(c, n)
+		a, b, all = a+na, b+nb, all-n
 		rng = rng<<r.bits | (column - 1)
 	}
 	return rng

@@ -25,8 +25,8 @@ const (
 	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks the contract of game.Game, and of game.Acyclic, Tiered, Cyclic or Searched
-// if g implements them. It uses the positions of random games, random keys, and random texts,
+// Contract checks the contract of game.Game, and of game.Acyclic, Tiered, Halved, Cyclic or
+// Searched if g implements them. It uses the positions of random games, random keys, and random texts,
 // which may be invalid. The game may have any size. The set methods of a Cyclic game are
 // checked by Check, and the bounds of a Searched game after more than a few plies by
 // CheckSearched.
@@ -172,6 +172,9 @@ func (c contract) checkPosition(p game.Position) {
 	switch {
 	case c.Blocks != nil:
 		CheckTiered(c.TB, c.Blocks, p)
+		if g, ok := c.Blocks.(game.Halved); ok {
+			CheckHalved(c.TB, g, p)
+		}
 	case c.Lists != nil:
 		if tier, last := c.Lists.Tier(p), c.Lists.Tiers(); tier < 0 || tier > last {
 			c.failf(p, "it is of tier %d, but the last is %d", tier, last)

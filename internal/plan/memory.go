@@ -11,6 +11,10 @@ const (
 	// workers share. They use at most sharedMemory bytes.
 	slotMemory   = 0.6
 	sharedMemory = 74e6
+	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
+	// images that a job sorts. They use at most imagesMemory bytes.
+	imageMemory  = 3
+	imagesMemory = 110e6
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
 	// of the indexes that a job reads and writes.
 	rangeMemory = 2
@@ -32,10 +36,11 @@ const (
 // memory returns the memory of the driver's process for solving the tiers up to until, -1 for
 // all: at least the minimum of the runner.
 func (w *work) memory(s *site, until int) float64 {
-	ranges, slots, rows := 0.0, 0.0, 0.0
+	ranges, slots, rows, stored := 0.0, 0.0, 0.0, 0.0
 	for i, t := range w.tiers {
 		if until < 0 || i <= until {
 			ranges, slots, rows = max(ranges, min(t.Cells, t.Positions)), max(slots, t.Slots), max(rows, t.Moves)
+			stored = max(stored, t.stored)
 		}
 	}
 	row := float64(rowMemory)
@@ -46,7 +51,7 @@ func (w *work) memory(s *site, until int) float64 {
 	bytes := processMemory
 	switch w.method {
 	case blocks:
-		bytes += tableTimes*w.tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory)
+		bytes += tableTimes*w.tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
 	case lists:
 		bytes += rows
 	case states:

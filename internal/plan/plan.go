@@ -111,6 +111,7 @@ type Tier struct {
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"` // a 95 % interval; both are equal to Positions if that is exact
 	High      float64 `json:"high"`
+	Stored    float64 `json:"stored,omitempty"` // of its positions, if the table stores about half
 	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps; in the total of a game with cycles, hashes
 	Ranges    float64 `json:"ranges,omitempty"` // that contain its positions
 	Moves     float64 `json:"moves,omitempty"`  // of its positions

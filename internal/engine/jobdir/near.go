@@ -47,6 +47,9 @@ func (t *Tier) Near(bits uint, readers func(dst []uint64, rng uint64) []uint64) 
 	return &Near{t: t, bits: bits, readers: readers, blocks: make(map[uint64]*nearBlock)}
 }
 
+// Bits returns the number of bits of a range within its section.
+func (n *Near) Bits() uint { return n.bits }
+
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
 func (n *Near) Cursor(ahead int) *TierCursor { return &TierCursor{t: n.t, near: n, ahead: ahead} }
 

@@ -17,7 +17,7 @@ import (
 
 // loads counts the calls of Low, one for each block that a cursor decodes.
 type loads struct {
-	game.Tiered
+	game.Halved
 	mu  sync.Mutex
 	all int
 }
@@ -26,16 +26,17 @@ func (l *loads) Low(tier int, rng uint64) []uint32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all++
-	return l.Tiered.Low(tier, rng)
+	return l.Halved.Low(tier, rng)
 }
 
 // TestNear reads all blocks that both steps need of a tier, with one cursor and with two at a
 // time. Each block must be the one of its range. One cursor decodes each once if the section is
 // the tier, and more often if sections are smaller.
 func TestNear(t *testing.T) {
-	g := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Tiered)
+	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
-	files := []string{filepath.Join(solved.Dir(t, g), table.TierFile(g, tier))}
+	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(whole, tier))}
+	g := game.HalfOf(whole)
 	plain, err := jobdir.OpenTierFiles(store.Local{}, files, g, tier)
 	if err != nil {
 		t.Fatal(err)
@@ -46,8 +47,8 @@ func TestNear(t *testing.T) {
 		s := step.New(name, g)
 		for _, bits := range []uint{all, 2} {
 			for _, cursors := range []int{1, 2} {
-				counted := &loads{Tiered: g}
-				in, err := jobdir.OpenTierFiles(store.Local{}, files, counted, tier)
+				counted := &loads{Halved: whole}
+				in, err := jobdir.OpenTierFiles(store.Local{}, files, game.HalfOf(counted), tier)
 				if err != nil {
 					t.Fatal(err)
 				}

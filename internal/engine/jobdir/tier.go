@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"path"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
@@ -19,6 +20,7 @@ import (
 type Tier struct {
 	files
 	g      game.Tiered
+	half   *game.Half  // if the tier stores half of its positions
 	shards []tierShard // the files with ranges
 	ranges int         // in all files
 }
@@ -42,6 +44,10 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	half, _ := g.(*game.Half)
+	if half != nil {
+		g = half.Halved
+	}
 	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
 		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
 	last := uint64(0)
@@ -57,6 +63,9 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 				err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
 			}
 		}
+		if err == nil {
+			err = t.setHalf(half, file)
+		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
@@ -68,6 +77,43 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 	}
 	return t, nil
 }
+
+// StoresHalf reports whether the first block file in the seal of a directory stores half of the
+// positions of its tier.
+func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
+	for _, f := range seal.Files {
+		if IsText(f.Name) || isLists(f.Name) {
+			continue
+		}
+		name := path.Join(dir, f.Name)
+		in, err := fsys.Open(name)
+		if err != nil {
+			return false, err
+		}
+		defer in.Close()
+		file, err := OpenPacked(in, name, &f, streamfmt.OpenAny)
+		return err == nil && file.Half(), err
+	}
+	return false, nil
+}
+
+// setHalf notes whether the tier stores half of its positions, as file does. half is the half
+// that the caller can read; nil: none.
+func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
+	switch {
+	case file.Half() && half == nil:
+		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name())
+	case file.Half() != (t.half != nil) && len(t.files.files) > 0:
+		return &store.DamageError{Name: file.Name(), Reason: "some files store half of the positions, others all"}
+	case file.Half():
+		t.half, t.g = half, half
+	}
+	return nil
+}
+
+// Half returns the stored half of the game if the tier stores half of its positions, and nil if
+// it stores all.
+func (t *Tier) Half() *game.Half { return t.half }
 
 // Len returns the number of ranges that contain records.
 func (t *Tier) Len() int { return t.ranges }
@@ -241,7 +287,9 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	return cursor, e, low, nil
 }
 
-// WriteLines writes the records of ranges i to j-1 to w, as lines.
+// WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
+// positions, the lines of a range are followed by those of the mirror images that are not
+// stored.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	c := t.Cursor(readAhead)
 	b := new(block.Block)
@@ -251,6 +299,16 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 		if err == nil {
 			_, err = c.Load(b, e.Range)
 		}
-		return lines.AppendBlock(dst, b, width, streamfmt.Done), err
+		dst = lines.AppendBlock(dst, b, width, streamfmt.Done)
+		if t.half != nil && err == nil {
+			_, balanced := t.half.Stored(t.tier, b.Range)
+			for slot := range b.Done.All() {
+				if balanced == nil || !balanced.Has(slot) {
+					image := streamfmt.Record{Key: t.half.Mirror(b.Key(slot)), Kind: streamfmt.Done, Value: b.Val[slot]}
+					dst = streamfmt.AppendRecord(dst, image, width)
+				}
+			}
+		}
+		return dst, err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -21,11 +22,14 @@ type Chunk struct {
 	text   []byte
 
 	records, done int64
+	half          *game.Half // whose blocks are added; nil: those of the whole game
 }
 
-// NewChunk returns an empty chunk for a game.
+// NewChunk returns an empty chunk for a game. If the game is a *game.Half, each record counts
+// for itself and its mirror image.
 func NewChunk(g game.Game, c Codec) *Chunk {
-	return &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
+	half, _ := g.(*game.Half)
+	return &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits()), half: half}
 }
 
 // Reset empties the chunk.
@@ -41,9 +45,22 @@ func (c *Chunk) Add(b *block.Block) {
 		return
 	}
 	done := b.Done.Count()
-	c.records += int64(b.Open.Count() + done)
+	open := b.Open.Count()
+	if c.half != nil {
+		_, balanced := c.half.Stored(b.Tier, b.Range)
+		open, done = 2*open, 2*done
+		for i, w := range balanced {
+			open -= bits.OnesCount64(w & b.Open[i])
+			done -= bits.OnesCount64(w & b.Done[i])
+		}
+		c.packed.AddHalf(b, balanced)
+	}
+	c.records += int64(open + done)
 	c.done += int64(done)
-	if c.codec == Packed {
+	switch {
+	case c.half != nil:
+		return
+	case c.codec == Packed:
 		c.packed.Add(b)
 		return
 	}
@@ -117,10 +134,13 @@ func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Cod
 	return w
 }
 
-// NewWriter returns a writer of a shard of a tier.
+// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard must be
+// packed, and stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Packed {
+	if w.chunk.half != nil {
+		w.packed, w.err = streamfmt.NewHalfWriter(out, g.Spec(), tier)
+	} else if c == Packed {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
@@ -173,13 +193,36 @@ func (w *Writer) Add(b *block.Block) error {
 	return w.spill()
 }
 
-// AppendTier copies the packed blocks of a tier without decoding them.
+// AppendTier copies the packed blocks of a tier without decoding them. A writer of half of the
+// positions removes the others from a tier that has all.
 func (w *Writer) AppendTier(t *Tier) error {
 	if w.err != nil {
 		return w.err
 	}
+	if w.chunk.half != nil && t.half == nil {
+		return w.appendHalf(t)
+	}
 	for _, f := range t.files.files {
 		if err := w.packed.(*streamfmt.Writer).AppendFile(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendHalf appends the stored half of a tier that has all positions.
+func (w *Writer) appendHalf(t *Tier) error {
+	c, b := t.Cursor(readAhead), new(block.Block)
+	for i := range t.Len() {
+		e, err := c.Entry(i)
+		if err == nil {
+			_, err = c.Load(b, e.Range)
+		}
+		if err != nil {
+			return err
+		}
+		w.chunk.half.Keep(b)
+		if err := w.Add(b); err != nil {
 			return err
 		}
 	}

@@ -48,6 +48,9 @@ type Job struct {
 	// cluster may write as many parts as it has reducers.
 	Reducers int
 	Codec    jobdir.Codec // the format of the parts
+	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.
+	// Inputs may have all positions. It caches tables, which jobs share.
+	Half *game.Half
 	// Combine makes mappers merge their output. It does not change the result.
 	Combine bool
 	// Progress is called from time to time, from one goroutine, with the progress of the job.
@@ -92,6 +95,9 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 	switch m := j.Method; {
 	case m.Blocks != nil:
 		g, tier := m.Blocks, j.Tier
+		if j.Half != nil {
+			g = j.Half
+		}
 		if j.Step == step.Final {
 			tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
 		}
@@ -124,6 +130,13 @@ type Runner interface {
 	// does not write _SUCCESS: the caller does, if Run returned no error. When ctx is done,
 	// Run stops what it has started and returns the error of ctx.
 	Run(ctx context.Context, job *Job) (Stats, error)
+}
+
+// A Halver is a Runner that can execute packed jobs with Half.
+type Halver interface {
+	Runner
+	// CanHalve reports whether it can.
+	CanHalve() bool
 }
 
 // Stats are the statistics of a finished job.

@@ -15,9 +15,14 @@ import (
 // byBlocks solves a game by blocks. A tier is made from the previous one, and solved from the
 // next. All positions of the last tier are terminal, so its data_first already has the values.
 // Work is measured in slots.
+//
+// The table of a game.Halved stores half of the positions. So do the directories of packed jobs,
+// if the runner can compute them and they are not kept. Jobs as text, and those of other
+// runners, have all positions, and the table drops the others.
 type byBlocks struct {
 	run   *run
 	g     game.Tiered
+	half  *game.Half // nil: the game stores all positions
 	table *tierTable
 }
 
@@ -26,8 +31,16 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 	for tier := range r.last + 1 {
 		r.work += 2 * g.Slots(tier)
 	}
-	return newTiers(r, g, t, &byBlocks{r, g, t})
+	b := &byBlocks{r, g, game.HalfOf(g), t}
+	halver, ok := r.Runner.(runner.Halver)
+	if ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll {
+		r.half = b.half
+	}
+	return newTiers(r, g, t, b)
 }
+
+// whole reports whether jobs need all positions of tiers of which the table stores half.
+func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
 
 func (b *byBlocks) weight(_ string, tier int) float64 { return b.g.Slots(tier) }
 
@@ -43,6 +56,12 @@ func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool
 	look := func(name func(tier int) string) func(tier int) *output {
 		return func(tier int) *output {
 			seal, failed := b.run.sealOf(ctx, name(tier))
+			if failed == nil && seal != nil && b.whole() {
+				var half bool
+				if half, failed = jobdir.StoresHalf(b.run.data.FS, b.run.data.Dir(name(tier)), seal); half {
+					seal = nil // the runner needs all positions
+				}
+			}
 			if failed != nil {
 				err = failed
 			}
@@ -57,7 +76,7 @@ func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool
 		omitted[tier] = b.table.omission(tier) != nil
 	}
 	firsts, seconds = blocksToRun(tierState{tabled: b.table.tabled, omitted: omitted, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
-		first: look(first), second: look(second)})
+		whole: b.whole(), first: look(first), second: look(second)})
 	return firsts, seconds, err
 }
 
@@ -70,7 +89,7 @@ func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
 
 func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 	input := b.values(job.Tier + 1)
-	if b.table.tabled[job.Tier+1] && !b.run.KeepAll { // then its directory may have been deleted
+	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !b.whole() { // then its directory may have been deleted
 		input = table.TierFile(b.g, job.Tier+1)
 	}
 	job.Input = []string{b.run.data.Dir(input)}
@@ -78,9 +97,13 @@ func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := jobdir.NewWriter(out, b.g, tier, jobdir.Packed)
+	g := b.g
+	if b.half != nil {
+		g = b.half
+	}
+	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 	from := b.values(tier)
-	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), b.g, tier)
+	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), g, tier)
 	if err != nil {
 		return w.Finish(err)
 	}

@@ -103,6 +103,9 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 			return fmt.Errorf("--keep all is no longer possible: %s is packed: --compress keeps it so, --overwrite starts over", name)
 		}
 	}
+	if half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
+		return cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
+	}
 	return nil
 }
 

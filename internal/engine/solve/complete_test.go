@@ -228,7 +228,7 @@ func TestNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := jobdir.NewWriter(file, g, 0, jobdir.Packed)
+	w := jobdir.NewWriter(file, game.HalfOf(g), 0, jobdir.Packed)
 	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type tierState struct {
 	until   int    // the last tier of the forward pass
 	stop    bool   // whether the run ends after the forward pass
 	keepAll bool
+	whole   bool // whether jobs need all positions of tiers of which the table stores half
 
 	// The functions return the complete directory of a tier's job, nil if there is none.
 	first, second func(tier int) *output
@@ -32,18 +33,28 @@ type output struct {
 
 // blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
 // reads the previous data_first; that of data_second reads the next values, which are in
-// data_second, data_first of the last tier, or the table. An omitted tier is solved again if the
-// tier before it must be solved and its values have been lost.
+// data_second, data_first of the last tier, or the table, unless whole is set. An omitted tier is
+// solved again if the tier before it must be solved and its values have been lost.
 func blocksToRun(s tierState) (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+2), make([]bool, last+1)
-	for tier := s.until; tier >= 0; tier-- {
-		wanted := s.keepAll || !s.tabled[tier]
+	own := func(tier int) bool { // whether the tier itself needs its values, or positions
 		if s.omitted != nil && s.omitted[tier] && !s.keepAll {
-			wanted = wanted && tier > 0 && !s.tabled[tier-1] && s.second(tier-1) == nil
+			return tier > 0 && !s.tabled[tier-1] && s.second(tier-1) == nil
 		}
+		return s.keepAll || !s.tabled[tier]
+	}
+	values := make([]bool, last+2) // by tier, whether a directory with its values is wanted
+	for tier := 0; tier <= last && !s.stop; tier++ {
+		values[tier] = values[tier] || own(tier)
+		if tier < last {
+			second[tier] = values[tier] && s.second(tier) == nil
+			values[tier+1] = s.whole && second[tier]
+		}
+	}
+	for tier := s.until; tier >= 0; tier-- {
+		wanted := values[tier] || s.stop && own(tier)
 		if tier < last && !s.stop {
-			second[tier] = wanted && s.second(tier) == nil
 			wanted = s.keepAll || second[tier]
 		}
 		first[tier] = (wanted || first[tier+1]) && s.first(tier) == nil

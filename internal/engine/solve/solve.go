@@ -153,7 +153,8 @@ type run struct {
 	g     game.Method
 	data  *store.Data
 	begun time.Time
-	last  int // the last tier; 0 for a game with cycles
+	last  int        // the last tier; 0 for a game with cycles
+	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
 	tableComplete bool // an earlier run has completed the table
 
@@ -290,6 +291,9 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 		return stats, err
 	}
 	job.Method, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
+	if job.Step != step.Final {
+		job.Half = r.half
+	}
 	switch job.Step {
 	case step.Init, step.Create:
 		job.Input = []string{r.data.Dir(store.SeedFile)}

@@ -115,6 +115,15 @@ func (t *tierTable) reuse(ctx context.Context, f store.SealedFile) error {
 			continue
 		}
 		err := jobdir.CheckFile(t.run.data.FS, t.run.data.Dir(name), &f)
+		if g, blocks := t.g.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
+			half, err := jobdir.StoresHalf(t.run.data.FS, t.run.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
+			if err == nil && !half {
+				err = fmt.Errorf("%s stores all positions, as an earlier version wrote it: finish the run with that version, or --overwrite starts over", name)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err == nil {
 			t.tabled[tier] = true
 			t.seal.Files = append(t.seal.Files, f)
@@ -136,7 +145,11 @@ func (t *tierTable) omit(tier int) error {
 	if t.tabled[tier] {
 		from = table.TierFile(t.g, tier)
 	}
-	in, err := jobdir.OpenTier(t.run.data.FS, t.run.data.Dir(from), t.run.g.Blocks, tier)
+	g := t.run.g.Blocks
+	if half := game.HalfOf(g); half != nil {
+		g = half
+	}
+	in, err := jobdir.OpenTier(t.run.data.FS, t.run.data.Dir(from), g, tier)
 	if err != nil {
 		return err
 	}

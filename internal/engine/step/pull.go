@@ -25,8 +25,16 @@ type Puller struct {
 // Pull merges all messages to the range of a block into it, and turns it into the records
 // of its range.
 func (p *Puller) Pull(into *block.Block) error {
+	if err := p.Messages(into); err != nil {
+		return err
+	}
+	return p.Reduce(into)
+}
+
+// Messages merges all messages to the range of a block into it.
+func (p *Puller) Messages(into *block.Block) error {
 	if p.From == nil {
-		return p.Reduce(into)
+		return nil
 	}
 	p.sources = p.Inputs(p.sources[:0], into.Tier, into.Range)
 	for _, source := range p.sources {
@@ -41,5 +49,5 @@ func (p *Puller) Pull(into *block.Block) error {
 			p.Map(from, into)
 		}
 	}
-	return p.Reduce(into)
+	return nil
 }

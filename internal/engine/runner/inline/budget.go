@@ -53,6 +53,14 @@ const (
 	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
 	nearBlockMemory = 256
 
+	// imagesShare is the divisor of memory for mirror images while they are sorted, which take
+	// mostImages bytes at most; finalShare is the divisor for those of all tiers in the final job.
+	imagesShare = 16
+	mostImages  = 64 << 20
+	finalShare  = 4
+	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
+	balancedShare = 0.3
+
 	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
 	// that remains for everything else, with a tenth left to the garbage collector.
 	inboxShare  = 4

@@ -2,39 +2,61 @@ package inline
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A final is what the workers of the final job share.
 type final struct {
-	job   *jobOf[game.Tiered]
-	tiers []*jobdir.Tier
-	plan  plan
+	job    *jobOf[game.Tiered]
+	tiers  []*jobdir.Tier
+	wholes []*images.Tier
+	plan   plan
 }
 
 // runFinal merges the tiers of a solved game into one list by key. For each range, it merges
 // the blocks of all tiers.
-func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
+func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
 	f := &final{job: job}
 	defer func() {
+		for _, t := range f.wholes {
+			err = errors.Join(err, t.Close())
+		}
 		for _, t := range f.tiers {
 			t.Close()
 		}
 	}()
 	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
+	g := job.g
+	if half := game.HalfOf(g); half != nil {
+		g = half // the table has half of the positions
+	}
+	memory := r.left() / finalShare / (1 + len(job.Input)/5) // a fifth remains, see Tier.Memory
 	for i, dir := range job.Input {
-		t, err := jobdir.OpenTier(job.FS, dir, job.g, job.InputTier(i))
+		stored, err := jobdir.OpenTier(job.FS, dir, g, job.InputTier(i))
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		f.tiers = append(f.tiers, t)
-		n.shared += indexMemory(float64(t.Len()))
+		f.tiers = append(f.tiers, stored)
+		ranges, err := stored.Ranges()
+		if err != nil {
+			return runner.Stats{}, err
+		}
+		place := images.Place{FS: job.FS, Dir: job.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory}
+		t := images.NewTier(stored.Half(), job.InputTier(i), place, ranges, func(ahead int) images.Loader { return stored.Cursor(ahead) })
+		f.wholes = append(f.wholes, t)
+		if err := t.Prepare(ctx); err != nil {
+			return runner.Stats{}, err
+		}
+		n.shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
+		n.worker += t.Len() * images.CursorMemory
 	}
 	largest, heaviest := 0, 0
 	ranges := f.ranges()
@@ -68,14 +90,14 @@ type finalRange struct {
 type finalRanges struct {
 	g       game.Tiered
 	tiers   []*jobdir.Tier
+	wholes  []*images.Tier
 	indexes []*jobdir.TierCursor
 	at      []int // by tier, the next range
-	heads   []streamfmt.Entry
-	read    int // number of ranges of all tiers
+	read    int   // number of ranges of all tiers
 }
 
 func (f *final) ranges() *finalRanges {
-	r := &finalRanges{g: f.job.g, tiers: f.tiers, at: make([]int, len(f.tiers)), heads: make([]streamfmt.Entry, len(f.tiers))}
+	r := &finalRanges{g: f.job.g, tiers: f.tiers, wholes: f.wholes, at: make([]int, len(f.tiers))}
 	for _, t := range f.tiers {
 		r.indexes = append(r.indexes, t.Cursor(0))
 	}
@@ -84,28 +106,28 @@ func (f *final) ranges() *finalRanges {
 
 // next returns the next range; ok is false at the end.
 func (r *finalRanges) next() (next finalRange, ok bool, err error) {
-	for i, t := range r.tiers {
-		if r.at[i] == t.Len() {
-			continue
-		}
-		if r.heads[i].Length == 0 {
-			if r.heads[i], err = r.indexes[i].Entry(r.at[i]); err != nil {
-				return next, false, err
-			}
-		}
-		if rng := r.heads[i].Range; !ok || rng < next.rng {
-			next.rng, ok = rng, true
+	for i, t := range r.wholes {
+		if at := r.at[i]; at < len(t.Ranges()) && (!ok || t.Ranges()[at] < next.rng) {
+			next.rng, ok = t.Ranges()[at], true
 		}
 	}
-	for i, t := range r.tiers {
-		if e := r.heads[i]; e.Length > 0 && e.Range == next.rng {
-			slots := len(r.g.Low(t.Number(), e.Range))
-			next.slots = max(next.slots, slots)
-			next.lines += min(slots, jobdir.MostRecords(e))
-			r.at[i]++
-			r.heads[i] = streamfmt.Entry{}
-			r.read++
+	for i, t := range r.wholes {
+		at := r.at[i]
+		if at == len(t.Ranges()) || t.Ranges()[at] != next.rng {
+			continue
 		}
+		slots := len(r.g.Low(r.tiers[i].Number(), next.rng))
+		next.slots = max(next.slots, slots)
+		if r.tiers[i].Half() == nil {
+			e, err := r.indexes[i].Entry(at)
+			if err != nil {
+				return next, false, err
+			}
+			slots = min(slots, jobdir.MostRecords(e))
+		}
+		next.lines += slots
+		r.at[i]++
+		r.read++
 	}
 	return next, ok, nil
 }
@@ -125,8 +147,8 @@ type finalTask struct {
 // are divided.
 func (f *final) tasks() tasks[finalTask] {
 	ranges, all := f.ranges(), 0
-	for _, t := range f.tiers {
-		all += t.Len()
+	for _, t := range f.wholes {
+		all += len(t.Ranges())
 	}
 	cut := &cutter{borders: f.job.borders, lowBits: f.job.g.LowBits(), enough: f.plan.slots, next: func() (uint64, int, bool, error) {
 		r, ok, err := ranges.next()
@@ -154,8 +176,8 @@ func (f *final) tasks() tasks[finalTask] {
 // newWorker returns a function that writes the lines of a task.
 func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
-	cursors := make([]*jobdir.TierCursor, len(f.tiers))
-	for i, t := range f.tiers {
+	cursors := make([]*images.Cursor, len(f.tiers))
+	for i, t := range f.wholes {
 		cursors[i] = t.Cursor(f.plan.window)
 	}
 	var b block.Block

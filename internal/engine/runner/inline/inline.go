@@ -11,10 +11,12 @@ package inline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -33,7 +35,10 @@ type Runner struct {
 	lists   listMemory     // reused from job to job
 }
 
-var _ runner.Runner = (*Runner)(nil)
+var _ runner.Halver = (*Runner)(nil)
+
+// CanHalve returns true.
+func (r *Runner) CanHalve() bool { return true }
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
@@ -43,7 +48,11 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	}
 	switch m := job.Method; {
 	case m.Blocks != nil:
-		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, m.Blocks, borders})
+		g := m.Blocks
+		if job.Half != nil {
+			g = job.Half
+		}
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
 	case m.States != nil:
 		return r.runStates(ctx, &jobOf[game.Cyclic]{job, m.States, borders})
 	default:
@@ -57,7 +66,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 		return r.runFinal(ctx, job)
 	}
 	w := &work{job: job, step: step.New(job.Step, job.g)}
-	defer w.close()
+	defer func() { err = errors.Join(err, w.close()) }()
 	if err := w.open(); err != nil {
 		return stats, err
 	}
@@ -65,13 +74,35 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	if err != nil {
 		return stats, err
 	}
+	before := 0.0
+	memory := min(r.memory()/imagesShare, mostImages)
+	if err := w.openBalanced(memory); err != nil {
+		return stats, err
+	}
+	ranges, share := w.ranges()
+	if w.balanced != nil {
+		first := needs
+		first.shared += memory
+		w.plan, before = r.plan(first), balancedShare
+		if err := w.prepare(ctx, before); err != nil {
+			return stats, err
+		}
+		needs.shared += w.balanced.Memory()
+		needs.worker += w.balanced.Len() * images.CursorMemory
+		if job.Step == step.Possible {
+			ranges = w.balanced.Reached(ranges)
+		}
+	}
 	w.plan = r.plan(needs)
-	cut := &cutter{borders: job.borders, lowBits: job.g.LowBits(), enough: w.plan.slots, next: w.next}
-	o := output[blockTask, *jobdir.Chunk]{job: job.Job, plan: w.plan,
+	cut := &cutter{borders: job.borders, lowBits: job.g.LowBits(), enough: w.plan.slots, next: func() (uint64, int, bool, error) {
+		rng, ok, err := ranges()
+		return rng, len(job.g.Low(job.Tier, rng)), ok, err
+	}}
+	o := output[blockTask, *jobdir.Chunk]{job: job.Job, plan: w.plan, before: before,
 		tasks: tasks[blockTask]{
 			next: func() (t blockTask, ok bool, err error) {
 				t.ranges, _, ok, err = cut.task()
-				t.share = w.share()
+				t.share = share()
 				return t, ok, err
 			},
 			share: func(t blockTask) float64 { return t.share },
@@ -116,69 +147,57 @@ type work struct {
 	input        *jobdir.Tier
 	predecessors *jobdir.Tier // for solve only
 	near         *jobdir.Near // the decoded blocks of input
-	// next returns the next range of the output, and its number of slots; share returns the share
-	// of the job up to that range.
-	next  func() (rng uint64, slots int, ok bool, err error)
-	share func() float64
-	plan  plan
+	plan         plan
+	balanced     *images.Balanced // nil: the output has no balanced positions
 }
 
 func (w *work) open() (err error) {
 	job := w.job
 	if job.Step == step.Init {
-		w.ranges(1, func(int) (uint64, error) { return job.g.Start() >> job.g.LowBits(), nil })
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
 	if w.input, err = jobdir.OpenTier(job.FS, job.Input[0], job.g, from); err != nil {
 		return err
 	}
-	switch job.Step {
-	case step.Possible:
-		receivers := step.NewReceivers(w.step, job.g, w.input)
-		w.share = receivers.Share
-		w.next = func() (uint64, int, bool, error) {
-			rng, ok, err := receivers.Next()
-			return rng, len(job.g.Low(job.Tier, rng)), ok, err
-		}
-	case step.Solve:
+	if job.Step == step.Solve {
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected successors with a value, found %d without", job.Input[0], n)
 		}
-		if w.predecessors, err = jobdir.OpenTier(job.FS, job.Predecessors, job.g, job.Tier); err != nil {
-			return err
-		}
-		index := w.predecessors.Cursor(0)
-		w.ranges(w.predecessors.Len(), func(i int) (uint64, error) {
-			e, err := index.Entry(i)
-			return e.Range, err
-		})
+		w.predecessors, err = jobdir.OpenTier(job.FS, job.Predecessors, job.g, job.Tier)
 	}
-	return nil
+	return err
 }
 
-// ranges makes the output n ranges; of returns the i-th.
-func (w *work) ranges(n int, of func(i int) (uint64, error)) {
-	i := 0
-	w.share = func() float64 { return float64(i) / float64(n) }
-	w.next = func() (rng uint64, slots int, ok bool, err error) {
+// ranges returns the ranges of the output that receive messages, and a function that returns the
+// share of the job up to the last one of them.
+func (w *work) ranges() (next images.Ranger, share func() float64) {
+	switch w.job.Step {
+	case step.Init:
+		return images.List([]uint64{w.job.g.Start() >> w.job.g.LowBits()}), func() float64 { return 1 }
+	case step.Possible:
+		receivers := step.NewReceivers(w.step, w.job.g, w.input)
+		return receivers.Next, receivers.Share
+	}
+	i, n, index := 0, w.predecessors.Len(), w.predecessors.Cursor(0)
+	next = func() (rng uint64, ok bool, err error) {
 		if i == n {
-			return 0, 0, false, nil
+			return 0, false, nil
 		}
-		if rng, err = of(i); err != nil {
-			return 0, 0, false, err
-		}
+		e, err := index.Entry(i)
 		i++
-		return rng, len(w.job.g.Low(w.job.Tier, rng)), true, nil
+		return e.Range, true, err
 	}
+	return next, func() float64 { return float64(i) / float64(n) }
 }
 
-func (w *work) close() {
+func (w *work) close() error {
 	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
 		if t != nil {
 			t.Close()
 		}
 	}
+	return w.balanced.Close()
 }
 
 // needs returns the memory needs of the job, and makes near. near takes at most the given number of
@@ -214,9 +233,7 @@ func (w *work) needs(nearMemory int) (needs, error) {
 		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
 	if w.input != nil {
-		w.near = w.input.Near(uint(near.bits), func(dst []uint64, rng uint64) []uint64 {
-			return w.step.Outputs(dst, w.input.Number(), rng)
-		})
+		w.near = w.input.Near(uint(near.bits), w.readers)
 		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -255,41 +272,113 @@ func (s *sections) add(rng uint64, size int) {
 
 // newWorker returns a function that computes the output of a task.
 func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
-	job := w.job
-	if job.Step == step.Init {
+	if w.job.Step == step.Init {
 		return func(_ []uint64, out *jobdir.Chunk) error {
-			out.Add(step.Start(job.g))
+			out.Add(step.Start(w.job.g))
 			return nil
 		}
 	}
-	g := job.g
-	from := w.near.Cursor(w.plan.window)
-	from.OpenOnly = job.Step == step.Possible // a terminal position has no successors
-	pull := &step.Puller{Step: w.step, From: from}
-	var predecessors *jobdir.TierCursor
-	if w.predecessors != nil {
-		predecessors = w.predecessors.Cursor(w.plan.window)
-	}
+	merger := w.balanced.Merger(w.messages(w.near))
 	var into block.Block
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
-			if predecessors != nil {
-				if _, err := predecessors.Load(&into, rng); err != nil {
-					return err
-				}
-			} else if low := g.Low(job.Tier, rng); low != nil {
-				into.Reset(job.Tier, rng, g.LowBits(), low)
-			} else {
-				continue
+			ok, err := merger.Merge(&into, rng)
+			if err == nil && ok {
+				err = w.step.Reduce(&into)
 			}
-			if err := pull.Pull(&into); err != nil {
+			if err != nil {
 				return err
 			}
-			out.Add(&into)
+			if ok {
+				out.Add(&into)
+			}
 		}
 		return nil
 	}
 }
+
+// readers appends the ranges to which a block of the input sends messages.
+func (w *work) readers(dst []uint64, rng uint64) []uint64 {
+	return w.step.Outputs(dst, w.input.Number(), rng)
+}
+
+// openBalanced makes balanced, unless there are no balanced positions.
+func (w *work) openBalanced(memory int) error {
+	g, ok := w.job.g.(*game.Half)
+	if !ok || w.job.Step == step.Init {
+		return nil
+	}
+	kind := images.Reached
+	if w.job.Step == step.Solve {
+		kind = images.Scores
+	}
+	next, _ := w.ranges()
+	for {
+		rng, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
+		if kind.Of(g, w.job.Tier, rng) != nil {
+			break
+		}
+	}
+	place := images.Place{FS: w.job.FS, Dir: w.job.Output, Name: "images", Memory: memory}
+	w.balanced = images.NewBalanced(g, w.job.Tier, kind, place)
+	return nil
+}
+
+// prepare stores the messages to balanced positions and their images. share is the share of the
+// job that this is.
+func (w *work) prepare(ctx context.Context, share float64) error {
+	next, done := w.ranges()
+	near := w.input.Near(w.near.Bits(), w.readers)
+	return w.balanced.Prepare(ctx, images.Pass{
+		Ranges:   next,
+		Messages: func() images.Messages { return w.messages(near) },
+		Workers:  w.plan.workers,
+		Report:   func() { w.job.Report(runner.Progress{Share: share * done()}) },
+	})
+}
+
+// messages returns a reader of the messages to ranges of the output.
+func (w *work) messages(near *jobdir.Near) *messages {
+	from := near.Cursor(w.plan.window)
+	from.OpenOnly = w.job.Step == step.Possible // a terminal position has no successors
+	m := &messages{g: w.job.g, tier: w.job.Tier, pull: step.Puller{Step: w.step, From: from}}
+	if w.predecessors != nil {
+		m.predecessors = w.predecessors.Cursor(w.plan.window)
+		if half, ok := m.g.(*game.Half); ok && w.predecessors.Half() == nil {
+			m.half = half
+		}
+	}
+	return m
+}
+
+// messages implements images.Messages.
+type messages struct {
+	g            game.Tiered
+	tier         int
+	pull         step.Puller
+	predecessors *jobdir.TierCursor
+	half         *game.Half // if predecessors have positions that are not stored
+}
+
+func (m *messages) Load(b *block.Block, rng uint64) (bool, error) {
+	if m.predecessors != nil {
+		_, err := m.predecessors.Load(b, rng)
+		if err == nil && m.half != nil {
+			m.half.Keep(b)
+		}
+		return err == nil, err
+	}
+	low := m.g.Low(m.tier, rng)
+	if low != nil {
+		b.Reset(m.tier, rng, m.g.LowBits(), low)
+	}
+	return low != nil, nil
+}
+
+func (m *messages) Merge(b *block.Block) error { return m.pull.Messages(b) }
 
 // A cutter divides the ranges of the output into tasks, at the borders of parts and where a task
 // has enough slots.

@@ -143,8 +143,11 @@ func (p *pipeline) run() error {
 func (p *pipeline) ofBlocks(g game.Tiered) error {
 	p.shard = func(out io.WriteCloser) shard { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
 	dirs := p.Input
-	if p.Step == step.Solve {
+	switch half := game.HalfOf(g); {
+	case p.Step == step.Solve:
 		dirs = append(slices.Clone(dirs), p.Predecessors)
+	case p.Step == step.Final && half != nil:
+		g = half // the table has half of the positions
 	}
 	for i, dir := range dirs {
 		tier := p.Tier // of the predecessors

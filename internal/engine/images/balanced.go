@@ -1,0 +1,207 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+)
+
+// Balanced merges messages and images in the balanced positions of the output tier of a job. The
+// moves to a balanced position from the positions that are not stored are those to its mirror
+// image from stored positions. So the messages to all ranges with balanced positions are merged
+// first, and then each range gets the images of the messages to the others. The messages are
+// stored, so that they are merged once. It is safe for concurrent use.
+type Balanced struct {
+	*sorter
+	once sync.Once
+	err  error
+}
+
+// A Pass describes the pass over the ranges that receive messages.
+type Pass struct {
+	Ranges   Ranger          // the ranges, ascending; there may be others
+	Messages func() Messages // returns the messages for a goroutine
+	Workers  int             // the number of goroutines; 0: one for each core
+	Report   func()          // if not nil, called after some ranges, and not concurrently
+}
+
+// A Ranger returns the next range; ok is false at the end.
+type Ranger func() (rng uint64, ok bool, err error)
+
+// List returns a Ranger of a list.
+func List(ranges []uint64) Ranger {
+	return func() (rng uint64, ok bool, err error) {
+		if len(ranges) == 0 {
+			return 0, false, nil
+		}
+		rng, ranges = ranges[0], ranges[1:]
+		return rng, true, nil
+	}
+}
+
+// Messages are the messages to ranges. It is for one goroutine.
+type Messages interface {
+	// Load resets b to a range, without messages; ok is false if the range has no slots.
+	Load(b *block.Block, rng uint64) (ok bool, err error)
+	// Merge merges all messages to the range of b into it.
+	Merge(b *block.Block) error
+}
+
+// atOnce is the number of ranges that a goroutine takes at a time.
+const atOnce = 16
+
+// NewBalanced returns the Balanced for a tier. kind is Reached or Scores.
+func NewBalanced(g *game.Half, tier int, kind Kind, place Place) *Balanced {
+	return &Balanced{sorter: newSorter(g, tier, kind, place)}
+}
+
+// has reports whether a range may have balanced positions.
+func (h *Balanced) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
+
+// Prepare merges and stores the messages to all ranges with balanced positions, and their images,
+// unless this has been done. It must be called before a Merger is used.
+func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
+	h.once.Do(func() { h.err = h.prepare(ctx, pass) })
+	return h.err
+}
+
+func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
+	var mu sync.Mutex // guards Ranges, and is held during Report
+	take := func(ranges []uint64) ([]uint64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ranges = ranges[:0]
+		for len(ranges) < atOnce {
+			rng, ok, err := pass.Ranges()
+			if err != nil || !ok {
+				return ranges, err
+			}
+			if h.has(rng) {
+				ranges = append(ranges, rng)
+			}
+		}
+		if pass.Report != nil {
+			pass.Report()
+		}
+		return ranges, nil
+	}
+	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
+	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
+		return func(int) (err error) {
+			messages, own := pass.Messages(), h.writer()
+			ranges := make([]uint64, 0, atOnce)
+			var b block.Block
+			for err == nil && ctx.Err() == nil {
+				if ranges, err = take(ranges); len(ranges) == 0 {
+					break
+				}
+				for _, rng := range ranges {
+					var ok bool
+					if ok, err = messages.Load(&b, rng); ok && err == nil {
+						err = messages.Merge(&b)
+					}
+					if err == nil && ok {
+						err = h.keep(own, &b)
+					}
+					if err != nil {
+						break
+					}
+				}
+			}
+			band, err := own.finish(err)
+			if err == nil && band != nil {
+				h.mu.Lock()
+				h.bands = append(h.bands, band)
+				h.mu.Unlock()
+			}
+			return err
+		}
+	})
+	h.end()
+	return err
+}
+
+// keep stores the messages that have been merged into b, and their images.
+func (h *Balanced) keep(own *bandWriter, b *block.Block) error {
+	if err := h.add(b); err != nil {
+		return err
+	}
+	return own.add(b.Range, b.Open, b.Val)
+}
+
+// Close deletes temporary files.
+func (h *Balanced) Close() error {
+	if h == nil {
+		return nil
+	}
+	return h.sorter.Close()
+}
+
+// Merger returns a Merger for one goroutine.
+func (h *Balanced) Merger(m Messages) *Merger { return &Merger{h: h, messages: m} }
+
+// A Merger merges messages and images in ranges. It is fastest if ranges ascend.
+type Merger struct {
+	h        *Balanced
+	messages Messages
+	bands    []bandCursor
+}
+
+// Merge resets b to a range, and merges the messages and the images in it; ok is false if the
+// range has no slots. If there is no Balanced, and for ranges without balanced positions, it only
+// merges messages.
+func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
+	if ok, err = m.messages.Load(b, rng); err != nil || !ok {
+		return false, err
+	}
+	if m.h == nil || !m.h.has(rng) {
+		return true, m.messages.Merge(b)
+	}
+	if m.bands == nil {
+		m.bands = m.h.cursors()
+	}
+	return true, mergeAll(m.bands, b)
+}
+
+// Reached returns the ranges of other and those with images, ascending, after Prepare.
+func (h *Balanced) Reached(other Ranger) Ranger {
+	all := []Ranger{other}
+	for _, c := range h.cursors() {
+		all = append(all, c.rows())
+	}
+	return union(all)
+}
+
+// union returns the ranges of several Rangers, ascending.
+func union(all []Ranger) Ranger {
+	type head struct {
+		rng  uint64
+		ok   bool
+		next Ranger
+	}
+	var heads []head
+	for _, next := range all {
+		heads = append(heads, head{next: next})
+	}
+	last, begun := uint64(0), false
+	return func() (rng uint64, ok bool, err error) {
+		for i := range heads {
+			h := &heads[i]
+			if !begun || h.ok && h.rng == last {
+				if h.rng, h.ok, err = h.next(); err != nil {
+					return 0, false, err
+				}
+			}
+			if h.ok && (!ok || h.rng < rng) {
+				rng, ok = h.rng, true
+			}
+		}
+		last, begun = rng, true
+		return rng, ok, nil
+	}
+}

@@ -1,0 +1,303 @@
+package images
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// sizes are boards whose low columns are less than the right half, the right half, or more.
+var sizes = [][2]int{{1, 5}, {2, 3}, {2, 11}, {3, 3}, {3, 6}, {4, 11}, {4, 2}, {4, 4}, {5, 2}, {5, 3}, {6, 2}, {7, 1}, {7, 2}, {8, 1}}
+
+// randomBlocks returns blocks of a tier with random stored positions, open or with a value, and
+// the values of all positions; 0: open.
+func randomBlocks(r *rand.Rand, g *game.Half, tier int) (blocks []*block.Block, values map[game.Position]byte) {
+	values = make(map[game.Position]byte)
+	var ranges []uint64
+	for range 50 {
+		if walk := gametest.Walk(r, g, tier); len(walk) > tier {
+			p := walk[tier]
+			ranges = append(ranges, p>>g.LowBits(), g.Mirror(p)>>g.LowBits())
+		}
+	}
+	slices.Sort(ranges)
+	for _, rng := range slices.Compact(ranges) {
+		low := g.Low(tier, rng)
+		if low == nil || r.IntN(5) == 0 {
+			continue
+		}
+		b := new(block.Block)
+		b.Reset(tier, rng, g.LowBits(), low)
+		for slot := range low {
+			switch r.IntN(3) {
+			case 0:
+				b.Open.Add(slot)
+			case 1:
+				b.Done.Add(slot)
+			}
+			b.Val[slot] = byte(1 + r.IntN(200))
+		}
+		g.Keep(b)
+		if b.Empty() {
+			continue
+		}
+		blocks = append(blocks, b)
+		for slot := range low {
+			if b.Open.Has(slot) {
+				values[b.Key(slot)] = 0
+			} else if b.Done.Has(slot) {
+				values[b.Key(slot)] = b.Val[slot]
+			}
+		}
+	}
+	return blocks, values
+}
+
+// copied are messages that are copied from blocks.
+type copied struct {
+	g      *game.Half
+	tier   int
+	kind   Kind
+	blocks []*block.Block
+}
+
+func (m copied) Load(b *block.Block, rng uint64) (bool, error) {
+	low := m.g.Low(m.tier, rng)
+	if low == nil {
+		return false, nil
+	}
+	b.Reset(m.tier, rng, m.g.LowBits(), low)
+	if from := m.of(rng); from != nil {
+		copy(b.Open, from.Open)
+		if m.kind == Reached {
+			return true, nil
+		}
+		copy(b.Done, from.Done)
+		for slot := range from.Done.All() {
+			b.Val[slot] = from.Val[slot]
+		}
+	}
+	return true, nil
+}
+
+func (m copied) Merge(b *block.Block) error {
+	if from := m.of(b.Range); from != nil {
+		for slot := range from.Open.All() {
+			b.Val[slot] = from.Val[slot]
+		}
+	}
+	return nil
+}
+
+func (m copied) of(rng uint64) *block.Block {
+	if i := slices.IndexFunc(m.blocks, func(b *block.Block) bool { return b.Range == rng }); i >= 0 {
+		return m.blocks[i]
+	}
+	return nil
+}
+
+// places are a place with enough memory, and two with so little that there are several bands: a
+// directory, and that for temporary files.
+func places(t *testing.T) []Place {
+	const little = chunkLen*entryMemory + 4000
+	return []Place{{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}, {FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little}, {Name: "c", Memory: little}}
+}
+
+// FuzzImages compares images with those of position after position.
+func FuzzImages(f *testing.F) {
+	for seed := range uint64(30) {
+		f.Add(seed, uint8(seed), uint8(3*seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, size, tier uint8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		wh := sizes[int(size)%len(sizes)]
+		rules, err := connectn.New(wh[0], wh[1], max(wh[0], wh[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := game.HalfOf(rules)
+		n := int(tier) % (g.Tiers() + 1)
+		blocks, values := randomBlocks(r, g, n)
+		checkBalanced(t, g, n, Reached, blocks, values)
+		checkBalanced(t, g, n, Scores, blocks, values)
+		checkTier(t, g, n, blocks, values)
+	})
+}
+
+// checkBalanced merges blocks with the images of their open balanced positions.
+func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
+	var ranges []uint64
+	scores := make(map[game.Position]byte)
+	for _, b := range blocks {
+		ranges = append(ranges, b.Range)
+		for _, slot := range b.OpenSlots() {
+			scores[b.Key(int(slot))] = b.Val[slot]
+		}
+	}
+	for _, place := range places(t) {
+		h := NewBalanced(g, tier, kind, place)
+		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
+		m := copied{g, tier, kind, blocks}
+		pass := Pass{Ranges: List(ranges), Messages: func() Messages { return m }}
+		if err := h.Prepare(t.Context(), pass); err != nil {
+			t.Fatal(err)
+		}
+		merger, b := h.Merger(m), new(block.Block)
+		all := all(t, h.Reached(List(ranges)))
+		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
+			t.Fatalf("the ranges %x do not ascend", all)
+		}
+		found := 0
+		for _, rng := range all {
+			if ok, err := merger.Merge(b, rng); !ok || err != nil {
+				t.Fatalf("range %#x: %v, %v", rng, ok, err)
+			}
+			for slot := range b.Len() {
+				p := b.Key(slot)
+				own, open := scores[p]
+				image, openImage := scores[g.Mirror(p)]
+				wantOpen, want := open, own
+				if g.IsStored(p) && g.IsStored(g.Mirror(p)) && openImage {
+					if kind == Reached {
+						wantOpen = true
+					} else {
+						want = max(own, image)
+					}
+				}
+				if b.Open.Has(slot) != wantOpen {
+					t.Fatalf("%s, tier %d, kind %d, %#x: open is %v, want %v", g.Spec(), tier, kind, p, b.Open.Has(slot), wantOpen)
+				}
+				if kind == Scores && open && b.Val[slot] != want {
+					t.Fatalf("%s, tier %d, %#x: %d, want %d", g.Spec(), tier, p, b.Val[slot], want)
+				}
+				if b.Open.Has(slot) {
+					found++
+				}
+			}
+		}
+		if found < len(scores) {
+			t.Fatalf("%s, tier %d: %d open positions, want at least %d", g.Spec(), tier, found, len(scores))
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkEmpty(t, place)
+	}
+}
+
+// checkEmpty requires that no temporary files are left.
+func checkEmpty(t *testing.T, place Place) {
+	if place.FS == nil {
+		return
+	}
+	if files, err := os.ReadDir(place.Dir); err != nil || len(files) > 0 {
+		t.Fatalf("temporary files: %v, %v", files, err)
+	}
+}
+
+// all returns all ranges of a Ranger.
+func all(t *testing.T, next Ranger) (ranges []uint64) {
+	for {
+		rng, ok, err := next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return ranges
+		}
+		ranges = append(ranges, rng)
+	}
+}
+
+// checkTier reads all positions of a tier that stores half of them.
+func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
+	name := filepath.Join(t.TempDir(), "tier.blocks")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[game.Position]byte)
+	w := jobdir.NewWriter(file, g, tier, jobdir.Packed)
+	for _, b := range blocks {
+		clear(b.Open)
+		if err := w.Add(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(nil); err != nil {
+		t.Fatal(err)
+	}
+	for p, v := range values {
+		if v != 0 {
+			want[p] = v
+			if image := g.Mirror(p); !g.IsStored(image) {
+				want[image] = v
+			}
+		}
+	}
+	stored, err := jobdir.OpenTier(store.Local{}, name, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	if counts := stored.Counts(); counts.Total() != uint64(len(want)) {
+		t.Fatalf("%s, tier %d: the file counts %d positions, want %d", g.Spec(), tier, counts.Total(), len(want))
+	}
+	ranges, err := stored.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range places(t) {
+		all := NewTier(g, tier, place, ranges, func(ahead int) Loader { return stored.Cursor(ahead) })
+		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
+		checkWhole(t, g, tier, all, want)
+		if err := all.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkEmpty(t, place)
+	}
+}
+
+// checkWhole compares what a Tier reads with the values of all positions.
+func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.Position]byte) {
+	if !slices.IsSorted(all.Ranges()) {
+		t.Fatalf("the ranges %x do not ascend", all.Ranges())
+	}
+	got := make([]map[game.Position]byte, len(all.Ranges()))
+	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
+		c, b := all.Cursor(0), new(block.Block)
+		return func(i int) error {
+			ok, err := c.Load(b, all.Ranges()[i])
+			if err != nil || !ok {
+				return err
+			}
+			got[i] = make(map[game.Position]byte)
+			for slot := range b.Done.All() {
+				got[i][b.Key(slot)] = b.Val[slot]
+			}
+			return nil
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	merged := make(map[game.Position]byte)
+	for _, of := range got {
+		maps.Copy(merged, of)
+	}
+	if !maps.Equal(merged, want) {
+		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
+	}
+}

@@ -1,0 +1,182 @@
+package solve_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/table"
+)
+
+// halfBoards are odd and even widths, boards of one and two columns, boards that are higher than
+// wide, a connect that is longer than one side, and boards whose low columns are the right half
+// (6×3), less than that (3×10), or more.
+var halfBoards = [][3]int{{4, 4, 3}, {5, 3, 3}, {3, 4, 3}, {6, 3, 3}, {1, 7, 3}, {2, 6, 3}, {3, 5, 4}, {7, 2, 3}, {3, 10, 2}, {2, 11, 3}}
+
+// TestHalf solves boards with jobs that compute half of the positions, with enough memory and
+// with hardly any, and compares the table and the text of all positions with those of jobs that
+// compute all positions. These are the same as what is read from the table.
+func TestHalf(t *testing.T) {
+	for _, b := range halfBoards {
+		t.Run(rules(t, b[0], b[1], b[2]).Spec(), func(t *testing.T) { compareHalf(t, b) })
+	}
+}
+
+// TestLongHalf tests larger boards.
+func TestLongHalf(t *testing.T) {
+	longtest.Skip(t)
+	for _, b := range [][3]int{{5, 4, 4}, {4, 5, 3}, {4, 4, 4}} {
+		t.Run(rules(t, b[0], b[1], b[2]).Spec(), func(t *testing.T) { compareHalf(t, b) })
+	}
+}
+
+func compareHalf(t *testing.T, board [3]int) {
+	g := rules(t, board[0], board[1], board[2])
+	whole, _ := solved(t, g, func(o *solve.Options) { o.Codec, o.KeepAll, o.Final = jobdir.Text, true, solve.FinalYes })
+	for _, memory := range []int{0, 1} {
+		fresh := rules(t, board[0], board[1], board[2]) // without the tables that g has made
+		half, _ := solved(t, fresh, func(o *solve.Options) {
+			o.Runner, o.Reducers, o.Final = &inline.Runner{Memory: memory}, 3, solve.FinalYes
+		})
+		for _, name := range glob(t, whole, table.Dir+"/*") {
+			want, err := os.ReadFile(filepath.Join(whole, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(filepath.Join(half, name))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("memory %d: %s differs, %v", memory, name, err)
+			}
+		}
+		if final(t, half) != final(t, whole) {
+			t.Errorf("memory %d: final differs", memory)
+		}
+	}
+
+	tab, err := table.OpenOf(store.Local{}, whole, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	var scanned []game.Position
+	for batch, err := range tab.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		scanned = append(scanned, batch.Positions...)
+	}
+	var all []game.Position
+	values := make(map[game.Position]game.Value)
+	for tier := range g.Tiers() + 1 {
+		name := fmt.Sprintf("data_second%d", tier)
+		if tier == g.Tiers() {
+			name = fmt.Sprintf("data_first%d", tier)
+		}
+		of := positionsOf(t, filepath.Join(whole, name), g, tier)
+		for _, v := range of {
+			all = append(all, v.position)
+			values[v.position] = v.value
+			if got, ok, err := tab.Lookup(v.position); got != v.value || !ok || err != nil {
+				t.Fatalf("%#x: the table has %v, %v, %v, want %v", v.position, got, ok, err, v.value)
+			}
+		}
+		counts, err := tab.Counts(tier)
+		if err != nil || counts.Total() != uint64(len(of)) {
+			t.Errorf("tier %d: %d positions, %v, want %d", tier, counts.Total(), err, len(of))
+		}
+	}
+	if !slices.Equal(scanned, all) {
+		t.Errorf("the scan has %d positions, want %d", len(scanned), len(all))
+	}
+	checkFinal(t, whole, g, values)
+	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(all)) {
+		t.Errorf("%d positions are verified, %v, want %d", n, err, len(all))
+	}
+	for _, sample := range []uint64{0, uint64(len(all))/4 + 1, uint64(len(all))*3/4 + 1} {
+		if checked, n, err := (table.Rules{Sample: sample}).Verify(t.Context(), tab); err != nil || n != uint64(len(all)) || checked < min(sample, n) {
+			t.Errorf("%d of %d positions are verified, %v, want %d of %d", checked, n, err, sample, len(all))
+		}
+	}
+	for i := 0; i < len(all); i += len(all)/20 + 1 {
+		checkPredecessors(t, tab, all, all[i])
+	}
+}
+
+// A valued is a position and its value.
+type valued struct {
+	position game.Position
+	value    game.Value
+}
+
+// positionsOf reads the directory of a tier with all positions.
+func positionsOf(t *testing.T, dir string, g game.Tiered, tier int) (all []valued) {
+	t.Helper()
+	in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	ranges, err := in.Ranges()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, b := in.Cursor(0), new(block.Block)
+	for _, rng := range ranges {
+		if _, err := c.Load(b, rng); err != nil {
+			t.Fatal(err)
+		}
+		for slot := range b.Done.All() {
+			all = append(all, valued{b.Key(slot), game.Value(b.Val[slot])})
+		}
+	}
+	return all
+}
+
+// checkFinal requires that final has a line for each position, in the order of keys.
+func checkFinal(t *testing.T, dir string, g game.Game, values map[game.Position]game.Value) {
+	t.Helper()
+	var keys []game.Position
+	for p := range values {
+		keys = append(keys, p)
+	}
+	slices.Sort(keys)
+	var want []byte
+	for _, p := range keys {
+		want = step.AppendFinal(want, g, p, values[p])
+	}
+	if final(t, dir) != string(want) {
+		t.Errorf("final does not have all positions and values in the order of keys")
+	}
+}
+
+// checkPredecessors compares the predecessors of a position with those that the moves of all
+// positions give.
+func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p game.Position) {
+	t.Helper()
+	g := tab.Game().(game.Tiered)
+	var want []game.Position
+	for _, q := range all {
+		if g.Tier(q) == g.Tier(p)-1 && slices.ContainsFunc(g.Moves(nil, q), func(m game.Move) bool { return m.To == p }) {
+			want = append(want, q)
+		}
+	}
+	predecessors, err := tab.Predecessors(p)
+	var got []game.Position
+	for _, q := range predecessors {
+		got = append(got, q.Position)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%#x: predecessors %x, %v, want %x", p, got, err, want)
+	}
+}

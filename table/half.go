@@ -1,0 +1,198 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/images"
+)
+
+const (
+	// wholeMemory is the number of bytes for the images of a tier that stores half of its
+	// positions, and computedMemory those for the images of an omitted tier.
+	wholeMemory    = 128 << 20
+	computedMemory = 32 << 20
+	// recentBalanced is the number of omitted tiers whose images are kept.
+	recentBalanced = 4
+)
+
+// A halfPart describes a part of a table that stores half of its positions. The methods accept a
+// nil halfPart, of a part that stores all.
+type halfPart struct {
+	g      *game.Half
+	tier   int
+	stored ranges // with stored positions
+	reader func(ahead int) blockReader
+}
+
+// Len and at describe the ranges, with upper bounds for the numbers of all positions.
+func (h *halfPart) Len() int { return h.stored.Len() }
+
+func (h *halfPart) at(i int) (rng uint64, most int, err error) {
+	rng, most, err = h.stored.at(i)
+	return rng, 2 * most, err
+}
+
+// ranger returns the ranges of a tier.
+func ranger(of ranges) images.Ranger {
+	i := 0
+	return func() (rng uint64, ok bool, err error) {
+		if i == of.Len() {
+			return 0, false, nil
+		}
+		rng, _, err = of.at(i)
+		i++
+		return rng, true, err
+	}
+}
+
+// weights returns a function with the number of positions that a stored position of a range
+// represents, by slot: 2, or 1 if its mirror image is stored.
+func (h *halfPart) weights(rng uint64) func(slot uint32) uint64 {
+	if h == nil {
+		return func(uint32) uint64 { return 1 }
+	}
+	_, balanced := h.g.Stored(h.tier, rng)
+	return func(slot uint32) uint64 {
+		if balanced != nil && balanced.Has(int(slot)) {
+			return 1
+		}
+		return 2
+	}
+}
+
+// times returns about how many positions a stored position represents.
+func (h *halfPart) times() int {
+	if h == nil {
+		return 1
+	}
+	return 2
+}
+
+// whole returns a reader of all positions.
+func (h *halfPart) whole() (*images.Tier, error) {
+	stored := make([]uint64, h.Len())
+	for i := range stored {
+		var err error
+		if stored[i], _, err = h.at(i); err != nil {
+			return nil, err
+		}
+	}
+	return images.NewTier(h.g, h.tier, temporary(wholeMemory), stored, func(ahead int) images.Loader { return h.reader(ahead) }), nil
+}
+
+// A wholeReader reads all positions of a tier that stores half of them.
+type wholeReader struct {
+	tierReader
+	all *images.Cursor
+}
+
+func (r *wholeReader) load(slots []uint32, rng uint64) ([]uint32, error) {
+	ok, err := r.all.Load(&r.block, rng)
+	if err != nil || !ok {
+		return slots, err
+	}
+	r.block.Open.Union(r.block.Done)
+	return r.block.Open.Append(slots), nil
+}
+
+// markImage marks the mirror image of a successor, which the mirror image of its predecessor
+// reaches.
+func (c *rulesPosition) markImage(p game.Position) error {
+	if c.half == nil {
+		return nil
+	}
+	rng, slot, _, ok, err := c.finder.find(c.half.g.Mirror(p))
+	if err == nil && ok {
+		atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
+	}
+	return err
+}
+
+// split divides the numbers of positions of a range, which are ascending and less than most, into
+// those of stored positions, and those of mirror images, from which it subtracts the first possible
+// one.
+func (h *halfPart) split(most int, numbers []uint64) (own, images []uint64) {
+	if h == nil {
+		return numbers, nil
+	}
+	bound := uint64(most / 2)
+	n, _ := slices.BinarySearch(numbers, bound)
+	images = slices.Clone(numbers[n:])
+	for i := range images {
+		images[i] -= bound
+	}
+	return numbers[:n], images
+}
+
+// image returns the mirror image of a position that is stored in a slot of a range; ok is false
+// if the image is stored, too.
+func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Position, ok bool) {
+	_, balanced := h.g.Stored(h.tier, rng)
+	if balanced != nil && balanced.Has(slot) {
+		return 0, false
+	}
+	return h.g.Mirror(p), true
+}
+
+// temporary is where images are that need more memory than this.
+func temporary(memory int) images.Place { return images.Place{Name: "table", Memory: memory} }
+
+// A balancedTier contains the images of the balanced positions of an omitted tier.
+type balancedTier struct {
+	tier            int
+	reached, scores *images.Balanced // nil: the table stores all positions
+}
+
+// balancedOf returns the images of an omitted tier, which its computers share.
+func (t *blocks) balancedOf(tier int) balancedTier {
+	if t.half == nil {
+		return balancedTier{}
+	}
+	t.halfMu.Lock()
+	defer t.halfMu.Unlock()
+	if i := slices.IndexFunc(t.recentHalf, func(b balancedTier) bool { return b.tier == tier }); i >= 0 {
+		return t.recentHalf[i]
+	}
+	b := balancedTier{tier,
+		images.NewBalanced(t.half, tier, images.Reached, temporary(computedMemory)),
+		images.NewBalanced(t.half, tier, images.Scores, temporary(computedMemory))}
+	t.recentHalf = slices.Insert(t.recentHalf[:min(len(t.recentHalf), recentBalanced-1)], 0, b)
+	return b
+}
+
+// prepare makes the images of one kind of an omitted tier, unless there are some.
+func (t *blocks) prepare(b *images.Balanced, tier int, messages func(*computer) images.Messages) error {
+	if b == nil {
+		return nil
+	}
+	return b.Prepare(context.Background(), images.Pass{Ranges: ranger(t.tiers[tier]), Messages: func() images.Messages {
+		return messages(t.computer(tier, verifyAhead))
+	}})
+}
+
+// inOrder returns what was drawn from the ranges of a part, as one range in the order of keys.
+func inOrder(of []drawn) []drawn {
+	type valued struct {
+		game.Position
+		game.Value
+	}
+	var all []valued
+	for _, d := range of {
+		for i, p := range d.positions {
+			all = append(all, valued{p, d.values[i]})
+		}
+	}
+	slices.SortFunc(all, func(a, b valued) int { return cmp.Compare(a.Position, b.Position) })
+	if len(all) == 0 {
+		return nil
+	}
+	var one drawn
+	for _, v := range all {
+		one.positions, one.values = append(one.positions, v.Position), append(one.values, v.Value)
+	}
+	return []drawn{one}
+}

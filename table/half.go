@@ -1,9 +1,9 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
@@ -186,7 +186,7 @@ func inOrder(of []drawn) []drawn {
 			all = append(all, valued{p, d.values[i]})
 		}
 	}
-	slices.SortFunc(all, func(a, b valued) int { return cmp.Compare(a.Position, b.Position) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Position < all[j].Position })
 	if len(all) == 0 {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -281,7 +280,7 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 		if missing := int(n) - len(taken); len(found) >= missing { // drop the surplus at random
 			random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 			taken = append(taken, found[:missing]...)
-			slices.SortFunc(taken, func(a, b place) int { return cmp.Compare(a.place, b.place) })
+			sort.Slice(taken, func(i, j int) bool { return taken[i].place < taken[j].place })
 			return taken, nil
 		}
 		taken, tried = append(taken, found...), append(tried, places...)

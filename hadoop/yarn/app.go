@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -63,8 +63,10 @@ func (c *Client) Find(ctx context.Context, tag string) ([]App, error) {
 	for i, a := range answer.Apps.App {
 		apps[i] = a.app()
 	}
-	slices.SortFunc(apps, func(a, b App) int {
-		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
+	// slices.SortFunc would add ten times the code for a large struct.
+	sort.Slice(apps, func(i, j int) bool {
+		a, b := apps[i], apps[j]
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) < 0
 	})
 	return apps, nil
 }

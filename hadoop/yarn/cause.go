@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -148,8 +149,9 @@ func (c *Client) failedAttempts(ctx context.Context, service, base string, job j
 		}
 		return 1
 	}
-	slices.SortFunc(tasks, func(a, b taskJSON) int {
-		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a.FinishTime, b.FinishTime), cmp.Compare(a.ID, b.ID))
+	sort.Slice(tasks, func(i, j int) bool {
+		a, b := tasks[i], tasks[j]
+		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a.FinishTime, b.FinishTime), cmp.Compare(a.ID, b.ID)) < 0
 	})
 	for _, t := range tasks[:min(len(tasks), maxAttempts)] {
 		var answer struct {
@@ -162,8 +164,9 @@ func (c *Client) failedAttempts(ctx context.Context, service, base string, job j
 		if len(attempts) == 0 {
 			continue
 		}
-		slices.SortFunc(attempts, func(a, b attemptJSON) int {
-			return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID))
+		sort.Slice(attempts, func(i, j int) bool {
+			a, b := attempts[i], attempts[j]
+			return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID)) < 0
 		})
 		return attempts[:min(len(attempts), maxAttempts)], nil
 	}

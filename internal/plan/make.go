@@ -131,6 +131,7 @@ type tier struct {
 	count.Tier
 	stored        float64 // positions that the table stores, if it stores about half of them; otherwise 0
 	kept, work    float64 // bytes in the table, and in data_first
+	images        float64 // bytes of mirror images while it is solved
 	forward, back job
 }
 
@@ -187,6 +188,8 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			stored := halfOf(of, half)
 			t.stored, t.kept = stored.Positions, halfTimes*keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
 			if where.Runner == Inline { // then the jobs compute only what the table stores
+				balanced := 2*stored.Positions - of.Positions
+				t.images = imageBytes * max(0, balanced*(1-of.Won/max(1, of.Positions)))
 				of = stored
 			}
 		}
@@ -221,7 +224,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		w.tiers[i].back.in += w.tiers[i+1].kept
 	}
 	// When tier i has just been solved, the disk contains data_first of all tiers up to i, the
-	// values of tiers i and i+1, and the table from i+1 on. A tier is added to the table, and
+	// values of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the table, and
 	// the directories that are then no longer needed are deleted, long before the job that
 	// runs at the same time ends.
 	stored := func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) }
@@ -238,7 +241,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		if i < last && stored(i+1) {
 			sealed += at(kept, i+1)
 		}
-		sum := sealed + at(kept, i) + at(kept, i+1)
+		sum := sealed + at(kept, i) + at(kept, i+1) + w.tiers[i].images
 		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
@@ -258,6 +261,10 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 // reaches more of the balanced positions than of others. Boards of 20 to 30 squares took 1.00 to
 // 1.15 times that.
 const halfTimes = 1.06
+
+// imageBytes is the number of bytes that a balanced position which is not terminal takes while its
+// tier is solved: a gap and a value, for its own messages and for its image.
+const imageBytes = 4
 
 // halfOf returns the part of a tier that is stored: the shares of the slots and of the ranges.
 func halfOf(t count.Tier, half *game.Half) count.Tier {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -114,7 +112,7 @@ func makeFull(ctx context.Context, data *store.Data, tab *table.Table, seal *sto
 		seal.Files = append(seal.Files, f)
 	}
 	seal.Omitted = nil
-	slices.SortFunc(seal.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	seal.Sort()
 	if err := seal.Replace(data.FS, dir, store.Success); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -212,8 +211,7 @@ func (t *tierTable) save() error {
 	if !t.changed {
 		return nil // all tiers were put in by an earlier run
 	}
-	slices.SortFunc(t.seal.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(t.seal.Omitted, func(a, b store.OmittedFile) int { return strings.Compare(a.Name, b.Name) })
+	t.seal.Sort()
 	return t.seal.Replace(t.run.data.FS, t.run.data.Dir(table.Dir), TiersSeal)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -108,6 +109,12 @@ func (s *Seal) Sync(fsys FS, dir string) error {
 		}
 	}
 	return nil
+}
+
+// Sort sorts the files by name.
+func (s *Seal) Sort() {
+	sort.Slice(s.Files, func(i, j int) bool { return s.Files[i].Name < s.Files[j].Name })
+	sort.Slice(s.Omitted, func(i, j int) bool { return s.Omitted[i].Name < s.Omitted[j].Name })
 }
 
 // Replace replaces the file name, a seal of the directory, atomically. It syncs the seal and

@@ -10,7 +10,7 @@ import (
 	"context"
 	"io"
 	"runtime"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -273,7 +273,10 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 			all.add(n, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) < 0
+	})
 	batches := make([]table.Batch, len(all))
 	for i, p := range all {
 		batches[i] = table.Batch{Tier: p.tier, Positions: []game.Position{p.position}, Values: []game.Value{p.value}}

@@ -200,7 +200,7 @@ func TestStopped(t *testing.T) {
 		begun := time.Now()
 		_, err = s.FindWinner(ctx, 0)
 		cancel()
-		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second {
 			t.Errorf("%d chains: %v after %v", chains, err, took)
 		}
 	}

@@ -539,7 +539,7 @@ func TestProgramHangs(t *testing.T) {
 	if _, err := p.Move(ctx, after(t, three), 0); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	text, err := os.ReadFile(pid)

@@ -129,6 +129,7 @@ func TestBrowser(t *testing.T) {
 		tab := open(t, browser, address+solved+"?moves=1,1,2")
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('#history .point').length === 5`)
+		tab.settle()
 		x, y := tab.middle(`#history .point:nth-of-type(2)`)
 		tab.run(chromedp.MouseClickXY(x, y))
 		tab.wait(`location.search === '?moves=1' && document.querySelectorAll('.piece').length === 1`)
@@ -400,12 +401,19 @@ func (t *tab) want(expression, want string) {
 	}
 }
 
-// middle returns the place of an element.
+// middle returns the place of an element, once that does not change for a moment: parts of a page
+// that come later move the others.
 func (t *tab) middle(selector string) (x, y float64) {
 	t.Helper()
-	var place struct{ X, Y float64 }
-	t.run(chromedp.Evaluate(`(e => { e.scrollIntoView({ block: 'nearest' }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })(document.querySelector('`+selector+`'))`, &place))
-	return place.X, place.Y
+	type spot struct{ X, Y float64 }
+	for last := (spot{-1, -1}); ; time.Sleep(100 * time.Millisecond) {
+		var place spot
+		t.run(chromedp.Evaluate(`(e => { e.scrollIntoView({ block: 'nearest' }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })(document.querySelector('`+selector+`'))`, &place))
+		if place == last {
+			return place.X, place.Y
+		}
+		last = place
+	}
 }
 
 // accessible checks the page by the rules of WCAG 2.2 AA and best practice. It logs what axe-core

@@ -92,28 +92,9 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 	}
 	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
 	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
-		return func(int) (err error) {
-			messages, own := pass.Messages(), h.writer()
-			ranges := make([]uint64, 0, atOnce)
-			var b block.Block
-			for err == nil && ctx.Err() == nil {
-				if ranges, err = take(ranges); len(ranges) == 0 {
-					break
-				}
-				for _, rng := range ranges {
-					var ok bool
-					if ok, err = messages.Load(&b, rng); ok && err == nil {
-						err = messages.Merge(&b)
-					}
-					if err == nil && ok {
-						err = h.keep(own, &b)
-					}
-					if err != nil {
-						break
-					}
-				}
-			}
-			band, err := own.finish(err)
+		return func(int) error {
+			own := h.writer()
+			band, err := own.finish(h.store(ctx, take, pass.Messages(), own))
 			if err == nil && band != nil {
 				h.mu.Lock()
 				h.bands = append(h.bands, band)
@@ -124,6 +105,30 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 	})
 	h.end()
 	return err
+}
+
+// store merges and stores the messages to the ranges that take returns, until it returns none.
+func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, error), messages Messages, own *bandWriter) (err error) {
+	ranges := make([]uint64, 0, atOnce)
+	var b block.Block
+	for ctx.Err() == nil {
+		if ranges, err = take(ranges); err != nil || len(ranges) == 0 {
+			return err
+		}
+		for _, rng := range ranges {
+			ok, err := messages.Load(&b, rng)
+			if err == nil && ok {
+				err = messages.Merge(&b)
+			}
+			if err == nil && ok {
+				err = h.keep(own, &b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // keep stores the messages that have been merged into b, and their images.

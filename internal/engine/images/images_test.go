@@ -2,6 +2,7 @@ package images
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -299,5 +300,32 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 	}
 	if !maps.Equal(merged, want) {
 		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
+	}
+}
+
+// TestPrepareFails has the list of ranges fail once, after the first range.
+func TestPrepareFails(t *testing.T) {
+	rules, err := connectn.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, failed := game.HalfOf(rules), errors.New("failed")
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
+	i := 0
+	ranges := func() (rng uint64, ok bool, err error) {
+		i++
+		switch {
+		case i == 2:
+			return 0, false, failed
+		case i > len(blocks):
+			return 0, false, nil
+		}
+		return blocks[i-1].Range, true, nil
+	}
+	h := NewBalanced(g, 4, Reached, Place{})
+	defer h.Close()
+	pass := Pass{Ranges: ranges, Messages: func() Messages { return copied{g, 4, Reached, blocks} }, Workers: 1}
+	if err := h.Prepare(t.Context(), pass); !errors.Is(err, failed) {
+		t.Errorf("error %v, want %v", err, failed)
 	}
 }

@@ -45,7 +45,7 @@
 //	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
 //	          if half is 1: then the number of positions that are stored (8)
-//	tail    = offset of the directory (8)  of the directory (8)  of the summary (8)
+//	tail    = offset of the directory (8)  the same again (8)  offset of the summary (8)
 //	          number of blocks (8)
 //	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
 //
@@ -111,7 +111,8 @@
 // # Range files
 //
 // A range file contains the states of the positions of a game with cycles. Its format is that
-// of a block file with tier 0, but each of its blocks has one slot for each hash of a range:
+// of a block file with tier 0, but without half, and each of its blocks has one slot for each hash
+// of a range:
 //
 //	file    = "TRRANGE3" … as above
 //	block   = uv(slots) plane …             nine, in the order of block.State

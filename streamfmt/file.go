@@ -138,7 +138,7 @@ func newWriter(out io.Writer, magic, spec string, tier int, more ...byte) (*Writ
 
 // Append writes packed blocks. Their ranges must be above all ranges written before.
 func (w *Writer) Append(p *Packer) error {
-	written := uint64(0) // of p.Bytes
+	written := uint64(0) // the number of bytes of p.Bytes that are written
 	for _, c := range p.Cells {
 		if err := w.enter(c.First, w.offset+c.Offset-written, uint64(c.Length), c.Sum); err != nil {
 			return err

@@ -27,8 +27,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type frameWriter struct {
 	w         io.Writer
 	head      []byte
-	offset    uint64 // of the next byte
-	directory []byte // of the pages written so far
+	offset    uint64 // the offset of the next byte
+	directory []byte // the entries of the pages written so far
 }
 
 // begin writes the head: the magic bytes, the spec of the game, and the bytes of more.

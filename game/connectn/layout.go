@@ -13,8 +13,8 @@ import (
 
 // maxLowBits limits the low part of a key: the slot table has 4 bytes for each of its
 // values. With 7 bits per column, blocks have at most 77,220 slots, which fit into a
-// core's cache. A board of ten rows has 11 bits per column: two of them, not one, because blocks
-// of one column have at most 252 slots, and the tiers would have millions of ranges.
+// core's cache. A board of ten rows has 11 bits per column. Its low part has two columns: with
+// one, a block would have at most 252 slots, and a tier millions of ranges.
 const maxLowBits = 22
 
 // layout splits a key into a range (the columns on the left) and a low part (the rightmost

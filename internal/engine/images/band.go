@@ -24,7 +24,7 @@ type band struct {
 	// In memory: the images by range.
 	entries []uint32 // slot<<8 | value
 	ranges  []uint64
-	ends    []int // of the images of each range
+	ends    []int // where the images of each range end in entries
 
 	// In a file.
 	file  store.File
@@ -190,8 +190,8 @@ func (s *sorter) cursors() []bandCursor {
 	return cursors
 }
 
-// of returns the images in a range of a band in memory.
-func (c *bandCursor) of(rng uint64) []uint32 {
+// findEntries returns the images in a range of a band in memory.
+func (c *bandCursor) findEntries(rng uint64) []uint32 {
 	if c.at == len(c.ranges) || c.ranges[c.at] != rng {
 		if c.at+1 < len(c.ranges) && c.ranges[c.at+1] == rng {
 			c.at++
@@ -274,11 +274,11 @@ func mergeAll(cursors []bandCursor, b *block.Block) error {
 	return nil
 }
 
-// merge merges the images in the range of a block into it: open positions (Reached), better scores
-// of its open positions (Scores), or positions with a value (Values).
+// merge merges the images in the range of a block into it: open positions (Reached), the scores of
+// open positions if they are better (Scores), or positions with a value (Values).
 func (c *bandCursor) merge(b *block.Block) error {
 	if c.file == nil {
-		for _, e := range c.of(b.Range) {
+		for _, e := range c.findEntries(b.Range) {
 			c.kind.merge(b, int(e>>8), byte(e))
 		}
 		return nil

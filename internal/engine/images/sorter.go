@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"errors"
 	"math/bits"
 	"slices"
@@ -84,7 +85,7 @@ func (s *sorter) add(b *block.Block) error {
 	image := s.g.Mirror(b.Range << s.g.LowBits())
 	images := s.g.LowImages(b.Low)
 	var few [128]uint32
-	slots := few[:0] // of the images, by index in images.Lows
+	slots := few[:0] // the slots of the images, by index in images.Lows
 	for range images.Lows {
 		slots = append(slots, unknown)
 	}
@@ -220,12 +221,7 @@ func (s *sorter) sorted(c *collection) *band {
 			order = append(order, uint32(row))
 		}
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		if c.ranges[a] < c.ranges[b] {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(c.ranges[a], c.ranges[b]) })
 	sorted := &band{entries: make([]uint32, c.n), ranges: make([]uint64, len(order)), ends: make([]int, len(order))}
 	at := 0
 	next := c.counts // by row, where its next image is

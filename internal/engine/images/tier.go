@@ -33,9 +33,9 @@ type Loader interface {
 // tierAhead is the number of bytes that Prepare reads ahead.
 const tierAhead = 64 << 10
 
-// NewTier returns a reader of a tier. half is nil if the tier stores all positions; ranges are those
-// with stored positions, ascending, and open returns a reader of them that reads ahead the given number
-// of bytes.
+// NewTier returns a reader of a tier. half is nil if the tier stores all positions. ranges are those
+// with stored positions, ascending. open returns a reader of them, with the number of bytes that it
+// reads ahead.
 func NewTier(half *game.Half, tier int, place Place, ranges []uint64, open func(ahead int) Loader) *Tier {
 	t := &Tier{half: half, stored: ranges, open: open, ranges: ranges}
 	if half == nil {

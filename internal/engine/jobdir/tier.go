@@ -171,7 +171,7 @@ type TierCursor struct {
 // A stream reads the blocks that differ from home by one kind of move, see Block.
 type stream struct {
 	shard  int
-	cursor *streamfmt.Cursor // of that shard; ranges ascend from shard to shard
+	cursor *streamfmt.Cursor // reads that shard; ranges ascend from shard to shard
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
@@ -218,7 +218,7 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 // call, and when Load reads the range next.
 func (c *TierCursor) Entry(i int) (streamfmt.Entry, error) {
 	shard := sort.Search(len(c.t.shards), func(n int) bool { return c.t.shards[n].before > i }) - 1
-	return c.of(0, shard).Entry(i - c.t.shards[shard].before)
+	return c.cursor(0, shard).Entry(i - c.t.shards[shard].before)
 }
 
 // Search returns the number of ranges that contain records and are below rng.
@@ -227,7 +227,7 @@ func (c *TierCursor) Search(rng uint64) (int, error) {
 	if shard < 0 {
 		return 0, nil
 	}
-	n, err := c.of(0, shard).Search(rng)
+	n, err := c.cursor(0, shard).Search(rng)
 	return c.t.shards[shard].before + n, err
 }
 
@@ -255,8 +255,8 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	return true, cursor.Read(e, b)
 }
 
-// of returns the cursor of the stream of a kind in a shard.
-func (c *TierCursor) of(kind, shard int) *streamfmt.Cursor {
+// cursor returns the cursor that the stream of a kind has for a shard.
+func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)
@@ -276,7 +276,7 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	if shard < 0 {
 		return nil, streamfmt.Entry{}, nil, nil
 	}
-	cursor := c.of(kind, shard)
+	cursor := c.cursor(kind, shard)
 	e, ok, err := cursor.Find(rng)
 	if err != nil || !ok {
 		return nil, e, nil, err

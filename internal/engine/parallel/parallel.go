@@ -52,10 +52,10 @@ type result[T, C any] struct {
 	chunk C
 }
 
-// InOrder has workers execute tasks, each of which fills a chunk, and writes the chunks in the order
-// of the tasks. next returns the next task; it is not called concurrently. There are as many chunks as
-// chunks says, which newChunk makes and which are used again. worker returns the function of one
-// worker. InOrder returns the first error, or the cause of ctx's end.
+// InOrder has workers execute tasks, each of which fills a chunk, and writes the chunks in task order.
+// next returns the next task; it is not called concurrently. chunks is the number of chunks; newChunk
+// makes one, and they are reused. worker returns the function of one worker. InOrder returns the first
+// error, or the cause of ctx's end.
 //
 // A worker takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and
 // the results of tasks with a distance of that number share a channel.

@@ -39,7 +39,7 @@ type sender struct {
 	index     *jobdir.TierCursor
 	read      int // ranges
 	rng       uint64
-	receivers []uint64 // of rng
+	receivers []uint64 // the ranges that rng sends messages to
 	at        int      // the next of them
 }
 

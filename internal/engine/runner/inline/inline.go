@@ -137,7 +137,7 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 // A blockTask is a task of a job on blocks: ranges of the output.
 type blockTask struct {
 	ranges []uint64
-	share  float64 // of the job, up to their end
+	share  float64 // the share of the job up to their end
 }
 
 // work is what the workers of a job share.
@@ -248,8 +248,8 @@ func (w *work) needs(nearMemory int) (needs, error) {
 type sections struct {
 	bits, most int
 	at         [65]uint64 // by bits: the number of the last section
-	size       [65]int    // of that section
-	largest    [65]int    // of all sections
+	size       [65]int    // the size of that section
+	largest    [65]int    // the size of the largest section
 }
 
 func newSections(bits, most int) *sections {

@@ -58,7 +58,7 @@ func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	begun := time.Now()
 	rest, err := io.ReadAll(k.stdout)
 	k.cmd.Wait()
-	if status := process.ExitStatus(k.cmd); status != 128+int(signal.(syscall.Signal)) || err != nil || time.Since(begun) > 5*time.Second {
+	if status := process.ExitStatus(k.cmd); status != 128+int(signal.(syscall.Signal)) || err != nil || time.Since(begun) > 30*time.Second {
 		t.Errorf("%v: exit status %d after %v, %v", k.cmd, status, time.Since(begun), err)
 	}
 	return string(rest), k.stderr.String()

@@ -177,7 +177,7 @@ func (term *terminal) ends(status int) {
 	go func() { done <- term.cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		term.t.Fatalf("it does not end:\n%s", term.text())
 	}
 	if got := process.ExitStatus(term.cmd); got != status {

@@ -24,7 +24,7 @@ import (
 // TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
 // written, and a board is solved.
 func TestHadoopFailOver(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{
 		HA:      true,

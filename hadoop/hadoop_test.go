@@ -30,7 +30,7 @@ import (
 // TestHadoop tests the file system on a real cluster. The tests that wait for leases to expire,
 // and those that run jobs, run in parallel at the end.
 func TestHadoop(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	t.Cleanup(cancel)
 	c := clustertest.Shared(ctx, t)
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
@@ -428,7 +428,7 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if err == nil || !strings.Contains(err.Error(), "quota") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("expected one line about a quota, found %v", err)
 	}
-	if took := time.Since(begun); took > 2*time.Minute {
+	if took := time.Since(begun); took > 10*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
@@ -461,7 +461,7 @@ func testQuotaSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if strings.Count(out, "\n") != 1 || !strings.Contains(out, "data_first9") || !strings.Contains(out, "quota") {
 		t.Errorf("expected one line about data_first9 and a quota, found %q", out)
 	}
-	if took := time.Since(begun); took > 2*time.Minute {
+	if took := time.Since(begun); took > 10*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	run(t, c, "dfsadmin", "-clrSpaceQuota", dir)

@@ -243,7 +243,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		if err == nil {
 			break
 		}
-		if !strings.Contains(string(out), store.ErrLocked.Error()) || time.Since(begun) > 3*time.Minute {
+		if !strings.Contains(string(out), store.ErrLocked.Error()) || time.Since(begun) > 10*time.Minute {
 			t.Fatalf("%v: %s", err, out)
 		}
 		time.Sleep(time.Second)

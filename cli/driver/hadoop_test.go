@@ -36,8 +36,8 @@ import (
 const (
 	// beforeLimit is the time in which the driver must refuse a run that cannot succeed,
 	// duringLimit the time in which it must report an error during a run.
-	beforeLimit = 30 * time.Second
-	duringLimit = 2 * time.Minute
+	beforeLimit = 3 * time.Minute
+	duringLimit = 15 * time.Minute
 	// silentLimit is longer than the time after which driver status calls a silent run dead.
 	silentLimit = 65 * time.Second
 )
@@ -55,7 +55,7 @@ type site struct {
 // TestHadoopDiagnosis makes the mistakes of users, and causes failures, on a real cluster. The
 // driver must report the cause each time in one line.
 func TestHadoopDiagnosis(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
 	defer cancel()
 	s := up(ctx, t)
 	before := s.applications(t)

@@ -106,7 +106,7 @@ func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App 
 // testFailure checks that Cause returns what a failed mapper wrote.
 func (c *realCluster) testFailure(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	app := c.run(ctx, t, `echo 'reporter:counter:test,seen,7' >&2; echo 'log4j:WARN none' >&2
 echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
@@ -134,7 +134,7 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 // testKill kills a job that sleeps, as soon as its application master describes it.
 func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) error, says string) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	app := c.run(ctx, t, "sleep 170")
 	for {

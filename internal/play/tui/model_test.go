@@ -856,7 +856,7 @@ func TestLate(t *testing.T) {
 	select {
 	case msg := <-done:
 		m.Update(msg)
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}
 	m.Update(moved{turn: turn, name: "3"})

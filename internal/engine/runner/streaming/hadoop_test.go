@@ -272,8 +272,8 @@ func testInterrupted(t *testing.T, s *site) {
 	took := time.Since(begun)
 	t.Logf("it ended after %.1f s: %s", took.Seconds(), out)
 	out = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`).ReplaceAllString(out, "") // progress, every ten seconds
-	if code != 130 || strings.Count(out, "\n") != 1 || took > time.Minute {
-		t.Errorf("exit status %d after %v, want 130 within a minute and one line", code, took)
+	if code != 130 || strings.Count(out, "\n") != 1 || took > 10*time.Minute {
+		t.Errorf("exit status %d after %v, want 130 within ten minutes and one line", code, took)
 	}
 	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
 	if app := apps["data_second6"]; app.State != "KILLED" {

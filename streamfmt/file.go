@@ -75,9 +75,18 @@ func (p *Packer) Add(b *block.Block) {
 func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 	before := p.Counts
 	p.Add(b)
+	all := len(balanced) > 0 // whether all records are balanced
+	for i, w := range balanced {
+		all = all && (b.Open[i]|b.Done[i])&^w == 0
+	}
 	for v, n := range before {
 		p.Stored += p.Counts[v] - n
-		p.Counts[v] += p.Counts[v] - n
+		if !all {
+			p.Counts[v] += p.Counts[v] - n
+		}
+	}
+	if all {
+		return
 	}
 	for i, w := range balanced {
 		p.Counts[0] -= uint64(bits.OnesCount64(w & b.Open[i]))

@@ -3,6 +3,7 @@ package images
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -93,18 +94,11 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
 	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
 		return func(int) error {
-			own := h.writer()
-			band, err := own.finish(h.store(ctx, take, pass.Messages(), own))
-			if err == nil && band != nil {
-				h.mu.Lock()
-				h.bands = append(h.bands, band)
-				h.mu.Unlock()
-			}
-			return err
+			own := h.writer(h.spare() / 8)
+			return h.addBand(own.finish(h.store(ctx, take, pass.Messages(), own)))
 		}
 	})
-	h.end()
-	return err
+	return errors.Join(err, h.end())
 }
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
@@ -177,7 +171,7 @@ func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
 func (h *Balanced) Reached(other Ranger) Ranger {
 	all := []Ranger{other}
 	for _, c := range h.cursors() {
-		all = append(all, c.rows())
+		all = append(all, c.ranges())
 	}
 	return union(all)
 }

@@ -9,35 +9,35 @@ import (
 	"math/bits"
 	"os"
 	"path"
+	"slices"
 	"sort"
 
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A band is sorted images, in memory or in a file. A file is read only by the process that wrote it. It
-// is a sequence of pages, each a sequence of rows. A row is the difference of its range from that of
-// the row before in the page, the length of the rest, and its images in the order of their slots: the
-// number of slots between this one and the one before, and the value, unless the kind is Reached.
-// Numbers are varints.
+// A band is sorted images: a sequence of pages, in memory or in a file, each a sequence of rows. A
+// file is read only by the process that wrote it. A row is the difference of its range from that of
+// the row before in the page, twice the length of its images, plus 1 if they are dense, and its
+// images in the order of their slots. Dense images are the words of the set of slots, in
+// little-endian order, and then the values. Others are, for each image, the number of slots between
+// it and the one before, and the value. There are no values if the kind is Reached. Numbers are
+// varints. Rows of one range are in one page.
 type band struct {
-	// In memory: the images by range.
-	entries []uint32 // slot<<8 | value
-	ranges  []uint64
-	ends    []int // where the images of each range end in entries
-
-	// In a file.
-	file  store.File
-	name  string // "": it has none
 	pages []page
+	file  store.File // nil: the pages are in memory
+	name  string     // of the file; "": it has none
 }
 
-// A page is a part of a file.
+// A page is a part of a band.
 type page struct {
 	first  uint64 // the range of its first row
-	at     int64  // offset
 	length int
-	sum    uint32 // CRC-32C
+	bytes  []byte // if it is in memory
+
+	// In a file.
+	at  int64  // offset
+	sum uint32 // CRC-32C
 }
 
 const (
@@ -49,9 +49,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A bandWriter writes a band to a file. It is created when the first page is written.
+// A bandWriter writes a band, to a file if it is large.
 type bandWriter struct {
 	s         *sorter
+	keep      int // the greatest number of bytes in memory
 	out       io.WriteCloser
 	name      string
 	at        int64
@@ -61,60 +62,109 @@ type bandWriter struct {
 	last      uint64
 }
 
-func (s *sorter) writer() *bandWriter { return &bandWriter{s: s} }
+func (s *sorter) writer(keep int) *bandWriter { return &bandWriter{s: s, keep: keep} }
+
+// isDense reports whether n images in a range of some words of slots are dense.
+func isDense(n, words int) bool { return n >= 8*words }
+
+// appendGap appends the number of slots between two images.
+func appendGap(dst []byte, gap int) []byte {
+	if gap < 0x80 {
+		return append(dst, byte(gap))
+	}
+	return binary.AppendUvarint(dst, uint64(gap))
+}
 
 // add adds a row: the slots of a set, with their values, which are ignored if the kind is Reached.
-// The range is above those before.
 func (w *bandWriter) add(rng uint64, set block.Set, val []byte) error {
-	row, next := w.row[:0], 0
-	for i, word := range set {
-		for base := i << 6; word != 0; word &= word - 1 {
-			slot := base + bits.TrailingZeros64(word)
-			if w.s.kind != Reached && val[slot] == 0 {
-				continue
+	n := set.Count()
+	if n == 0 {
+		return nil
+	}
+	row, dense, next := w.row[:0], isDense(n, len(set)), 0
+	if dense {
+		for _, word := range set {
+			row = binary.LittleEndian.AppendUint64(row, word)
+		}
+	}
+	if !dense || w.s.kind != Reached {
+		for i, word := range set {
+			for base := i << 6; word != 0; word &= word - 1 {
+				slot := base + bits.TrailingZeros64(word)
+				if !dense {
+					row = appendGap(row, slot-next)
+					next = slot + 1
+				}
+				if w.s.kind != Reached {
+					row = append(row, val[slot])
+				}
 			}
-			if gap := slot - next; gap < 0x80 {
-				row = append(row, byte(gap))
-			} else {
-				row = binary.AppendUvarint(row, uint64(gap))
-			}
-			if w.s.kind != Reached {
-				row = append(row, val[slot])
-			}
-			next = slot + 1
 		}
 	}
 	w.row = row
-	if len(row) == 0 {
-		return nil
+	return w.append(rng, formOf(len(row), dense), row)
+}
+
+// formOf returns the number of the bytes of a row and whether they are dense as one number.
+func formOf(n int, dense bool) uint32 {
+	form := uint32(n) << 1
+	if dense {
+		form |= 1
+	}
+	return form
+}
+
+// append adds a row. Its range is that of the one before, or above it.
+func (w *bandWriter) append(rng uint64, form uint32, images []byte) error {
+	if len(w.page) >= pageBytes && rng != w.last {
+		if err := w.flush(); err != nil {
+			return err
+		}
 	}
 	if len(w.page) == 0 {
 		w.first, w.last = rng, rng
 	}
 	w.page = binary.AppendUvarint(w.page, rng-w.last)
-	w.page = binary.AppendUvarint(w.page, uint64(len(row)))
-	w.page = append(w.page, row...)
+	w.page = binary.AppendUvarint(w.page, uint64(form))
+	w.page = append(w.page, images...)
 	w.last = rng
-	if len(w.page) < pageBytes {
-		return nil
-	}
-	return w.flush()
+	return nil
 }
 
 // flush writes the page.
-func (w *bandWriter) flush() (err error) {
+func (w *bandWriter) flush() error {
 	if len(w.page) == 0 {
 		return nil
 	}
+	p := page{first: w.first, length: len(w.page)}
+	if w.out == nil && len(w.page) <= w.keep {
+		w.keep -= len(w.page)
+		p.bytes = slices.Clone(w.page)
+		w.pages = append(w.pages, p)
+		w.page = w.page[:0]
+		return nil
+	}
 	if w.out == nil {
-		if err = w.create(); err != nil {
+		if err := w.create(); err != nil {
 			return err
 		}
+		for i := range w.pages {
+			if err := w.write(&w.pages[i], w.pages[i].bytes); err != nil {
+				return err
+			}
+		}
 	}
-	w.pages = append(w.pages, page{w.first, w.at, len(w.page), crc32.Checksum(w.page, castagnoli)})
-	w.at += int64(len(w.page))
-	_, err = w.out.Write(w.page)
+	err := w.write(&p, w.page)
+	w.pages = append(w.pages, p)
 	w.page = w.page[:0]
+	return err
+}
+
+// write writes a page to the file.
+func (w *bandWriter) write(p *page, bytes []byte) error {
+	p.bytes, p.at, p.sum = nil, w.at, crc32.Checksum(bytes, castagnoli)
+	w.at += int64(len(bytes))
+	_, err := w.out.Write(bytes)
 	return err
 }
 
@@ -141,13 +191,16 @@ func (w *bandWriter) create() error {
 	return nil
 }
 
-// finish completes the file if err is nil, and opens it; the band is nil if it is empty.
+// finish completes the band if err is nil, and opens its file; the band is nil if it is empty.
 func (w *bandWriter) finish(err error) (*band, error) {
 	if err == nil {
 		err = w.flush()
 	}
 	if w.out == nil {
-		return nil, err
+		if err != nil || len(w.pages) == 0 {
+			return nil, err
+		}
+		return &band{pages: w.pages}, nil
 	}
 	err = errors.Join(err, w.out.Close())
 	var fsys store.FS = store.Local{}
@@ -172,13 +225,12 @@ func (w *bandWriter) finish(err error) (*band, error) {
 type bandCursor struct {
 	*band
 	kind Kind
-	at   int // in memory: of the range that was read last
 
-	// In a file: the page that was read last, the offset of a row, and the range of the row before.
-	n     int // number of the page plus 1
-	bytes []byte
-	row   int
-	last  uint64
+	n      int // number of the page that was read last plus 1
+	bytes  []byte
+	buffer []byte // for pages of files
+	row    int    // offset of the next row
+	last   uint64 // the range of the row before
 }
 
 // cursors returns cursors of all bands.
@@ -190,77 +242,69 @@ func (s *sorter) cursors() []bandCursor {
 	return cursors
 }
 
-// findEntries returns the images in a range of a band in memory.
-func (c *bandCursor) findEntries(rng uint64) []uint32 {
-	if c.at == len(c.ranges) || c.ranges[c.at] != rng {
-		if c.at+1 < len(c.ranges) && c.ranges[c.at+1] == rng {
-			c.at++
-		} else {
-			c.at = sort.Search(len(c.ranges), func(i int) bool { return c.ranges[i] >= rng })
-		}
-	}
-	if c.at == len(c.ranges) || c.ranges[c.at] != rng {
-		return nil
-	}
-	from := 0
-	if c.at > 0 {
-		from = c.ends[c.at-1]
-	}
-	return c.entries[from:c.ends[c.at]]
-}
-
-// read reads a page of a file.
+// read reads a page.
 func (c *bandCursor) read(n int) error {
-	p := c.pages[n]
-	if cap(c.bytes) < p.length {
-		c.bytes = make([]byte, p.length)
-	}
-	c.n, c.bytes = 0, c.bytes[:p.length]
-	if _, err := c.file.ReadAt(c.bytes, p.at); err != nil {
-		return err
-	}
-	if crc32.Checksum(c.bytes, castagnoli) != p.sum {
-		return errors.New("a temporary file has changed: repeat the command")
+	p := &c.pages[n]
+	c.bytes = p.bytes
+	if c.file != nil {
+		c.n = 0
+		if cap(c.buffer) < p.length {
+			c.buffer = make([]byte, p.length)
+		}
+		c.bytes = c.buffer[:p.length]
+		if _, err := c.file.ReadAt(c.bytes, p.at); err != nil {
+			return err
+		}
+		if crc32.Checksum(c.bytes, castagnoli) != p.sum {
+			return errors.New("a temporary file has changed: repeat the command")
+		}
 	}
 	c.n, c.row, c.last = n+1, 0, p.first
 	return nil
 }
 
-// next returns the row at the offset, and the offset of the next one; ok is false at the end of the
-// page.
-func (c *bandCursor) next() (rng uint64, images []byte, end int, ok bool) {
-	if c.row == len(c.bytes) {
-		return 0, nil, 0, false
-	}
-	more, a := binary.Uvarint(c.bytes[c.row:])
-	n, b := binary.Uvarint(c.bytes[c.row+a:])
-	from := c.row + a + b
-	end = from + int(n)
-	return c.last + more, c.bytes[from:end], end, true
+// A bandRow is images in a range.
+type bandRow struct {
+	rng    uint64
+	dense  bool
+	images []byte
+	end    int // offset of the next row
 }
 
-// find returns the images in a range of a band in a file.
-func (c *bandCursor) find(rng uint64) ([]byte, error) {
+// peek returns the next row of the page; ok is false at its end.
+func (c *bandCursor) peek() (r bandRow, ok bool) {
+	if c.row == len(c.bytes) {
+		return r, false
+	}
+	more, a := binary.Uvarint(c.bytes[c.row:])
+	form, b := binary.Uvarint(c.bytes[c.row+a:])
+	from := c.row + a + b
+	end := from + int(form>>1)
+	return bandRow{c.last + more, form&1 != 0, c.bytes[from:end], end}, true
+}
+
+// skip goes to the row after r.
+func (c *bandCursor) skip(r bandRow) { c.row, c.last = r.end, r.rng }
+
+// seek goes to the first row of a range, or a row of another one.
+func (c *bandCursor) seek(rng uint64) error {
 	if n := c.n; n == 0 || rng < c.pages[n-1].first || n < len(c.pages) && rng >= c.pages[n].first {
 		n = sort.Search(len(c.pages), func(i int) bool { return c.pages[i].first > rng })
 		if n == 0 {
-			return nil, nil
+			return nil
 		}
 		if err := c.read(n - 1); err != nil {
-			return nil, err
+			return err
 		}
 	} else if rng <= c.last {
 		c.row, c.last = 0, c.pages[n-1].first
 	}
 	for {
-		at, images, end, ok := c.next()
-		if !ok || at > rng {
-			return nil, nil
+		r, ok := c.peek()
+		if !ok || r.rng >= rng {
+			return nil
 		}
-		if at == rng {
-			return images, nil
-		}
-		c.row, c.last = end, at
+		c.skip(r)
 	}
 }
 
@@ -277,16 +321,25 @@ func mergeAll(cursors []bandCursor, b *block.Block) error {
 // merge merges the images in the range of a block into it: open positions (Reached), the scores of
 // open positions if they are better (Scores), or positions with a value (Values).
 func (c *bandCursor) merge(b *block.Block) error {
-	if c.file == nil {
-		for _, e := range c.findEntries(b.Range) {
-			c.kind.merge(b, int(e>>8), byte(e))
-		}
-		return nil
-	}
-	images, err := c.find(b.Range)
-	if err != nil {
+	if err := c.seek(b.Range); err != nil {
 		return err
 	}
+	for {
+		r, ok := c.peek()
+		if !ok || r.rng != b.Range {
+			return nil
+		}
+		c.skip(r)
+		if r.dense {
+			c.kind.mergeDense(b, r.images)
+		} else {
+			c.kind.mergeSparse(b, r.images)
+		}
+	}
+}
+
+// mergeSparse merges images that are not dense into b.
+func (k Kind) mergeSparse(b *block.Block, images []byte) {
 	for slot, i := 0, 0; i < len(images); slot++ {
 		gap := int(images[i])
 		i++
@@ -295,48 +348,60 @@ func (c *bandCursor) merge(b *block.Block) error {
 			gap, i = int(long), i-1+n
 		}
 		slot += gap
-		value := byte(0)
-		if c.kind != Reached {
-			value = images[i]
-			i++
+		if k == Reached {
+			b.Open.Add(slot)
+			continue
 		}
-		c.kind.merge(b, slot, value)
+		k.merge(b, slot, images[i])
+		i++
 	}
-	return nil
 }
 
-// merge merges an image into b.
-func (k Kind) merge(b *block.Block, slot int, value byte) {
-	switch k {
-	case Reached:
-		b.Open.Add(slot)
-	case Scores:
-		if b.Open.Has(slot) {
-			b.Val[slot] = max(b.Val[slot], value)
+// mergeDense merges dense images into b.
+func (k Kind) mergeDense(b *block.Block, images []byte) {
+	words := block.Words(len(b.Low))
+	values := images[8*words:]
+	for i := range words {
+		word := binary.LittleEndian.Uint64(images[8*i:])
+		if k == Reached {
+			b.Open[i] |= word
+			continue
 		}
-	case Values:
+		for ; word != 0; word &= word - 1 {
+			k.merge(b, i<<6+bits.TrailingZeros64(word), values[0])
+			values = values[1:]
+		}
+	}
+}
+
+// merge merges an image with a value into b.
+func (k Kind) merge(b *block.Block, slot int, value byte) {
+	if k == Values {
 		b.Done.Add(slot)
 		b.Val[slot] = value
+	} else if b.Open.Has(slot) {
+		b.Val[slot] = max(b.Val[slot], value)
 	}
 }
 
-// rows returns the ranges of a band.
-func (c *bandCursor) rows() Ranger {
-	if c.file == nil {
-		return List(c.ranges)
-	}
+// ranges returns the ranges of a band.
+func (c *bandCursor) ranges() Ranger {
 	return func() (rng uint64, ok bool, err error) {
 		for {
-			rng, _, end, ok := c.next()
-			if ok {
-				c.row, c.last = end, rng
-				return rng, true, nil
+			r, ok := c.peek()
+			if !ok {
+				if c.n == len(c.pages) {
+					return 0, false, nil
+				}
+				if err := c.read(c.n); err != nil {
+					return 0, false, err
+				}
+				continue
 			}
-			if c.n == len(c.pages) {
-				return 0, false, nil
-			}
-			if err := c.read(c.n); err != nil {
-				return 0, false, err
+			again := c.row > 0 && r.rng == c.last // a range that was returned before
+			c.skip(r)
+			if !again {
+				return r.rng, true, nil
 			}
 		}
 	}

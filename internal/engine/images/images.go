@@ -1,9 +1,9 @@
 // Package images computes the mirror images of the positions of a tier, for games that store
 // half of their positions (game.Halved). An image has another range and another slot than its
 // position, so this is a transposition of the tier: ranges become slots, and slots ranges. It is
-// made like the shuffle of a MapReduce job: images are collected in memory, and when there are too
-// many, they are sorted by range and written to a file, a band. A reader of a range merges what all
-// bands have of it.
+// made like the shuffle of a MapReduce job: positions are collected in memory, and when there are too
+// many, their images are sorted by range and written to a file, a band. A reader of a range merges
+// what all bands have of it.
 package images
 
 import (

@@ -113,7 +113,7 @@ func (m copied) of(rng uint64) *block.Block {
 // places are a place with enough memory, and two with so little that there are several bands: a
 // directory, and that for temporary files.
 func places(t *testing.T) []Place {
-	const little = chunkLen*entryMemory + 4000
+	const little = 4*chunkBytes + 4000
 	return []Place{{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}, {FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little}, {Name: "c", Memory: little}}
 }
 

@@ -2,8 +2,9 @@ package images
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
-	"math/bits"
+	"math"
 	"slices"
 	"sync"
 
@@ -25,15 +26,13 @@ type Place struct {
 }
 
 const (
-	// entryMemory is the memory of an image: twice, because images are collected while others are
-	// sorted, and in the order of ranges.
-	entryMemory = 2*8 + 4
-	// rowMemory is the memory of a range in a band: its entries in slices and in a map.
-	rowMemory = 80
-	// chunkLen is the number of images in a piece of memory.
-	chunkLen = 1 << 13
+	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
+	rowMemory    = 48
+	columnMemory = 16
+	// chunkBytes is the number of bytes of a piece of memory for rows.
+	chunkBytes = 64 << 10
 	// Least is the least number of bytes that images take.
-	Least = 4 * chunkLen * entryMemory
+	Least = 16 * chunkBytes
 )
 
 // A sorter sorts images by range. It is safe for concurrent use.
@@ -44,9 +43,10 @@ type sorter struct {
 	place Place
 
 	sorting sync.Mutex // held while a band is sorted, before mu
+	sorted  transposed // guarded by sorting: the last one, whose memory is used again
 	mu      sync.Mutex // guards the fields below
 	filling collection
-	free    []*[chunkLen]entry
+	free    [][]byte // pieces of memory
 	bands   []*band
 	files   int
 }
@@ -56,25 +56,31 @@ func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
 	return &sorter{g: g, tier: tier, kind: kind, place: place}
 }
 
-// An entry is an image.
-type entry struct {
-	row  uint32 // its range
-	slot uint32 // slot<<8 | value
-}
-
-// A collection has images in the order in which they were added.
+// A collection has the selected positions of blocks, by the ranges of their images.
 type collection struct {
-	chunks []*[chunkLen]entry
-	n      int // entries
-	size   int // bytes of rows and tables
-	row    map[uint64]uint32
-	ranges []uint64 // by row
-	counts []int    // by row, the number of images
-	tables map[rowsKey][]uint32
+	classes map[rowsKey]*class
+	images  int
+	memory  int      // bytes that it takes, and its images in a band
+	chunks  [][]byte // pieces of memory
+	left    []byte   // the rest of the last one
 }
 
-// unknown is the slot of an image that has not been computed.
-const unknown = ^uint32(0)
+// A class has the blocks whose images are in the same ranges. It is a matrix: a row is a block, a
+// column is a slot. All images of a column are in one range, so the transposed matrix has the images
+// by range.
+type class struct {
+	images *game.LowImages
+	high   uint64 // the part of the range of an image that its slot does not determine
+	rows   []blockRow
+}
+
+// A blockRow is the selected positions of a block.
+type blockRow struct {
+	low uint32 // the part of the low part of an image that its slot does not determine
+	// bytes are the words of the set of slots, in little-endian order, and then the values by slot,
+	// unless the kind is Reached.
+	bytes []byte
+}
 
 // add adds the images of the selected positions of a block.
 func (s *sorter) add(b *block.Block) error {
@@ -82,64 +88,47 @@ func (s *sorter) add(b *block.Block) error {
 	if of == nil {
 		return nil
 	}
-	image := s.g.Mirror(b.Range << s.g.LowBits())
-	images := s.g.LowImages(b.Low)
-	var few [128]uint32
-	slots := few[:0] // the slots of the images, by index in images.Lows
-	for range images.Lows {
-		slots = append(slots, unknown)
-	}
 	from, without := b.Open, block.Set(nil)
 	if s.kind == Values {
 		from = b.Done
 		_, without = s.g.Stored(s.tier, b.Range)
 	}
+	var few [64]uint64
+	selected := append(block.Set(few[:0]), from...)
+	selected.Intersect(selected, of)
+	for i, w := range without {
+		selected[i] &^= w
+	}
+	n := selected.Count()
+	if n == 0 {
+		return nil
+	}
+	image := s.g.Mirror(b.Range << s.g.LowBits())
+	key := rowsKey{&b.Low[0], image >> s.g.LowBits()}
+	size := 8 * len(selected)
+	if s.kind != Reached {
+		size += len(b.Low)
+	}
 
 	s.mu.Lock()
 	c := &s.filling
-	high := image >> s.g.LowBits()
-	rows := c.table(rowsKey{&b.Low[0], high}, len(images.Ranges))
-	for i, w := range from {
-		w &= of[i]
-		if without != nil {
-			w &^= without[i]
+	in := c.classes[key]
+	if in == nil {
+		if c.classes == nil {
+			c.classes = make(map[rowsKey]*class)
 		}
-		if w == 0 {
-			continue
-		}
-		for c.n+64 > len(c.chunks)*chunkLen {
-			c.chunks = append(c.chunks, s.chunk())
-		}
-		for ; w != 0; w &= w - 1 {
-			slot := i<<6 + bits.TrailingZeros64(w)
-			value := uint32(0)
-			if s.kind != Reached {
-				if value = uint32(b.Val[slot]); value == 0 {
-					continue
-				}
-			}
-			part := images.Range[slot]
-			row := rows[part]
-			if row == 0 {
-				rng := high | images.Ranges[part]
-				s.g.Halved.Low(s.tier, rng) // so that Slot can be called
-				row = c.rowOf(rng)
-				rows[part] = row
-			}
-			which := uint16(0)
-			if images.Low != nil {
-				which = images.Low[slot]
-			}
-			at := slots[which]
-			if at == unknown {
-				at = uint32(s.g.Slot(uint32(image)&(1<<s.g.LowBits()-1)|images.Lows[which])) << 8
-				slots[which] = at
-			}
-			c.chunks[c.n/chunkLen][c.n%chunkLen] = entry{row, at | value}
-			c.n++
-			c.counts[row]++
-		}
+		in = &class{images: s.g.LowImages(b.Low), high: key.high}
+		c.classes[key] = in
+		c.memory += columnMemory * len(b.Low)
 	}
+	row := blockRow{uint32(image) & (1<<s.g.LowBits() - 1), s.take(size)}
+	for i, w := range selected {
+		binary.LittleEndian.PutUint64(row.bytes[8*i:], w)
+	}
+	copy(row.bytes[8*len(selected):], b.Val)
+	in.rows = append(in.rows, row)
+	c.images += n
+	c.memory += rowMemory + size + n*s.kind.size()
 	full := s.full(c)
 	s.mu.Unlock()
 	if full {
@@ -148,45 +137,37 @@ func (s *sorter) add(b *block.Block) error {
 	return nil
 }
 
-// full reports whether a collection should be written to a file.
-func (s *sorter) full(c *collection) bool {
-	return c.n*entryMemory+c.size > s.place.Memory-chunkLen*entryMemory
-}
-
-// chunk returns memory for images.
-func (s *sorter) chunk() *[chunkLen]entry {
-	if n := len(s.free); n > 0 {
-		last := s.free[n-1]
-		s.free = s.free[:n-1]
-		return last
+// size returns the number of bytes of most images in a band.
+func (k Kind) size() int {
+	if k == Reached {
+		return 1
 	}
-	return new([chunkLen]entry)
+	return 2
 }
 
-// table returns the rows of the images of a list of low parts; 0: not known yet.
-func (c *collection) table(key rowsKey, n int) []uint32 {
-	rows := c.tables[key]
-	if rows == nil {
-		if c.tables == nil {
-			c.tables, c.row = make(map[rowsKey][]uint32), make(map[uint64]uint32)
-			c.ranges, c.counts = make([]uint64, 1), make([]int, 1) // rows begin with 1
+// spare returns the memory for images, without that of pieces that are not full.
+func (s *sorter) spare() int { return s.place.Memory - 4*chunkBytes }
+
+// full reports whether a collection should be written to a file: another one may be filled while it
+// is sorted.
+func (s *sorter) full(c *collection) bool { return 2*c.memory > s.spare() }
+
+// take returns memory for a row.
+func (s *sorter) take(n int) []byte {
+	c := &s.filling
+	if n > chunkBytes {
+		return make([]byte, n)
+	}
+	if n > len(c.left) {
+		if last := len(s.free) - 1; last >= 0 {
+			c.left, s.free = s.free[last], s.free[:last]
+		} else {
+			c.left = make([]byte, chunkBytes)
 		}
-		rows = make([]uint32, n)
-		c.tables[key] = rows
-		c.size += 4 * n
+		c.chunks = append(c.chunks, c.left)
 	}
-	return rows
-}
-
-// rowOf returns the row of a range.
-func (c *collection) rowOf(rng uint64) uint32 {
-	row, ok := c.row[rng]
-	if !ok {
-		row = uint32(len(c.ranges))
-		c.row[rng] = row
-		c.ranges, c.counts = append(c.ranges, rng), append(c.counts, 0)
-		c.size += rowMemory
-	}
+	row := c.left[:n:n]
+	c.left = c.left[n:]
 	return row
 }
 
@@ -196,82 +177,53 @@ func (s *sorter) spill() error {
 	defer s.sorting.Unlock()
 	s.mu.Lock()
 	c := s.filling
-	if c.n == 0 || !s.full(&c) {
+	if !s.full(&c) {
 		s.mu.Unlock()
 		return nil
 	}
 	s.filling = collection{}
 	s.mu.Unlock()
-	band, err := s.write(s.sorted(&c))
-	if err != nil {
-		return err
-	}
+	err := s.sort(&c, 0)
 	s.mu.Lock()
-	s.bands = append(s.bands, band)
 	s.free = append(s.free, c.chunks...)
 	s.mu.Unlock()
-	return nil
+	return err
 }
 
-// sorted returns the images of a collection as a band in memory.
-func (s *sorter) sorted(c *collection) *band {
-	order := make([]uint32, 0, len(c.ranges))
-	for row := 1; row < len(c.ranges); row++ {
-		if c.counts[row] > 0 {
-			order = append(order, uint32(row))
-		}
+// sort makes a band of the images of a collection, of which up to keep bytes stay in memory.
+func (s *sorter) sort(c *collection, keep int) error {
+	t := &s.sorted
+	t.columns, t.bytes = t.columns[:0], slices.Grow(t.bytes[:0], c.images*s.kind.size())
+	for _, of := range c.classes {
+		t.add(s, of)
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(c.ranges[a], c.ranges[b]) })
-	sorted := &band{entries: make([]uint32, c.n), ranges: make([]uint64, len(order)), ends: make([]int, len(order))}
-	at := 0
-	next := c.counts // by row, where its next image is
-	for i, row := range order {
-		n := c.counts[row]
-		sorted.ranges[i], next[row] = c.ranges[row], at
-		at += n
-		sorted.ends[i] = at
-	}
-	for i, left := 0, c.n; left > 0; i++ {
-		for _, e := range c.chunks[i][:min(left, chunkLen)] {
-			sorted.entries[next[e.row]] = e.slot
-			next[e.row]++
-		}
-		left -= chunkLen
-	}
-	return sorted
-}
-
-// write writes a band in memory to a file.
-func (s *sorter) write(from *band) (_ *band, err error) {
-	w := s.writer()
-	var set block.Set
-	var val []byte
-	begin := 0
-	for i, rng := range from.ranges {
-		n := len(s.g.Halved.Low(s.tier, rng))
-		if n > len(val) {
-			set, val = make(block.Set, block.Words(n)), make([]byte, n)
-		}
-		words := set[:block.Words(n)]
-		clear(words)
-		for _, e := range from.entries[begin:from.ends[i]] {
-			words.Add(int(e >> 8))
-			val[e>>8] = byte(e)
-		}
-		begin = from.ends[i]
-		if err = w.add(rng, words, val); err != nil {
+	slices.SortFunc(t.columns, func(a, b column) int { return cmp.Compare(a.rng, b.rng) })
+	w, err := s.writer(keep), error(nil)
+	for _, of := range t.columns {
+		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {
 			break
 		}
 	}
-	return w.finish(err)
+	return s.addBand(w.finish(err))
+}
+
+// addBand adds a band that was written, unless it is nil.
+func (s *sorter) addBand(band *band, err error) error {
+	if err == nil && band != nil {
+		s.mu.Lock()
+		s.bands = append(s.bands, band)
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // end ends adding. The images that were added last stay in memory.
-func (s *sorter) end() {
-	if s.filling.n > 0 {
-		s.bands = append(s.bands, s.sorted(&s.filling))
-	}
+func (s *sorter) end() error {
+	c := s.filling
 	s.filling, s.free = collection{}, nil
+	err := s.sort(&c, math.MaxInt)
+	s.sorted = transposed{}
+	return err
 }
 
 // Len returns the number of bands, after Prepare.
@@ -288,7 +240,9 @@ func (s *sorter) Memory() (n int) {
 		return 0
 	}
 	for _, b := range s.bands {
-		n += 4*len(b.entries) + 16*len(b.ranges)
+		for _, p := range b.pages {
+			n += len(p.bytes)
+		}
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -68,7 +69,7 @@ func (t *Tier) Prepare(ctx context.Context) error {
 				return err
 			}
 		})
-		t.end()
+		t.err = errors.Join(t.err, t.end())
 	})
 	return t.err
 }

@@ -103,10 +103,10 @@ func Fastest() *Rates {
 	return &Rates{
 		Version:  RatesVersion,
 		Machine:  "a quiet virtual machine of 2 cores and 24 GiB",
-		Measured: day(2026, time.November, 23),
+		Measured: day(2026, time.November, 24),
 		Cores:    2,
 		// Fitted to the boards listed in docs/plan.md.
-		Blocks: BlockRates{Start: 0.02, Tier: 0.0009, Value: 10.3, Slot: 4, Range: 3700, Table: 3},
+		Blocks: BlockRates{Start: 0.02, Tier: 0.0012, Value: 1.7, Slot: 7, Range: 6900, Image: 48, Table: 7.9},
 		Lists:  ListRates{Tier: 0.0018, Position: 500, Move: 62, Far: 370},
 		States: StateRates{Position: 135, Move: 560},
 		// 6×6: 3,000 s of CPU time in 1,604 s on two cores.

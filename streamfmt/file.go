@@ -50,8 +50,8 @@ func (c *Counts) Total() uint64 {
 type Packer struct {
 	Bytes  []byte
 	Cells  []Cell // their offsets are relative to Bytes; both keys of a block are its range
-	Counts Counts // records of the blocks, see AddHalf
-	Stored uint64 // records that are stored; counted by AddHalf
+	Counts Counts // records of the blocks, except those in Twice
+	Twice  Counts // records that count twice, see AddHalf
 
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
@@ -59,39 +59,39 @@ type Packer struct {
 
 // Reset empties p.
 func (p *Packer) Reset() {
-	p.Bytes, p.Cells, p.Counts, p.Stored = p.Bytes[:0], p.Cells[:0], Counts{}, 0
+	p.Bytes, p.Cells, p.Counts, p.Twice = p.Bytes[:0], p.Cells[:0], Counts{}, Counts{}
 	clear(p.values)
 }
 
 // Add packs b, which must contain at least one record.
-func (p *Packer) Add(b *block.Block) {
+func (p *Packer) Add(b *block.Block) { p.add(b, &p.Counts) }
+
+func (p *Packer) add(b *block.Block, counts *Counts) {
 	from := len(p.Bytes)
-	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
+	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(counts))
 	p.end(Cell{First: b.Range, Last: b.Range}, from)
 }
 
 // AddHalf packs b, of a tier that stores half of its positions. Each record counts twice, for
 // itself and its mirror image, except the balanced ones, whose mirror images are stored.
 func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
-	before := p.Counts
-	p.Add(b)
 	all := len(balanced) > 0 // whether all records are balanced
 	for i, w := range balanced {
 		all = all && (b.Open[i]|b.Done[i])&^w == 0
 	}
-	for v, n := range before {
-		p.Stored += p.Counts[v] - n
-		if !all {
-			p.Counts[v] += p.Counts[v] - n
-		}
-	}
 	if all {
+		p.Add(b)
 		return
 	}
+	p.add(b, &p.Twice)
 	for i, w := range balanced {
-		p.Counts[0] -= uint64(bits.OnesCount64(w & b.Open[i]))
+		open := uint64(bits.OnesCount64(w & b.Open[i]))
+		p.Twice[0] -= open
+		p.Counts[0] += open
 		for w &= b.Done[i]; w != 0; w &= w - 1 {
-			p.Counts[b.Val[i<<6+bits.TrailingZeros64(w)]]--
+			v := b.Val[i<<6+bits.TrailingZeros64(w)]
+			p.Twice[v]--
+			p.Counts[v]++
 		}
 	}
 }
@@ -165,7 +165,9 @@ func (w *Writer) Append(p *Packer) error {
 		}
 	}
 	w.counts.Add(&p.Counts)
-	w.stored += p.Stored
+	w.counts.Add(&p.Twice)
+	w.counts.Add(&p.Twice)
+	w.stored += p.Counts.Total() + p.Twice.Total()
 	return w.write(p.Bytes[written:])
 }
 

@@ -57,7 +57,7 @@ func (l *layout) Stored(tier int, rng uint64) (stored, balanced block.Set) {
 	r, first := l.rules, l.rules.width-l.columns
 	a, b := r.halvesOf(rng<<l.LowBits(), 0, first)
 	if l.columns <= r.width/2 {
-		all := l.halfSets(s, 0, func(uint64) (bool, bool) { return true, true }).stored
+		all := l.halfSets(s, 0).stored
 		for c := range first {
 			n, _ := pieces(r.column(rng<<l.LowBits(), c))
 			tier -= n
@@ -70,27 +70,23 @@ func (l *layout) Stored(tier int, rng uint64) (stored, balanced block.Set) {
 		}
 		return all, all
 	}
-	sets := l.halfSets(s, a, func(low uint64) (bool, bool) {
-		la, lb := r.halvesOf(low, first, r.width)
-		return a+la <= lb, a+la == lb
-	})
+	sets := l.halfSets(s, a)
 	return sets.stored, sets.balanced
 }
 
 // halfSets returns the sets of a space for a number of pieces in the left half of the range, and
-// makes them the first time.
-func (l *layout) halfSets(s *space, a int, of func(low uint64) (stored, balanced bool)) *halfSets {
+// makes them the first time. If all low columns belong to the right half, all slots are stored.
+func (l *layout) halfSets(s *space, a int) *halfSets {
 	if sets := s.halves[a].Load(); sets != nil {
 		return sets
 	}
 	words := block.Words(len(s.low))
 	sets := &halfSets{make(block.Set, words), make(block.Set, words)}
-	for slot, low := range s.low {
-		stored, balanced := of(uint64(low))
-		if stored {
+	for slot := range s.low {
+		if s.more == nil || a <= int(s.more[slot]) {
 			sets.stored.Add(slot)
 		}
-		if balanced {
+		if s.more != nil && a == int(s.more[slot]) {
 			sets.balanced.Add(slot)
 		}
 	}

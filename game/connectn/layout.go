@@ -57,6 +57,8 @@ type end struct {
 type space struct {
 	once sync.Once
 	low  []uint32
+	// more is, by slot, by how many pieces the right half has more than the left half.
+	more []int8
 	// halves are by the number of pieces that the range has in the left half, see Stored.
 	halves []atomic.Pointer[halfSets]
 
@@ -139,6 +141,13 @@ func (l *layout) space(all, x int) *space {
 		s.low = make([]uint32, 0, int(l.rules.ways(l.columns, all)*choose(all, x)))
 		s.halves = make([]atomic.Pointer[halfSets], (l.rules.width-l.columns)*l.rules.height+1)
 		l.fill(s, 0, l.columns, all, x)
+		if l.columns > l.rules.width/2 {
+			s.more = make([]int8, len(s.low))
+			for slot, low := range s.low {
+				a, b := l.rules.halvesOf(uint64(low), l.rules.width-l.columns, l.rules.width)
+				s.more[slot] = int8(b - a)
+			}
+		}
 	})
 	return s
 }

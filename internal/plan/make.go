@@ -182,14 +182,15 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	won := w.wonLater()
 	for i := range w.tiers {
 		t := &w.tiers[i]
-		of := t.Tier // what the jobs compute
+		of, images := t.Tier, 0.0 // what the jobs compute
 		bits := valueBits(of.Positions/max(1, min(of.Cells, of.Positions)), last-i, won[i])
 		if half := game.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
 			t.stored, t.kept = stored.Positions, halfTimes*keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
 			if where.Runner == Inline { // then the jobs compute only what the table stores
 				balanced := 2*stored.Positions - of.Positions
-				t.images = imageBytes * max(0, balanced*(1-of.Won/max(1, of.Positions)))
+				images = max(0, balanced*(1-of.Won/max(1, of.Positions)))
+				t.images = imageBytes * images
 				of = stored
 			}
 		}
@@ -206,7 +207,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		if i == last {
 			t.work = values
 		}
-		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells)
+		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells+r.Blocks.Image*images)
 		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells}
 		if i > 0 {
 			before := &w.tiers[i-1]

@@ -13,7 +13,7 @@ const (
 	sharedMemory = 74e6
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes.
-	imageMemory  = 3
+	imageMemory  = 4
 	imagesMemory = 110e6
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
 	// of the indexes that a job reads and writes.

@@ -9,7 +9,7 @@ import (
 
 // RatesVersion is the version of Rates. Rates of another version belong to another model and
 // must be measured again.
-const RatesVersion = 2
+const RatesVersion = 3
 
 // Rates are the speeds of a machine, and of a cluster. CPU rates are those of one core; rates
 // in bytes are those of the complete machine.
@@ -41,6 +41,7 @@ type BlockRates struct {
 	Value float64 `json:"value_bit_cpu_ns"`  // per position and bit of its value
 	Slot  float64 `json:"slot_cpu_ns"`       // per slot in words of bitmaps that are not empty
 	Range float64 `json:"range_cpu_ns"`      // per range that contains positions
+	Image float64 `json:"image_cpu_ns"`      // per position that gets a mirror image
 	Table float64 `json:"table_byte_cpu_ns"` // per byte of the tables for the moves
 }
 
@@ -102,10 +103,10 @@ func Fastest() *Rates {
 	return &Rates{
 		Version:  RatesVersion,
 		Machine:  "a quiet virtual machine of 2 cores and 24 GiB",
-		Measured: day(2026, time.November, 23),
+		Measured: day(2026, time.November, 24),
 		Cores:    2,
 		// Fitted to the boards listed in docs/plan.md.
-		Blocks: BlockRates{Start: 0.02, Tier: 0.0009, Value: 10.3, Slot: 4, Range: 3700, Table: 3},
+		Blocks: BlockRates{Start: 0.02, Tier: 0.0012, Value: 1.7, Slot: 7, Range: 6900, Image: 48, Table: 7.9},
 		Lists:  ListRates{Tier: 0.0018, Position: 500, Move: 62, Far: 370},
 		States: StateRates{Position: 135, Move: 560},
 		// 6×6: 3,000 s of CPU time in 1,604 s on two cores.
@@ -125,7 +126,7 @@ func Fastest() *Rates {
 // cpu returns the CPU rates of one process.
 func (r *Rates) cpu() []*float64 {
 	b, l, s := &r.Blocks, &r.Lists, &r.States
-	return []*float64{&b.Start, &b.Tier, &b.Value, &b.Slot, &b.Range, &b.Table, &l.Tier, &l.Position, &l.Move, &l.Far, &s.Position, &s.Move}
+	return []*float64{&b.Start, &b.Tier, &b.Value, &b.Slot, &b.Range, &b.Image, &b.Table, &l.Tier, &l.Position, &l.Move, &l.Far, &s.Position, &s.Move}
 }
 
 // Check returns an error if rates that were read are invalid.
@@ -147,7 +148,7 @@ func (r *Rates) Check() error {
 	}{
 		{"blocks.start_cpu_s", r.Blocks.Start, false}, {"blocks.tier_cpu_s", r.Blocks.Tier, false},
 		{"blocks.value_bit_cpu_ns", r.Blocks.Value, true}, {"blocks.slot_cpu_ns", r.Blocks.Slot, false},
-		{"blocks.range_cpu_ns", r.Blocks.Range, false}, {"blocks.table_byte_cpu_ns", r.Blocks.Table, false},
+		{"blocks.range_cpu_ns", r.Blocks.Range, false}, {"blocks.image_cpu_ns", r.Blocks.Image, false}, {"blocks.table_byte_cpu_ns", r.Blocks.Table, false},
 		{"lists.tier_cpu_s", r.Lists.Tier, false}, {"lists.position_cpu_ns", r.Lists.Position, true},
 		{"lists.move_cpu_ns", r.Lists.Move, true}, {"lists.far_cpu_ns", r.Lists.Far, true},
 		{"states.position_cpu_ns", r.States.Position, true}, {"states.move_cpu_ns", r.States.Move, true},

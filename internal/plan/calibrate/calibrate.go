@@ -299,7 +299,7 @@ func fitBlocks(r *plan.Rates, boards [3]took, counts [3]*count.Counts) error {
 		planned += all
 	}
 	times := within(measured / planned)
-	for _, rate := range []*float64{&base.Start, &base.Value, &base.Slot, &base.Range, &base.Table} {
+	for _, rate := range []*float64{&base.Start, &base.Value, &base.Slot, &base.Range, &base.Image, &base.Table} {
 		*rate *= times
 	}
 	r.Blocks = base

@@ -28,7 +28,7 @@ func TestFit(t *testing.T) {
 	truth := plan.Fastest()
 	b := &truth.Blocks
 	b.Tier = 0.004
-	for _, rate := range []*float64{&b.Start, &b.Value, &b.Slot, &b.Range, &b.Table} {
+	for _, rate := range []*float64{&b.Start, &b.Value, &b.Slot, &b.Range, &b.Image, &b.Table} {
 		*rate *= 2
 	}
 	var boards [3]took

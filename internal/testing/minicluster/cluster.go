@@ -47,8 +47,8 @@ import (
 const Version = "3.4.2"
 
 // DefaultTimeout is how long daemons may take until they are ready. They need some 12 s on two
-// idle cores.
-const DefaultTimeout = 120 * time.Second
+// idle cores; beside other work, minutes.
+const DefaultTimeout = 10 * time.Minute
 
 // logLines is the number of log lines that an error contains.
 const logLines = 15

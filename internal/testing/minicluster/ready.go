@@ -17,7 +17,7 @@ import (
 
 const (
 	readyPoll   = 200 * time.Millisecond
-	httpTimeout = 10 * time.Second
+	httpTimeout = time.Minute
 )
 
 // errSlow is the cause of a context that has ended because the time is up.

@@ -26,7 +26,7 @@ import (
 type band struct {
 	pages []page
 	file  store.File // nil: the pages are in memory
-	name  string     // of the file; "": it has none
+	name  string     // the name of the file; empty if it has none
 }
 
 // A page is a part of a band.
@@ -136,35 +136,35 @@ func (w *bandWriter) flush() error {
 	if len(w.page) == 0 {
 		return nil
 	}
-	p := page{first: w.first, length: len(w.page)}
-	if w.out == nil && len(w.page) <= w.keep {
-		w.keep -= len(w.page)
-		p.bytes = slices.Clone(w.page)
-		w.pages = append(w.pages, p)
-		w.page = w.page[:0]
-		return nil
-	}
+	w.pages = append(w.pages, page{first: w.first, length: len(w.page), bytes: w.page})
+	unwritten := w.pages[len(w.pages)-1:]
 	if w.out == nil {
+		if len(w.page) <= w.keep {
+			w.keep -= len(w.page)
+			unwritten[0].bytes = slices.Clone(w.page)
+			w.page = w.page[:0]
+			return nil
+		}
 		if err := w.create(); err != nil {
 			return err
 		}
-		for i := range w.pages {
-			if err := w.write(&w.pages[i], w.pages[i].bytes); err != nil {
-				return err
-			}
+		unwritten = w.pages
+	}
+	for i := range unwritten {
+		if err := w.write(&unwritten[i]); err != nil {
+			return err
 		}
 	}
-	err := w.write(&p, w.page)
-	w.pages = append(w.pages, p)
 	w.page = w.page[:0]
-	return err
+	return nil
 }
 
-// write writes a page to the file.
-func (w *bandWriter) write(p *page, bytes []byte) error {
-	p.bytes, p.at, p.sum = nil, w.at, crc32.Checksum(bytes, castagnoli)
-	w.at += int64(len(bytes))
-	_, err := w.out.Write(bytes)
+// write writes a page to the file, and drops it from memory.
+func (w *bandWriter) write(p *page) error {
+	p.at, p.sum = w.at, crc32.Checksum(p.bytes, castagnoli)
+	w.at += int64(p.length)
+	_, err := w.out.Write(p.bytes)
+	p.bytes = nil
 	return err
 }
 

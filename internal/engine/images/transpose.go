@@ -26,30 +26,14 @@ type column struct {
 // add adds the images of a class.
 func (t *transposed) add(s *sorter, of *class) {
 	slices.SortFunc(of.rows, func(a, b blockRow) int { return cmp.Compare(a.low, b.low) }) // so that slots ascend in each column
-	groups := (len(of.rows) + 63) / 64
-	tiles, slots := make([][64]uint64, groups), make([]int, len(of.rows))
+	tiles, slots := make([][64]uint64, (len(of.rows)+63)/64), make([]int, len(of.rows))
 	words := block.Words(len(of.images.Range))
 	last := -1 // the index in Lows that slots belongs to
 	for w := range words {
-		taken := uint64(0)
-		for i := range tiles {
-			clear(tiles[i][:])
-		}
-		for i, row := range of.rows {
-			word := binary.LittleEndian.Uint64(row.bytes[8*w:])
-			tiles[i/64][i%64] = word
-			taken |= word
-		}
-		if taken == 0 {
-			continue
-		}
-		for i := range tiles {
-			transpose(&tiles[i])
-		}
-		for ; taken != 0; taken &= taken - 1 {
+		for taken := of.load(tiles, w); taken != 0; taken &= taken - 1 {
 			k := bits.TrailingZeros64(taken)
 			slot := w<<6 + k
-			rng, begin := of.high|of.images.Ranges[of.images.Range[slot]], len(t.bytes)
+			rng := of.high | of.images.Ranges[of.images.Range[slot]]
 			there := block.Words(len(s.g.Halved.Low(s.tier, rng))) // after that, Slot can be called
 			which := 0
 			if of.images.Low != nil {
@@ -61,37 +45,67 @@ func (t *transposed) add(s *sorter, of *class) {
 				}
 				last = which
 			}
-			n := 0
-			for i := range tiles {
-				n += bits.OnesCount64(tiles[i][k])
-			}
 			val := 8*words + slot
-			t.bytes = slices.Grow(t.bytes, 8*there+n*s.kind.size())
-			dense, next := isDense(n, there), 0
-			var set []byte
-			if dense {
-				set = t.bytes[begin : begin+8*there]
-				clear(set)
-				t.bytes = t.bytes[:begin+len(set)]
+			if s.kind == Reached {
+				val = 0
 			}
-			for i := range tiles {
-				for word := tiles[i][k]; word != 0; word &= word - 1 {
-					row := i<<6 + bits.TrailingZeros64(word)
-					at := slots[row]
-					if dense {
-						set[at>>3] |= 1 << (at & 7)
-					} else {
-						t.bytes = appendGap(t.bytes, at-next)
-						next = at + 1
-					}
-					if s.kind != Reached {
-						t.bytes = append(t.bytes, of.rows[row].bytes[val])
-					}
-				}
-			}
-			t.columns = append(t.columns, column{rng, uint32(begin), formOf(len(t.bytes)-begin, dense)})
+			at := len(t.bytes)
+			dense := t.addColumn(of.rows, tiles, k, slots, there, val)
+			t.columns = append(t.columns, column{rng, uint32(at), formOf(len(t.bytes)-at, dense)})
 		}
 	}
+}
+
+// load sets tiles to a word of each row, transposed: word k of the tiles is column k. It returns the
+// set of columns that are not empty.
+func (c *class) load(tiles [][64]uint64, w int) (taken uint64) {
+	clear(tiles[len(tiles)-1][:]) // it may have words without a row
+	for i, row := range c.rows {
+		word := binary.LittleEndian.Uint64(row.bytes[8*w:])
+		tiles[i/64][i%64] = word
+		taken |= word
+	}
+	if taken != 0 {
+		for i := range tiles {
+			transpose(&tiles[i])
+		}
+	}
+	return taken
+}
+
+// addColumn adds the bytes of column k of the tiles, and reports whether they are dense. slots are the
+// slots of its images by row, in a range with this number of words; val is the offset of their values
+// in the rows, 0 if they have none.
+func (t *transposed) addColumn(rows []blockRow, tiles [][64]uint64, k int, slots []int, words, val int) (dense bool) {
+	n := 0
+	for i := range tiles {
+		n += bits.OnesCount64(tiles[i][k])
+	}
+	dense = isDense(n, words)
+	begin, next := len(t.bytes), 0
+	t.bytes = slices.Grow(t.bytes, 8*words+2*n)
+	var set []byte
+	if dense {
+		t.bytes = t.bytes[:begin+8*words]
+		set = t.bytes[begin:]
+		clear(set)
+	}
+	for i := range tiles {
+		for word := tiles[i][k]; word != 0; word &= word - 1 {
+			row := i<<6 + bits.TrailingZeros64(word)
+			slot := slots[row]
+			if dense {
+				set[slot>>3] |= 1 << (slot & 7)
+			} else {
+				t.bytes = appendGap(t.bytes, slot-next)
+				next = slot + 1
+			}
+			if val != 0 {
+				t.bytes = append(t.bytes, rows[row].bytes[val])
+			}
+		}
+	}
+	return dense
 }
 
 // transpose transposes a matrix of bits: bit j of word i becomes bit i of word j.

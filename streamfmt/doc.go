@@ -111,8 +111,8 @@
 // # Range files
 //
 // A range file contains the states of the positions of a game with cycles. Its format is that
-// of a block file with tier 0, but without half, and each of its blocks has one slot for each hash
-// of a range:
+// of a block file with tier 0, with two differences: the head has no byte half, and each block has a
+// slot for every hash of its range:
 //
 //	file    = "TRRANGE3" … as above
 //	block   = uv(slots) plane …             nine, in the order of block.State

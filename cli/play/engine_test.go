@@ -74,7 +74,7 @@ func TestEngineNoTime(t *testing.T) {
 				t.Errorf("%q: answered %q", player, out)
 			}
 		case <-time.After(time.Minute):
-			t.Fatalf("%q: no move after 10 s", player)
+			t.Fatalf("%q: no move after a minute", player)
 		}
 	}
 }

@@ -119,7 +119,10 @@ func TestRun(t *testing.T) {
 		ended <- err
 	}()
 	for e := range reached {
-		before := contents(t, dir)
+		var before map[string]string
+		if e.Step == "possible" { // while the retrograde pass waits, the driver still writes and deletes files
+			before = contents(t, dir)
+		}
 		r, err := status.Read(store.Local{}, dir)
 		if err != nil {
 			t.Fatal(err)
@@ -143,9 +146,10 @@ func TestRun(t *testing.T) {
 				t.Errorf("no %q in %s", want, page)
 			}
 		}
-		// While the retrograde pass waits, the driver still writes a part of the table.
-		if after := contents(t, dir); e.Step == "possible" && !reflect.DeepEqual(before, after) {
-			t.Errorf("watching changed the directory from %v to %v", before, after)
+		if before != nil {
+			if after := contents(t, dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("watching changed the directory from %v to %v", before, after)
+			}
 		}
 		goOn <- true
 	}

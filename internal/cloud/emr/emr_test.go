@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -556,7 +557,9 @@ func TestLogs(t *testing.T) {
 		l := logsOf(t, test.files)
 		count := 0
 		l.News = func(string) { count++ }
-		stderr, syslog, err := l.Step(t.Context(), "s-1")
+		var stderr, syslog string
+		var err error
+		synctest.Test(t, func(t *testing.T) { stderr, syslog, err = l.Step(t.Context(), "s-1") })
 		if stderr != test.stderr || syslog != test.syslog || (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: %q, %q, %v, want %q, %q, %s", test.name, stderr, syslog, err, test.stderr, test.syslog, test.err)
 		}

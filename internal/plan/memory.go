@@ -5,8 +5,9 @@ package plan
 const (
 	// processMemory is the memory of any run.
 	processMemory = 30e6
-	// tableTimes is the number of copies of the tables for the moves of blocks.
-	tableTimes = 1.5
+	// tableTimes is the memory for a byte of the tables for the moves of blocks, with what the garbage
+	// collector lets the heap grow because of it.
+	tableTimes = 2.4
 	// slotMemory is the memory for a slot of the tier with the most slots, in the decoded blocks that
 	// workers share. They use at most sharedMemory bytes.
 	slotMemory   = 0.6
@@ -14,7 +15,7 @@ const (
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes.
 	imageMemory  = 4
-	imagesMemory = 110e6
+	imagesMemory = 95e6
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
 	// of the indexes that a job reads and writes.
 	rangeMemory = 2

@@ -1,0 +1,106 @@
+package kerberos
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/credentials"
+)
+
+// loadCache reads a ticket cache.
+func loadCache(file string) (cache *credentials.CCache, err error) {
+	defer func() { // gokrb5 does not check lengths, and kinit may be writing the file
+		if recover() != nil {
+			err = fmt.Errorf("the ticket cache %s is damaged", file)
+		}
+	}()
+	cache, err = credentials.LoadCCache(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no ticket: %s does not exist: run kinit, or use a keytab (--keytab, --principal)", file)
+	case err != nil:
+		return nil, fmt.Errorf("ticket cache %s: %w", file, err)
+	case len(cache.DefaultPrincipal.PrincipalName.NameString) == 0:
+		return nil, fmt.Errorf("the ticket cache %s has no principal", file)
+	}
+	return cache, nil
+}
+
+// readCache takes the ticket from the cache.
+func (l *Login) readCache() error {
+	cache, err := loadCache(l.file)
+	if err != nil {
+		return err
+	}
+	name, realm := cache.DefaultPrincipal.PrincipalName, cache.DefaultPrincipal.Realm
+	if len(l.name.NameString) > 0 && (!l.name.Equal(name) || l.realm != realm) {
+		return fmt.Errorf("the ticket cache %s is of %s@%s, not of %s", l.file, name.PrincipalNameString(), realm, l.Name())
+	}
+	l.name, l.realm = name, realm
+	ticket, ok := cache.GetEntry(l.service())
+	if !ok {
+		return fmt.Errorf("no ticket of %s in %s: run kinit", l.Name(), l.file)
+	}
+	return l.use(ticket)
+}
+
+// Save writes the ticket to a ticket cache, as kinit does.
+func (l *Login) Save(file string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.save(file)
+}
+
+func (l *Login) save(file string) error {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".") // only the user can read it
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(l.cache())
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// cache returns the ticket in version 4 of the format of ticket caches.
+func (l *Login) cache() []byte {
+	b := []byte{5, 4, 0, 0} // a header without fields
+	number := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) }
+	data := func(d []byte) { number(len(d)); b = append(b, d...) }
+	principal := func(kind int32, parts []string, realm string) {
+		number(int(kind))
+		number(len(parts))
+		data([]byte(realm))
+		for _, part := range parts {
+			data([]byte(part))
+		}
+	}
+	t := l.ticket
+	for range 2 { // the principal of the cache, and of its only ticket
+		principal(l.name.NameType, l.name.NameString, l.realm)
+	}
+	principal(t.Server.PrincipalName.NameType, t.Server.PrincipalName.NameString, t.Server.Realm)
+	b = binary.BigEndian.AppendUint16(b, uint16(t.Key.KeyType))
+	data(t.Key.KeyValue)
+	for _, at := range []time.Time{t.AuthTime, t.StartTime, t.EndTime, t.RenewTill} {
+		number(int(max(0, at.Unix())))
+	}
+	b = append(b, 0) // not encrypted in another ticket's key
+	var flags [4]byte
+	copy(flags[:], t.TicketFlags.Bytes)
+	b = append(b, flags[:]...)
+	number(0) // addresses
+	number(0) // authorization data
+	data(t.Ticket)
+	data(nil) // second ticket
+	return b
+}

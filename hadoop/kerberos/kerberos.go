@@ -1,0 +1,334 @@
+// Package kerberos logs in to a Kerberos realm in the way of Hadoop's own programs: with a keytab,
+// or with the ticket cache that kinit wrote. It keeps the ticket valid during a run that takes
+// longer than a ticket. It knows nothing of HDFS and YARN.
+package kerberos
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/iana/nametype"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/spnego"
+	"github.com/jcmturner/gokrb5/v8/types"
+)
+
+// Environment variables of Hadoop's programs (Keytab and Principal) and of Kerberos.
+const (
+	Keytab    = "KRB5KEYTAB"
+	Principal = "KRB5PRINCIPAL"
+	cacheName = "KRB5CCNAME"
+	confName  = "KRB5_CONFIG"
+)
+
+// defaultConf is the configuration unless KRB5_CONFIG names another file.
+const defaultConf = "/etc/krb5.conf"
+
+// checkEvery is the pause between checks of the ticket, and between tries to renew it.
+const checkEvery = 5 * time.Second
+
+// A Login is the identity of this process in a realm, with a ticket. It is safe for concurrent use.
+type Login struct {
+	config *config.Config
+	keytab *keytab.Keytab // nil: the ticket comes from a cache
+	file   string         // the keytab or the cache
+	name   types.PrincipalName
+	realm  string
+	stop   chan struct{}
+
+	mu     sync.Mutex
+	tried  time.Time // when renew was called last
+	read   time.Time // modification time of the cache when it was read
+	ticket *credentials.Credential
+	client *client.Client // with this ticket
+}
+
+// New logs in with the keytab in KRB5KEYTAB and the principal in KRB5PRINCIPAL, or else with the
+// ticket cache in KRB5CCNAME, by default that of the user. Errors are one line.
+func New() (*Login, error) {
+	l := &Login{stop: make(chan struct{})}
+	if err := l.open(); err != nil {
+		return nil, fmt.Errorf("Kerberos: %w", err)
+	}
+	if _, err := l.Client(); err != nil {
+		return nil, err
+	}
+	go l.keep()
+	return l, nil
+}
+
+// open reads krb5.conf, and the keytab or the cache.
+func (l *Login) open() error {
+	conf := cmp.Or(os.Getenv(confName), defaultConf)
+	f, err := os.Open(conf)
+	if err != nil {
+		return fmt.Errorf("no configuration: %w (%s names the file)", err, confName)
+	}
+	defer f.Close()
+	l.config, err = config.NewFromReader(f)
+	if err != nil && !errors.As(err, new(config.UnsupportedDirective)) {
+		return fmt.Errorf("%s: %w", conf, err)
+	}
+	if principal := os.Getenv(Principal); principal != "" {
+		l.name, l.realm = types.ParseSPNString(principal)
+		l.realm = cmp.Or(l.realm, l.config.LibDefaults.DefaultRealm)
+	}
+	if l.file = os.Getenv(Keytab); l.file != "" {
+		return l.openKeytab()
+	}
+	if l.file, err = cacheFile(); err != nil {
+		return err
+	}
+	return l.readCache()
+}
+
+// cacheFile returns the file of the ticket cache.
+func cacheFile() (string, error) {
+	name := cmp.Or(os.Getenv(cacheName), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
+	kind, file, found := strings.Cut(name, ":")
+	switch {
+	case !found || strings.HasPrefix(name, "/"):
+		return name, nil
+	case kind == "FILE":
+		return file, nil
+	}
+	return "", fmt.Errorf("%s=%s: only a file can be the ticket cache, as in %[1]s=FILE:/tmp/tickets", cacheName, name)
+}
+
+// User returns the user that New would log in as: the first part of the principal's name.
+func User() (string, error) {
+	name, _ := types.ParseSPNString(os.Getenv(Principal))
+	if os.Getenv(Principal) == "" {
+		file, err := cacheFile()
+		if err == nil {
+			var cache *credentials.CCache
+			if cache, err = loadCache(file); err == nil {
+				name = cache.DefaultPrincipal.PrincipalName
+			}
+		}
+		if err != nil {
+			return "", fmt.Errorf("Kerberos: %w", err)
+		}
+	}
+	return name.NameString[0], nil
+}
+
+// Environment returns the variables with which Hadoop's programs log in as New does, and
+// which differ from those of this process.
+func Environment() (env []string) {
+	if conf := os.Getenv(confName); conf != "" {
+		env = append(env, "HADOOP_OPTS="+os.Getenv("HADOOP_OPTS")+" -Djava.security.krb5.conf="+conf)
+	}
+	if file, ok := strings.CutPrefix(os.Getenv(cacheName), "FILE:"); ok {
+		env = append(env, cacheName+"="+file)
+	}
+	return env
+}
+
+// keep renews the ticket until Close, because one that has ended cannot be renewed.
+func (l *Login) keep() {
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-time.After(checkEvery):
+			l.Client() // an error is returned again when a client is needed
+		}
+	}
+}
+
+// Close stops the renewal of the ticket.
+func (l *Login) Close() { close(l.stop) }
+
+// Name returns the principal.
+func (l *Login) Name() string { return l.name.PrincipalNameString() + "@" + l.realm }
+
+// Client returns a client with a valid ticket.
+func (l *Login) Client() (*client.Client, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(); err != nil && (l.ticket == nil || !time.Now().Before(l.ticket.EndTime)) {
+		return nil, fmt.Errorf("Kerberos: %w", err)
+	}
+	return l.client, nil
+}
+
+// For returns a client that has a ticket for a service, for example HTTP/host.
+func (l *Login) For(service string) (*client.Client, error) {
+	c, err := l.Client()
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := c.GetServiceTicket(service); err != nil {
+		return nil, fmt.Errorf("Kerberos: %w", l.explain(err, service))
+	}
+	return c, nil
+}
+
+// refresh replaces or renews the ticket if a half of its time has passed, or if the cache has
+// changed.
+func (l *Login) refresh() error {
+	if l.keytab == nil {
+		info, err := os.Stat(l.file)
+		if err == nil && !info.ModTime().Equal(l.read) {
+			if err := l.readCache(); err != nil {
+				return err
+			}
+			l.read = info.ModTime()
+		}
+	}
+	now := time.Now()
+	ended := false
+	if t := l.ticket; t != nil {
+		ended = !now.Before(t.EndTime)
+		if now.Before(t.EndTime.Add(-t.EndTime.Sub(later(t.AuthTime, t.StartTime))/2)) || !ended && now.Sub(l.tried) < checkEvery {
+			return nil
+		}
+	}
+	l.tried = now
+	switch {
+	case l.keytab != nil:
+		return l.explain(l.logIn(), "")
+	case ended:
+		return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, l.ticket.EndTime.Format(time.DateTime))
+	case now.Before(l.ticket.RenewTill):
+		return l.explain(l.renew(), "")
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// openKeytab reads the keytab, which must have a key of the principal.
+func (l *Login) openKeytab() error {
+	if len(l.name.NameString) == 0 {
+		return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", l.file, Principal)
+	}
+	kt, err := keytab.Load(l.file)
+	if e := new(fs.PathError); err != nil && !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", l.file, err)
+	} else if err != nil {
+		return fmt.Errorf("no keytab: %w", err)
+	}
+	var names []string
+	for _, e := range kt.Entries {
+		names = append(names, e.Principal.String())
+	}
+	if !slices.Contains(names, l.Name()) {
+		slices.Sort(names)
+		return fmt.Errorf("the keytab %s has no key of %s (it has keys of %s)", l.file, l.Name(), strings.Join(slices.Compact(names), ", "))
+	}
+	l.keytab = kt
+	return nil
+}
+
+// logIn gets a ticket with the keytab.
+func (l *Login) logIn() error {
+	c := client.NewWithKeytab(l.name.PrincipalNameString(), l.realm, l.keytab, l.config, client.DisablePAFXFAST(true))
+	request, err := messages.NewASReqForTGT(l.realm, l.config, c.Credentials.CName())
+	if err != nil {
+		return err
+	}
+	reply, err := c.ASExchange(l.realm, request, 0)
+	if err != nil {
+		return err
+	}
+	return l.adopt(reply.Ticket, reply.DecryptedEncPart)
+}
+
+// renew renews the ticket, in the cache too, because Hadoop's programs use it.
+func (l *Login) renew() error {
+	var old messages.Ticket
+	if err := old.Unmarshal(l.ticket.Ticket); err != nil {
+		return err
+	}
+	_, reply, err := l.client.TGSREQGenerateAndExchange(l.service(), l.realm, old, l.ticket.Key, true)
+	if err != nil {
+		return err
+	}
+	if err := l.adopt(reply.Ticket, reply.DecryptedEncPart); err != nil {
+		return err
+	}
+	return l.save(l.file)
+}
+
+// service returns the name of the service whose ticket is the ticket of a Login.
+func (l *Login) service() types.PrincipalName {
+	return types.PrincipalName{NameType: nametype.KRB_NT_SRV_INST, NameString: []string{"krbtgt", l.realm}}
+}
+
+// adopt makes a ticket from a KDC the ticket of l.
+func (l *Login) adopt(ticket messages.Ticket, part messages.EncKDCRepPart) error {
+	b, err := ticket.Marshal()
+	if err != nil {
+		return err
+	}
+	t := &credentials.Credential{
+		Key: part.Key, AuthTime: part.AuthTime, StartTime: part.StartTime, EndTime: part.EndTime, RenewTill: part.RenewTill,
+		TicketFlags: part.Flags, Ticket: b,
+	}
+	t.Server.Realm, t.Server.PrincipalName = l.realm, l.service()
+	return l.use(t)
+}
+
+// use makes t the ticket of l. The client does not renew it.
+func (l *Login) use(t *credentials.Credential) error {
+	cache := &credentials.CCache{Credentials: []*credentials.Credential{t}}
+	cache.DefaultPrincipal.Realm, cache.DefaultPrincipal.PrincipalName = l.realm, l.name
+	c, err := client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true))
+	if err != nil {
+		return err
+	}
+	l.ticket, l.client = t, c
+	return nil
+}
+
+// A transport authenticates with servers that ask for it, by SPNEGO.
+type transport struct {
+	login *Login
+	base  http.RoundTripper
+}
+
+// Transport returns a transport that authenticates with servers that ask for it, by SPNEGO.
+func (l *Login) Transport(base http.RoundTripper) http.RoundTripper { return &transport{l, base} }
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.base.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(answer.Header.Get(spnego.HTTPHeaderAuthResponse), spnego.HTTPHeaderAuthResponseValueKey) {
+		return answer, err
+	}
+	answer.Body.Close()
+	service := "HTTP/" + strings.ToLower(r.URL.Hostname())
+	c, err := t.login.For(service)
+	if err != nil {
+		return nil, err
+	}
+	again := r.Clone(r.Context())
+	if r.GetBody != nil {
+		if again.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	if err := spnego.SetSPNEGOHeader(c, again, service); err != nil {
+		return nil, fmt.Errorf("Kerberos: %w", t.login.explain(err, service))
+	}
+	return t.base.RoundTrip(again)
+}

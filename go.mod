@@ -20,6 +20,7 @@ require (
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1
 	golang.org/x/sys v0.46.0
 	golang.org/x/term v0.25.0
+	google.golang.org/protobuf v1.36.12
 )
 
 require (
@@ -60,5 +61,4 @@ require (
 	golang.org/x/net v0.30.0 // indirect
 	golang.org/x/sync v0.21.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )

@@ -81,11 +81,15 @@ func withPort(address string) string {
 // failover, until the next name node is active, all calls would fail, including those that
 // keep the lock. Therefore the client gets each address many times, with a dialer that waits
 // between tries.
-func newClient(options hdfs.ClientOptions) (*hdfs.Client, error) {
+func newClient(options hdfs.ClientOptions, id identity) (*hdfs.Client, error) {
+	options.NamenodeDialFunc = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	if nodes := options.Addresses; len(nodes) > 1 {
 		d := &dialer{nodes: len(nodes)}
 		options.NamenodeDialFunc = d.dial
 		options.Addresses = slices.Repeat(nodes, manyNodes/len(nodes)+1)
+	}
+	if err := id.authenticate(&options); err != nil {
+		return nil, err
 	}
 	return hdfs.NewClient(options)
 }

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 )
 
 // FindCommand finds the hadoop command: the given one, or the one in PATH, in HADOOP_HOME, or
@@ -113,9 +115,16 @@ func FindStreamingJar(name string) (string, error) {
 	return "", errors.New("no streaming jar: HADOOP_STREAMING_JAR is not set, and none is in the usual places (--streaming-jar names one)")
 }
 
-// userName returns the user that reads and writes files: HADOOP_USER_NAME, or the user of this
-// process.
+// userName returns the user that reads and writes files: with Kerberos, that of the principal; otherwise
+// HADOOP_USER_NAME, or the user of this process.
 func userName() (string, error) {
+	properties, err := configuration()
+	if err != nil {
+		return "", err
+	}
+	if secure(properties) {
+		return kerberos.User()
+	}
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name, nil
 	}

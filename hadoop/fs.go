@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -60,8 +61,9 @@ const (
 // FS is an HDFS file system. It implements store.FS. Names are paths from its root. It is safe
 // for concurrent use.
 type FS struct {
-	options hdfs.ClientOptions
-	name    string
+	options  hdfs.ClientOptions
+	identity identity
+	name     string
 
 	mu   sync.Mutex
 	idle []*hdfs.Client
@@ -81,17 +83,14 @@ func Dial(name string) (f *FS, path string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	options := clientOptions(properties)
-	if options.KerberosClient != nil {
-		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not support yet", name)
-	}
-	if options.Addresses, err = nameNodes(properties, host); err != nil {
+	if err := checkTransfer(properties); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	if options.User, err = userName(); err != nil {
-		return nil, "", err
+	addresses, err := nameNodes(properties, host)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	if f, err = connect(options, Scheme+host); err != nil {
+	if f, err = connect(properties, addresses, Scheme+host, userName); err != nil {
 		return nil, "", err
 	}
 	if err := f.answers(); err != nil {
@@ -134,26 +133,38 @@ func unreachable(addresses []string, err error) error {
 	return fmt.Errorf("name node %s: %w%s", strings.Join(addresses, ", "), err, what)
 }
 
-// connect connects to the name nodes of options.
-func connect(options hdfs.ClientOptions, name string) (*FS, error) {
-	client, err := newClient(options)
-	if err != nil {
-		return nil, unreachable(options.Addresses, err)
+// connect connects to the name nodes with these addresses. user returns the user of a cluster without Kerberos.
+func connect(properties hadoopconf.HadoopConf, addresses []string, name string, user func() (string, error)) (*FS, error) {
+	f := &FS{options: clientOptions(properties), name: name}
+	f.options.Addresses = addresses
+	var err error
+	if secure(properties) {
+		f.identity, f.options.User, err = identify(addresses)
+	} else {
+		f.options.User, err = user()
 	}
-	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
+	if err != nil {
+		return nil, fmt.Errorf("name node %s: %w", strings.Join(addresses, ", "), err)
+	}
+	client, err := newClient(f.options, f.identity)
+	if err != nil {
+		return nil, unreachable(addresses, err)
+	}
+	f.idle = append(f.idle, client)
+	return f, nil
 }
 
-// configuration reads Hadoop's configuration. It returns nil if there is none.
+// configuration reads Hadoop's configuration. It is nil if there is none.
+// In a task, it includes the properties of the job that concern HDFS.
 func configuration() (hadoopconf.HadoopConf, error) {
-	dir := ConfDir()
-	if dir == "" {
-		return nil, nil
+	var c hadoopconf.HadoopConf
+	if dir := ConfDir(); dir != "" {
+		var err error
+		if c, err = conf.Load(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
-	c, err := conf.Load(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return c, err
+	return jobProperties(c), nil
 }
 
 // NameNodes returns the addresses of the name nodes, as host:port.
@@ -169,17 +180,27 @@ func DialTask(addresses string) (*FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := clientOptions(properties)
-	options.Addresses = strings.Split(addresses, ",")
-	options.User = os.Getenv("mapreduce_job_user_name")
-	return connect(options, Scheme+options.Addresses[0])
+	nodes := strings.Split(addresses, ",")
+	return connect(properties, nodes, Scheme+nodes[0], func() (string, error) { return os.Getenv("mapreduce_job_user_name"), nil })
 }
 
 // Name returns the prefix of the names in the file system: hdfs://host:port.
 func (f *FS) Name() string { return f.name }
 
+// Transport returns a transport for requests to other services of the cluster, which
+// authenticates as f does.
+func (f *FS) Transport(base http.RoundTripper) http.RoundTripper {
+	if f.identity.login == nil {
+		return base
+	}
+	return f.identity.login.Transport(base)
+}
+
 // Close closes the idle connections.
 func (f *FS) Close() error {
+	if f.identity.login != nil {
+		f.identity.login.Close()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
@@ -201,7 +222,7 @@ func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
 	if client != nil {
 		return client, true, nil
 	}
-	client, err = newClient(f.options)
+	client, err = newClient(f.options, f.identity)
 	return client, false, err
 }
 

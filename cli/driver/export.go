@@ -29,8 +29,7 @@ func (p *program) exportCommand() *cli.Command {
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
-		Flags: []cli.Flag{
-			p.dataFlag(),
+		Flags: append(p.dataFlags(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
 			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -39,7 +38,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 			&cli.BoolFlag{Name: "header", Usage: "write a header line with the names of the fields", Value: true},
-		},
+		),
 		Action: func(c *cli.Context) error { return p.export(c) },
 	}
 }

@@ -118,13 +118,13 @@ func (p *program) extends(name string) bool {
 	return slices.ContainsFunc(p.FileSystems, func(f FileSystem) bool { return strings.HasPrefix(name, f.Scheme) })
 }
 
-// dataFlag returns --data for a command that only reads.
-func (p *program) dataFlag() cli.Flag {
+// dataFlags returns --data for a command that only reads, and the options of a login.
+func (p *program) dataFlags() []cli.Flag {
 	var usages []string
 	for _, f := range p.FileSystems {
 		usages = append(usages, f.Usage)
 	}
-	return datadir.Flag(usages...)
+	return append([]cli.Flag{datadir.Flag(usages...)}, datadir.LoginFlags()...)
 }
 
 // runner returns the Runner with a name; nil if there is none.

@@ -36,15 +36,14 @@ func (p *program) lookupCommand() *cli.Command {
 			"   driver lookup 1 1 2 --line\n" +
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
-		Flags: []cli.Flag{
-			p.dataFlag(),
+		Flags: append(p.dataFlags(),
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "print best play to the end"},
 			&cli.BoolFlag{Name: "parents", Usage: "print the predecessors"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "print a line for each position, with tabs between its fields"},
-		},
+		),
 		Action: func(c *cli.Context) error { return p.lookup(c) },
 	}
 }

@@ -75,7 +75,7 @@ func (p *program) solveFlags() []cli.Flag {
 	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
 		&cli.BoolFlag{Name: "compare", Usage: "compare the output of each --program with ours, and stop at the first difference"},
-	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
+	}), command.Group("cluster (--runner hadoop)", append(datadir.LoginFlags(),
 		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
 		&cli.StringFlag{Name: "queue", Usage: "`QUEUE` of the jobs"},
@@ -83,7 +83,7 @@ func (p *program) solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
-	}), further)
+	)), further)
 }
 
 // tableFlag returns the option --table.

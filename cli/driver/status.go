@@ -27,11 +27,10 @@ func (p *program) statusCommand() *cli.Command {
 		Name:      "status",
 		Usage:     "show the progress of a run and its jobs",
 		UsageText: usage,
-		Flags: []cli.Flag{
-			p.dataFlag(),
+		Flags: append(p.dataFlags(),
 			&cli.BoolFlag{Name: "all", Usage: "print a line for each job, not for each step"},
 			&cli.BoolFlag{Name: "json", Usage: "print the journal as JSON, with the status of the run"},
-		},
+		),
 		Action: p.status,
 	}
 }

@@ -56,11 +56,10 @@ func (p *program) verifyCommand() *cli.Command {
 		Name:      "verify",
 		Usage:     "verify a table: every value, no missing or unreachable position; and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
-		Flags: []cli.Flag{
-			p.dataFlag(),
+		Flags: append(p.dataFlags(),
 			&cli.GenericFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
-		},
+		),
 		Action: func(c *cli.Context) error {
 			rules, sample, err := sampleOf(c)
 			if err != nil {

@@ -12,6 +12,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 )
 
 // App is an application as the resource manager describes it.
@@ -115,8 +117,9 @@ func (c *Client) Kill(ctx context.Context, id string) error {
 func (c *Client) killByCommand(ctx context.Context, id string) error {
 	args := []string{"org.apache.hadoop.mapred.JobClient", "-kill", App{ID: id}.JobID()}
 	cmd := exec.CommandContext(ctx, c.Command, args...)
+	cmd.Env = append(os.Environ(), kerberos.Environment()...)
 	if c.user != "" {
-		cmd.Env = append(os.Environ(), "HADOOP_USER_NAME="+c.user)
+		cmd.Env = append(cmd.Env, "HADOOP_USER_NAME="+c.user)
 	}
 	out, err := cmd.CombinedOutput()
 	if err == nil {

@@ -4,7 +4,7 @@
 // kill an application.
 //
 // It knows only Hadoop: not who submits the jobs, not what they compute, and nothing of files
-// in HDFS. It does not support Kerberos.
+// in HDFS.
 //
 //	cluster                   ws/v1/cluster/…                  resource manager
 //	job that is running       proxy/APP/ws/v1/mapreduce/…      its application master
@@ -81,6 +81,11 @@ func New(conf map[string]string, user string) *Client {
 			},
 		},
 	}
+}
+
+// Authenticate makes requests authenticate with the services. wrap adds this to a transport.
+func (c *Client) Authenticate(wrap func(http.RoundTripper) http.RoundTripper) {
+	c.http.Transport = wrap(c.http.Transport)
 }
 
 // Names of the services in errors.

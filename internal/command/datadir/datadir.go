@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -73,6 +74,21 @@ func Misnamed(flag string, err error) error {
 func Flag(further ...string) cli.Flag {
 	usage := strings.Join(append([]string{"data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)"}, further...), ", or ")
 	return &cli.StringFlag{Name: "data", Usage: usage, Value: byDefault}
+}
+
+// LoginFlags returns the options of a login to a cluster with Kerberos, for a command that opens a
+// data directory. They set the environment variables of Hadoop's programs: so they also hold for
+// the hadoop command, and the variables for all commands.
+func LoginFlags() []cli.Flag {
+	flag := func(name, variable, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, DefaultText: variable, Action: func(_ *cli.Context, value string) error {
+			return os.Setenv(variable, value)
+		}}
+	}
+	return []cli.Flag{
+		flag("keytab", kerberos.Keytab, "`FILE` of keys for a cluster with Kerberos, instead of the ticket of kinit"),
+		flag("principal", kerberos.Principal, "`NAME` in the keytab, or of the ticket: user@REALM"),
+	}
 }
 
 // WithTable calls do with the table in the data directory of a command line, which must be a

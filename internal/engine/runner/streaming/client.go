@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -57,7 +58,7 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	defer cancel(nil)
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, r.Command, args...)
-	cmd.Env = append(os.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
+	cmd.Env = append(append(os.Environ(), kerberos.Environment()...), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -52,6 +53,7 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
+	cmd.Env = append(os.Environ(), kerberos.Environment()...)
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
 	if err := cmd.Run(); err != nil {

@@ -1,0 +1,132 @@
+package hadoop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/colinmarc/hdfs/v2"
+	"github.com/colinmarc/hdfs/v2/hadoopconf"
+	"github.com/jcmturner/gokrb5/v8/client"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
+)
+
+// Properties that concern the security of HDFS.
+const (
+	authentication = "hadoop.security.authentication"
+	namePrincipal  = "dfs.namenode.kerberos.principal"
+	protection     = "dfs.data.transfer.protection"
+	encryption     = "dfs.encrypt.data.transfer"
+	ciphers        = "dfs.encrypt.data.transfer.cipher.suites"
+)
+
+// secure reports whether a cluster has Kerberos.
+func secure(properties hadoopconf.HadoopConf) bool {
+	return strings.EqualFold(properties[authentication], "kerberos")
+}
+
+// notInName matches the characters that Hadoop Streaming replaces in the name of a property, to
+// make it the name of an environment variable.
+var notInName = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// jobProperties returns the properties, replaced by those of this task's job, which are in its
+// environment. The node on which a task runs need not have a configuration.
+func jobProperties(properties hadoopconf.HadoopConf) hadoopconf.HadoopConf {
+	of := make(hadoopconf.HadoopConf)
+	for _, name := range []string{authentication, protection, encryption, "dfs.client.use.datanode.hostname"} {
+		if value, found := os.LookupEnv(notInName.ReplaceAllString(name, "_")); found {
+			of[name] = value
+		}
+	}
+	if len(of) == 0 {
+		return properties
+	}
+	if properties != nil {
+		maps.Copy(properties, of)
+		return properties
+	}
+	return of
+}
+
+// checkTransfer returns an error if data nodes want a protection that the hdfs client cannot
+// read (docs/hdfs-read.md).
+func checkTransfer(properties hadoopconf.HadoopConf) error {
+	wanted, encrypted := strings.TrimSpace(properties[protection]), strings.EqualFold(properties[encryption], "true")
+	found := protection + "=" + wanted
+	switch {
+	case encrypted && properties[ciphers] == "AES/CTR/NoPadding":
+		return nil
+	case encrypted:
+		found = encryption + "=true without " + ciphers
+	case wanted == "", strings.EqualFold(wanted, "authentication"):
+		return nil
+	}
+	return fmt.Errorf("treereduce cannot read with %s; it can with %s=authentication, or for privacy with %s=true and %s=AES/CTR/NoPadding",
+		found, protection, encryption, ciphers)
+}
+
+// An identity is how a client authenticates with name nodes: by Kerberos, by the delegation token
+// of a task, or, if both are nil, by a name alone.
+type identity struct {
+	login *kerberos.Login
+	token *token
+}
+
+// identify returns the identity of this process on a cluster with Kerberos, and its user: that of
+// its job's token in a task, or else by Kerberos.
+func identify(addresses []string) (id identity, user string, err error) {
+	if file := os.Getenv(tokenFile); file != "" {
+		id.token, user, err = nameNodeToken(file, addresses)
+		return id, user, err
+	}
+	if user, err = kerberos.User(); err == nil {
+		id.login, err = kerberos.New()
+	}
+	return id, user, err
+}
+
+// authenticate makes a client with these options authenticate by id.
+func (id identity) authenticate(options *hdfs.ClientOptions) error {
+	dial := options.NamenodeDialFunc
+	options.KerberosClient = nil
+	switch {
+	case id.token != nil:
+		options.NamenodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return id.token.authenticate(conn)
+		}
+	case id.login != nil:
+		if options.KerberosServicePrincipleName == "" {
+			return errors.New(namePrincipal + " is not set")
+		}
+		current, err := id.login.Client()
+		if err != nil {
+			return err
+		}
+		// An hdfs client keeps its Kerberos client, and may connect again after the ticket has
+		// ended. So it gets its own, whose ticket is replaced before each connection.
+		own := new(client.Client)
+		*own = *current
+		options.KerberosClient = own
+		service := options.KerberosServicePrincipleName
+		options.NamenodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+			host, _, _ := net.SplitHostPort(address)
+			current, err := id.login.For(strings.Replace(service, "_HOST", host, 1))
+			if err != nil {
+				return nil, err
+			}
+			*own = *current
+			return dial(ctx, network, address)
+		}
+	}
+	return nil
+}

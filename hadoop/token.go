@@ -1,0 +1,215 @@
+package hadoop
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// tokenFile is the environment variable in which Hadoop names the file with the tokens of a task.
+const tokenFile = "HADOOP_TOKEN_FILE_LOCATION"
+
+// hdfsToken is the kind of the delegation tokens of name nodes.
+const hdfsToken = "HDFS_DELEGATION_TOKEN"
+
+// A token is a delegation token: a secret that a service has given to a job, so that its tasks
+// can authenticate as the user who submitted it.
+type token struct {
+	identifier, password []byte
+	kind, service        string
+}
+
+// nameNodeToken reads the file of a task's tokens, and returns the one for the name nodes with these
+// addresses, and the user to whom it belongs.
+func nameNodeToken(file string, addresses []string) (t *token, user string, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, "", fmt.Errorf("no delegation token: %w", err)
+	}
+	tokens, err := parseTokens(b)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", file, err)
+	}
+	tokens = slices.DeleteFunc(tokens, func(t token) bool { return t.kind != hdfsToken })
+	if len(tokens) > 1 {
+		tokens = slices.DeleteFunc(tokens, func(t token) bool { return !t.serves(addresses) })
+	}
+	if len(tokens) == 0 {
+		return nil, "", fmt.Errorf("no delegation token of the name node %s in %s", strings.Join(addresses, ", "), file)
+	}
+	if user, err = tokens[0].owner(); err != nil {
+		return nil, "", fmt.Errorf("%s: delegation token: %w", file, err)
+	}
+	return &tokens[0], user, nil
+}
+
+// serves reports whether the token is for the name node with one of the addresses. Hadoop names it
+// by IP address, by host, or by its name service.
+func (t *token) serves(addresses []string) bool {
+	if strings.HasPrefix(t.service, "ha-") {
+		return len(addresses) > 1
+	}
+	for _, address := range addresses {
+		host, port, _ := net.SplitHostPort(address)
+		ips, _ := net.LookupHost(host)
+		for _, name := range append(ips, host) {
+			if t.service == net.JoinHostPort(name, port) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// owner returns the user to whom the token belongs. An identifier begins with its version, 0, and
+// the names of owner, renewer and real user.
+func (t *token) owner() (string, error) {
+	r := reader0{bytes.NewReader(t.identifier)}
+	if version, err := r.ReadByte(); err != nil || version != 0 {
+		return "", errors.New("unknown version of the identifier")
+	}
+	name, err := r.bytes()
+	return string(name), err
+}
+
+// parseTokens parses Hadoop's format of token files: "HDTS", a version, and tokens by name. Secrets
+// that are not tokens follow.
+func parseTokens(b []byte) ([]token, error) {
+	rest, ok := bytes.CutPrefix(b, []byte("HDTS"))
+	if !ok || len(rest) == 0 {
+		return nil, errors.New("not a file of tokens")
+	}
+	switch version, rest := rest[0], rest[1:]; version {
+	case 0:
+		return parseWritable(rest)
+	case 1:
+		return parseProto(rest)
+	default:
+		return nil, fmt.Errorf("version %d of the format of tokens is unknown", version)
+	}
+}
+
+// parseWritable parses tokens in version 0, the format of Hadoop's Writables.
+func parseWritable(b []byte) (tokens []token, err error) {
+	r := reader0{bytes.NewReader(b)}
+	n, err := r.number()
+	for ; err == nil && n > 0; n-- {
+		var fields [5][]byte // name in the file, identifier, password, kind, service
+		for i := range fields {
+			if fields[i], err = r.bytes(); err != nil {
+				return nil, err
+			}
+		}
+		tokens = append(tokens, token{fields[1], fields[2], string(fields[3]), string(fields[4])})
+	}
+	return tokens, err
+}
+
+// A reader0 reads Hadoop's Writables.
+type reader0 struct{ *bytes.Reader }
+
+// number reads a number of variable length: one byte from -112 to 127 is the number; a smaller byte
+// is the count of bytes that follow, from -113 down, or from -121 down if the number is negative.
+func (r reader0) number() (int64, error) {
+	b, err := r.ReadByte()
+	if err != nil {
+		return 0, io.ErrUnexpectedEOF
+	}
+	first := int(int8(b))
+	if first >= -112 {
+		return int64(first), nil
+	}
+	count, flip := -112-first, int64(0)
+	if first < -120 {
+		count, flip = -120-first, -1
+	}
+	var full [8]byte
+	if _, err := io.ReadFull(r, full[8-count:]); err != nil {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return int64(binary.BigEndian.Uint64(full[:])) ^ flip, nil
+}
+
+// bytes reads a length and as many bytes.
+func (r reader0) bytes() ([]byte, error) {
+	n, err := r.number()
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n > int64(r.Len()) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(r, b)
+	return b, err
+}
+
+// parseProto parses tokens in version 1, a message of protocol buffers with its length.
+func parseProto(b []byte) (tokens []token, err error) {
+	all, n := protowire.ConsumeBytes(b)
+	if n < 0 {
+		return nil, protowire.ParseError(n)
+	}
+	file, err := parseMessage(all)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range file[1] {
+		fields, err := parseMessage(entry)
+		if err != nil {
+			return nil, err
+		}
+		t, err := parseMessage(fields.last(2))
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token{t.last(1), t.last(2), string(t.last(3)), string(t.last(4))})
+	}
+	return tokens, nil
+}
+
+// A message is a message of protocol buffers: the values of its fields by number. A value that
+// is a varint is stored in its encoding.
+type message map[protowire.Number][][]byte
+
+// last returns the last value of a field; nil if there is none.
+func (m message) last(field protowire.Number) []byte {
+	if values := m[field]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return nil
+}
+
+// number returns the number in a field; 0 if there is none.
+func (m message) number(field protowire.Number) uint64 {
+	n, _ := protowire.ConsumeVarint(m.last(field))
+	return n
+}
+
+func parseMessage(b []byte) (message, error) {
+	m := make(message)
+	for len(b) > 0 {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		b = b[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		value := b[:n]
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(b)
+		}
+		m[field], b = append(m[field], value), b[n:]
+	}
+	return m, nil
+}

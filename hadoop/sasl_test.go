@@ -1,0 +1,317 @@
+package hadoop
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// writables returns a file of tokens in version 0; the name of each is its service.
+func writables(tokens ...token) []byte {
+	b := []byte{'H', 'D', 'T', 'S', 0, byte(len(tokens))}
+	data := func(d string) {
+		if len(d) < 128 {
+			b = append(b, byte(len(d)))
+		} else { // -114: two bytes follow
+			b = binary.BigEndian.AppendUint16(append(b, 256-114), uint16(len(d)))
+		}
+		b = append(b, d...)
+	}
+	for _, t := range tokens {
+		for _, field := range []string{t.service, string(t.identifier), string(t.password), t.kind, t.service} {
+			data(field)
+		}
+	}
+	return append(b, 1, 1, 's', 2, 'x', 'y') // a secret
+}
+
+// protos returns a file of tokens in version 1.
+func protos(tokens ...token) []byte {
+	field := func(b []byte, n protowire.Number, v []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
+	}
+	var all []byte
+	for _, t := range tokens {
+		var one []byte
+		for i, v := range [][]byte{t.identifier, t.password, []byte(t.kind), []byte(t.service)} {
+			one = field(one, protowire.Number(i+1), v)
+		}
+		all = field(all, 1, field(field(nil, 1, []byte(t.service)), 2, one))
+	}
+	return protowire.AppendBytes([]byte{'H', 'D', 'T', 'S', 1}, all)
+}
+
+// of returns the identifier of a token of a user.
+func of(user string) []byte { return append([]byte{0, byte(len(user))}, user+"\x04yarn\x00"...) }
+
+// theToken is a token for a name node on this machine, with a password of more than 127 bytes.
+var theToken = token{of("alice@EXAMPLE.COM"), []byte(strings.Repeat("secret", 30)), hdfsToken, "127.0.0.1:8020"}
+
+func TestParseTokens(t *testing.T) {
+	tokens := []token{theToken, {[]byte("job"), []byte("shuffle"), "mapreduce.job", "job_1"}}
+	for name, b := range map[string][]byte{"writables": writables(tokens...), "protocol buffers": protos(tokens...)} {
+		if got, err := parseTokens(b); err != nil || !reflect.DeepEqual(got, tokens) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if name == "writables" {
+			b = b[:len(b)-6]
+		}
+		for n := range b {
+			if got, err := parseTokens(b[:n]); err == nil {
+				t.Errorf("%s, %d of %d bytes: %v", name, n, len(b), got)
+			}
+		}
+	}
+	for b, want := range map[byte]int64{0: 0, 127: 127, 0x90: -112} {
+		if n, err := (reader0{bytes.NewReader([]byte{b})}).number(); n != want || err != nil {
+			t.Errorf("%d: %d, %v, want %d", b, n, err, want)
+		}
+	}
+	if n, err := (reader0{bytes.NewReader([]byte{256 - 122, 1, 0})}).number(); n != -257 || err != nil {
+		t.Errorf("got %d, %v, want -257", n, err)
+	}
+}
+
+// TestNameNodeToken checks which of several tokens is chosen, and the errors of files without one.
+func TestNameNodeToken(t *testing.T) {
+	other := token{of("bob"), []byte("x"), hdfsToken, "127.0.0.1:9000"}
+	logical := token{of("carol"), []byte("x"), hdfsToken, "ha-hdfs:both"}
+	file := filepath.Join(t.TempDir(), "tokens")
+	for _, test := range []struct {
+		content   []byte
+		addresses string
+		want      string // the user, or the error
+	}{
+		{writables(theToken), "elsewhere:1", "alice@EXAMPLE.COM"},
+		{writables(other, theToken, logical), "localhost:8020", "alice@EXAMPLE.COM"},
+		{writables(other, theToken, logical), "127.0.0.1:9000", "bob"},
+		{writables(other, theToken, logical), "one:8020,two:8020", "carol"},
+		{writables(other, theToken), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
+		{writables(token{kind: "mapreduce.job"}), "one:1", "no delegation token of the name node one:1 in FILE"},
+		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the identifier"},
+		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
+		{[]byte("HDT"), "one:1", "FILE: not a file of tokens"},
+	} {
+		if err := os.WriteFile(file, test.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, got, err := nameNodeToken(file, strings.Split(test.addresses, ","))
+		if err != nil {
+			got = strings.ReplaceAll(err.Error(), file, "FILE")
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.addresses, got, test.want)
+		}
+	}
+	if _, _, err := nameNodeToken(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestDigest checks the example of RFC 2831.
+func TestDigest(t *testing.T) {
+	d, err := parseChallenge(`realm="elwood.innosoft.com",nonce="OA6MG9tEQGm2hh",qop="auth",algorithm=md5-sess,charset=utf-8`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.user, d.password, d.cnonce, d.uri = "chris", "secret", "OA6MHXh6VqTrRk", "imap/elwood.innosoft.com"
+	if got := d.response(); !strings.Contains(got, "response=d388dad90d4bbd760a152321f2143af7,") {
+		t.Error(got)
+	}
+	if got := d.digest(""); got != "ea40f60335c427b5527b84dbabcdfffd" {
+		t.Error(got)
+	}
+	for text, want := range map[string]string{
+		`nonce="n",qop="auth,auth-int"`:                             "auth-int",
+		`nonce="n",qop="auth,auth-conf,auth-int",cipher="3des,rc4"`: "auth-conf",
+		`nonce="n"`:                             "auth",
+		`nonce="n",qop="some"`:                  "the protection is unknown: some",
+		`nonce="n",qop=auth-conf,cipher="3des"`: "the ciphers are unknown: 3des",
+		`realm="r",qop="auth"`:                  "a challenge without nonce",
+	} {
+		d, err := parseChallenge(text)
+		if err == nil && d.qop != want || err != nil && err.Error() != want {
+			t.Errorf("%s: %+v, %v", text, d, err)
+		}
+	}
+}
+
+// A nameNode is the other side of a handshake.
+type nameNode struct {
+	net.Conn
+	t *testing.T
+}
+
+// frame reads a frame of the client, and returns the SASL message in it.
+func (n *nameNode) frame() message {
+	var length [4]byte
+	io.ReadFull(n, length[:])
+	b := make([]byte, binary.BigEndian.Uint32(length[:]))
+	io.ReadFull(n, b)
+	header, size := protowire.ConsumeBytes(b)
+	h, err := parseMessage(header)
+	if err != nil || protowire.DecodeZigZag(h.number(requestCall)) != saslCall {
+		n.t.Errorf("header %v, %v", h, err)
+	}
+	body, _ := protowire.ConsumeBytes(b[size:])
+	m, err := parseMessage(body)
+	if err != nil {
+		n.t.Error(err)
+	}
+	return m
+}
+
+// answer sends a SASL message, or an error.
+func (n *nameNode) answer(state uint64, token, auth []byte, failure string) {
+	header := []byte{answerStatus << 3, 0}
+	if failure != "" {
+		header = append([]byte{answerStatus << 3, 2, answerError_<<3 | 2, byte(len(failure))}, failure...)
+	}
+	body := []byte{saslState << 3, byte(state)}
+	body = protowire.AppendBytes(append(body, saslToken<<3|2), token)
+	if auth != nil {
+		body = protowire.AppendBytes(append(body, saslAuths<<3|2), auth)
+	}
+	b := protowire.AppendBytes(protowire.AppendBytes(nil, header), body)
+	n.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...))
+}
+
+// serve takes part in a handshake, as a name node that protects as qop says and knows the token.
+// Then it sends back what it receives.
+func (n *nameNode) serve(qop string) {
+	defer n.Close()
+	head := make([]byte, len(rpcHeader))
+	if io.ReadFull(n, head); !bytes.Equal(head, rpcHeader) {
+		n.t.Errorf("header %q", head)
+	}
+	if m := n.frame(); m.number(saslState) != saslNegotiate {
+		n.t.Errorf("got %v", m)
+	}
+	challenge := `realm="default",nonce="n+1/2=",qop="` + qop + `",charset=utf-8,cipher="3des,rc4,des",algorithm=md5-sess`
+	var auth []byte
+	for i, v := range []string{"TOKEN", "DIGEST-MD5", "", "default", challenge} {
+		auth = protowire.AppendString(protowire.AppendTag(auth, protowire.Number(i+1), protowire.BytesType), v)
+	}
+	n.answer(saslNegotiate, nil, auth, "")
+	initiate := n.frame()
+	response := make(map[string]string)
+	for _, m := range directive.FindAllStringSubmatch(string(initiate.last(saslToken)), -1) {
+		response[m[1]] = m[2] + m[3]
+	}
+	d, err := parseChallenge(challenge)
+	if err != nil {
+		n.t.Error(err)
+		return
+	}
+	d.user, d.password = base64.StdEncoding.EncodeToString(theToken.identifier), base64.StdEncoding.EncodeToString(theToken.password)
+	d.uri, d.cnonce = "/default", response["cnonce"]
+	if response["response"] != d.digest("AUTHENTICATE") || response["username"] != d.user || response["qop"] != d.qop {
+		n.answer(saslChallenge, nil, nil, "token can't be found\n\tat Java")
+		return
+	}
+	n.answer(saslSuccess, []byte("rspauth="+d.digest("")), nil, "")
+	if d.qop == "auth" {
+		io.Copy(n, n)
+		return
+	}
+	s, err := d.session()
+	if err != nil {
+		n.t.Error(err)
+		return
+	}
+	s.in, s.out, s.opener, s.sealer = s.out, s.in, s.sealer, s.opener
+	for range 3 {
+		m := n.frame()
+		call, err := s.unwrap(m.last(saslToken))
+		if err != nil || m.number(saslState) != saslWrap {
+			n.t.Errorf("%v, %v", m, err)
+		}
+		n.answer(saslWrap, s.wrap(call), nil, "")
+	}
+	m := n.frame()
+	call, _ := s.unwrap(m.last(saslToken))
+	changed := s.wrap(call)
+	changed[0] ^= 1
+	n.answer(saslWrap, changed, nil, "")
+}
+
+// TestHandshake authenticates with a name node, with each protection, and with a token that it
+// does not know.
+func TestHandshake(t *testing.T) {
+	dial := func(qop string, tok token) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go (&nameNode{theirs, t}).serve(qop)
+		return tok.authenticate(ours)
+	}
+	for _, qop := range []string{"auth", "auth-int", "auth-conf", "auth-int,auth-conf"} {
+		conn, err := dial(qop, theToken)
+		if err != nil {
+			t.Errorf("%s: %v", qop, err)
+			continue
+		}
+		if n, err := conn.Write([]byte("hrpc\x09\x00\x00")); n != 7 || err != nil {
+			t.Errorf("%s: %d, %v", qop, n, err)
+		}
+		for _, call := range []string{"x", strings.Repeat("call", 10_000), "last"} {
+			go conn.Write([]byte(call))
+			got := make([]byte, len(call))
+			if _, err := io.ReadFull(conn, got); err != nil || string(got) != call {
+				t.Errorf("%s: %d bytes, %v", qop, len(call), err)
+			}
+		}
+		if qop != "auth" {
+			go conn.Write([]byte("changed"))
+			if _, err := conn.Read(make([]byte, 1)); err == nil {
+				t.Errorf("%s: no error for an answer that was changed", qop)
+			}
+		}
+		conn.Close()
+	}
+	unknown := theToken
+	unknown.password = []byte("wrong")
+	if _, err := dial("auth", unknown); err == nil || err.Error() != "delegation token: token can't be found ()" {
+		t.Errorf("a token with a wrong password: %v", err)
+	}
+}
+
+func FuzzParseTokens(f *testing.F) {
+	f.Add(writables(theToken))
+	f.Add(protos(theToken))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tokens, err := parseTokens(b)
+		if err != nil {
+			return
+		}
+		for _, token := range tokens {
+			token.owner()
+		}
+	})
+}
+
+func FuzzParseChallenge(f *testing.F) {
+	f.Add(`realm="default",nonce="n",qop="auth-int,auth-conf",charset=utf-8,cipher="3des,rc4",algorithm=md5-sess`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, err := parseChallenge(text); err == nil && (d.nonce == "" || d.qop == "" || d.qop == "auth-conf" && d.cipher == "") {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+func FuzzParseSASL(f *testing.F) {
+	f.Add([]byte{4, 8, 1, 16, 0, 2, 16, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := parseSASL(b, saslSuccess); err == nil {
+			m.last(saslToken)
+		}
+	})
+}

@@ -21,7 +21,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	commands := []*cli.Command{
 		clusterCommand("up", "", "start what does not run, and wait until it is ready", up,
 			&cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"},
-			&cli.IntFlag{Name: "nodes", Usage: "number of nodes with a DataNode and a NodeManager; default: as before, or 1"}),
+			&cli.IntFlag{Name: "nodes", Usage: "number of nodes with a DataNode and a NodeManager; default: as before, or 1"},
+			&cli.BoolFlag{Name: "secure", Usage: "require Kerberos, with a KDC of its own"}),
 		clusterCommand("down", "", "stop everything", down),
 		clusterCommand("status", "", "a line for each daemon, or each of several nodes; exit 1 if not all run", status),
 		clusterCommand("kill-node", "NODE", "kill the daemons and tasks of a node by SIGKILL", killNode,
@@ -65,7 +66,7 @@ func clusterCommand(name, argument, usage string, action func(context.Context, *
 
 func up(ctx context.Context, c *cli.Context) error {
 	cl, err := minicluster.Up(ctx, minicluster.Config{
-		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Nodes: c.Int("nodes"), Log: c.App.ErrWriter,
+		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Nodes: c.Int("nodes"), Secure: c.Bool("secure"), Log: c.App.ErrWriter,
 	})
 	if err != nil {
 		return err
@@ -73,6 +74,9 @@ func up(ctx context.Context, c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "file system: %s\njobs:        %s\nhistory:     %s\nuse it:      . %s\n",
 		cl.DefaultFS(), cl.Web(minicluster.ResourceManager), cl.Web(minicluster.JobHistoryServer),
 		filepath.Join(c.String("dir"), "env.sh"))
+	if c.Bool("secure") {
+		fmt.Fprintf(c.App.Writer, "log in:      export KRB5PRINCIPAL=%s KRB5KEYTAB=%s\n", cl.Principal(), cl.Keytab())
+	}
 	return nil
 }
 

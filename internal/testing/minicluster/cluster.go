@@ -67,6 +67,15 @@ type Config struct {
 	// Nodes is the number of nodes, up to maxNodes; 0: as before, or 1 in a new folder. With
 	// several, files have two replicas. Like HA, it is fixed when the file system is formatted.
 	Nodes int
+	// Secure adds a KDC, and all daemons require Kerberos. The user is alice: see Keytab and
+	// Principal. Like HA, it is fixed when the file system is formatted.
+	Secure bool
+	// Protection is dfs.data.transfer.protection of a secure cluster, or PrivacyAES; "":
+	// authentication.
+	Protection string
+	// TicketLifetime is the lifetime of tickets that clients get by krb5.conf. They can be renewed
+	// for ten times as long. 0: a day, not renewable.
+	TicketLifetime time.Duration
 	// Daemons are the daemons to start; nil: all.
 	Daemons []Daemon
 	// Log receives a line for each step that takes long; nil: no log.
@@ -88,6 +97,10 @@ type state struct {
 	HA        bool        `json:"ha,omitempty"`
 	Nodes     int         `json:"nodes,omitempty"` // 0 and 1 mean the same
 	Ports     map[int]int `json:"ports"`           // by standard port
+	// Of a cluster with Kerberos; see Config.
+	KerberosJars   string        `json:"kerberos_jars,omitempty"` // empty without Kerberos
+	Protection     string        `json:"protection,omitempty"`
+	TicketLifetime time.Duration `json:"ticket_lifetime,omitempty"`
 }
 
 // ErrNone is returned by Open if there is no cluster in the folder.
@@ -127,9 +140,6 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if which == nil {
 		which = c.daemons()
 	}
-	if err := c.format(ctx, progress); err != nil {
-		return nil, err
-	}
 	var started []Daemon
 	defer func() {
 		if err != nil {
@@ -140,11 +150,16 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 		if c.pid(d) != 0 {
 			continue
 		}
+		if d == NameNode {
+			if err := c.format(ctx, progress); err != nil {
+				return nil, err
+			}
+		}
 		fmt.Fprintf(progress, "starting %s\n", d)
-		if err := c.start(d); err != nil {
+		started = append(started, d)
+		if err := c.start(ctx, d); err != nil {
 			return nil, err
 		}
-		started = append(started, d)
 	}
 	if err := c.activate(ctx); err != nil {
 		return nil, err
@@ -193,7 +208,7 @@ func (c *Cluster) Start(ctx context.Context, which ...Daemon) error {
 		if c.pid(d) != 0 {
 			continue
 		}
-		if err := c.start(d); err != nil {
+		if err := c.start(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -251,8 +266,11 @@ func (c *Cluster) DefaultFS() string {
 	return "hdfs://" + c.NameNode()
 }
 
-// Web returns the web address of a daemon, http://host:port.
+// Web returns the web address of a daemon, http://host:port. The KDC has only an address.
 func (c *Cluster) Web(d Daemon) string {
+	if d == KDC {
+		return c.address(kdcPort)
+	}
 	return fmt.Sprintf("http://%s:%d", nodeHost(d.node()), c.port(d.ports()[0]))
 }
 
@@ -277,7 +295,11 @@ func (c *Cluster) Env() []string {
 // env returns Env without the PATH. Variables of other Hadoops are removed.
 func (c *Cluster) env() []string {
 	env := slices.DeleteFunc(os.Environ(), anyHadoop.MatchString)
-	return append(env, "HADOOP_HOME="+c.dir, "HADOOP_CONF_DIR="+c.ConfDir(), "JAVA_HOME="+c.state.JavaHome)
+	env = append(env, "HADOOP_HOME="+c.dir, "HADOOP_CONF_DIR="+c.ConfDir(), "JAVA_HOME="+c.state.JavaHome)
+	if c.secure() {
+		env = append(env, "KRB5_CONFIG="+c.path("krb5.conf"))
+	}
+	return env
 }
 
 // anyHadoop matches the variables of a Hadoop.
@@ -310,13 +332,22 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if err != nil {
 		return err
 	}
-	jars, err := needJars(ctx, java, progress)
+	jars, err := hadoopJars.need(ctx, java, progress)
 	if err != nil {
 		return err
+	}
+	kerberos := ""
+	if config.Secure {
+		if kerberos, err = kerberosJars.need(ctx, java, progress); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Stat(c.formatted()); err == nil {
 		if c.state.HA != config.HA {
 			return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
+		}
+		if c.secure() != config.Secure {
+			return fmt.Errorf("cluster: the file system in %s was formatted %s Kerberos, and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, map[bool]string{true: "with", false: "without"}[c.secure()])
 		}
 		if nodes != c.nodes() {
 			return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
@@ -324,11 +355,12 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	}
 	// Running daemons keep the configuration with which they were started.
 	if !c.running() {
-		c.state.HA, c.state.Nodes = config.HA, nodes
+		c.state.HA, c.state.Nodes, c.state.KerberosJars = config.HA, nodes, kerberos
 		if err := c.choosePorts(config.FreePorts); err != nil {
 			return err
 		}
-		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Nodes: nodes, Ports: c.state.Ports}
+		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Nodes: nodes, Ports: c.state.Ports,
+			KerberosJars: kerberos, Protection: config.Protection, TicketLifetime: config.TicketLifetime}
 	} else if err := c.checkPorts(); err != nil {
 		return err
 	}

@@ -241,7 +241,7 @@ func TestStart(t *testing.T) {
 	java := filepath.Join(c.state.JavaHome, "bin", "java")
 	writeProgram(t, java, "exec sleep 600")
 	for range 40 {
-		if err := c.start(DataNode); err != nil {
+		if err := c.start(t.Context(), DataNode); err != nil {
 			t.Fatal(err)
 		}
 		if c.pid(DataNode) == 0 {
@@ -252,7 +252,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	writeProgram(t, java, "exit 1")
-	if err := c.start(DataNode); err != nil {
+	if err := c.start(t.Context(), DataNode); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -522,7 +522,7 @@ echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("XDG_CACHE_HOME", dir)
 	cache := filepath.Join(dir, "treereduce", "hadoop-"+Version)
-	_, err := needJars(context.Background(), "/java", io.Discard)
+	_, err := hadoopJars.need(context.Background(), "/java", io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "no network") {
 		t.Fatalf("mvn failed: %v", err)
 	}
@@ -530,7 +530,7 @@ echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
 		t.Fatal("half a download has its name")
 	}
 	for range 2 {
-		if _, err := needJars(context.Background(), "/java", io.Discard); err != nil {
+		if _, err := hadoopJars.need(context.Background(), "/java", io.Discard); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -58,6 +59,10 @@ func (c *Cluster) javaOpts() []string {
 	if c.nodes() > 1 {
 		opts = append(opts, "-Djdk.net.hosts.file="+c.hostsFile())
 	}
+	if c.secure() {
+		// The KDC's own file does not limit the lifetime of tickets.
+		opts = append(opts, "-Djava.security.krb5.conf="+c.path("kdc", "krb5.conf"), "-Djava.library.path="+filepath.Join(c.state.KerberosJars, nativeLibrary()))
+	}
 	return opts
 }
 
@@ -72,6 +77,10 @@ func (c *Cluster) expand(n int, name, text string) (string, error) {
 	// An application master, another one that is just ending, and a task for each processor. The
 	// scheduler divides memory only, which suffices for two jobs at a time.
 	containers := 2 + max(2, runtime.NumCPU())
+	owner, err := user.Current()
+	if err != nil {
+		return "", err
+	}
 	t, err := template.New(name).Funcs(template.FuncMap{"address": c.address, "nodePort": func(standard int) int {
 		return c.port(onNode(n, standard))
 	}}).Parse(text)
@@ -86,6 +95,9 @@ func (c *Cluster) expand(n int, name, text string) (string, error) {
 		"Poll": poll, "TaskMB": containerMB, "Containers": containers,
 		"Nodes": c.nodes(), "NodeHost": nodeHost(n), "NodeDir": c.nodeDir(n), "Replicas": min(2, c.nodes()),
 		"NodeMB": (2*containers + c.nodes() - 1) / c.nodes() * containerMB,
+		"Secure": c.secure(), "Protection": c.state.Protection, "Realm": realm, "Alice": alice, "ServiceKeytab": c.serviceKeytab(),
+		"WebName": webName, "HDFSName": hdfsName, "YARNName": yarnName, "JobsName": jobsName, "Owner": owner.Username,
+		"TicketSeconds": int(c.state.TicketLifetime.Seconds()), "RenewSeconds": int(10 * c.state.TicketLifetime.Seconds()),
 	})
 	return b.String(), err
 }
@@ -137,10 +149,15 @@ func (c *Cluster) writeFiles() error {
 			return err
 		}
 	}
-	for _, script := range []struct {
+	type file struct {
 		name, text string
 		mode       os.FileMode
-	}{{"env.sh", envScript, 0o644}, {"bin/hadoop", hadoopScript, 0o755}} {
+	}
+	scripts := []file{{"env.sh", envScript, 0o644}, {"bin/hadoop", hadoopScript, 0o755}}
+	if c.secure() {
+		scripts = append(scripts, file{"krb5.conf", krb5Conf, 0o644})
+	}
+	for _, script := range scripts {
 		text, err := c.expand(1, script.name, script.text)
 		if err != nil {
 			return fmt.Errorf("cluster: %w", err)

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Daemon is one of the five daemons, NameNode2, or a daemon of another node (see OfNode).
+// A Daemon is one of the five daemons, NameNode2, KDC, or a daemon of another node (see OfNode).
 type Daemon string
 
 // The daemons.
@@ -29,11 +29,14 @@ const (
 	// NameNode2 is the second name node of a cluster with Config.HA. (Hadoop's
 	// SecondaryNameNode is something else.)
 	NameNode2 Daemon = "NameNode2"
+	// KDC issues the tickets of a cluster with Config.Secure.
+	KDC Daemon = "KDC"
 )
 
 // specs describes how each daemon is started, and where it listens. Ports are the standard
 // ones, that of the web address first. Some have no standard: those of the second name node,
-// and the NodeManager's own, which is fixed so that it rejoins as the same node after a restart.
+// that of the KDC, because 88 needs a privilege, and the NodeManager's own, which is fixed so that
+// it rejoins as the same node after a restart.
 var specs = map[Daemon]struct {
 	class string
 	id    string // of a name node, if there are two
@@ -45,12 +48,15 @@ var specs = map[Daemon]struct {
 	ResourceManager:  {"yarn.server.resourcemanager.ResourceManager", "", []int{8088, 8030, 8031, 8032, 8033}},
 	NodeManager:      {"yarn.server.nodemanager.NodeManager", "", []int{8042, 8040, nodePort, 8048, 13562}},
 	JobHistoryServer: {"mapreduce.v2.hs.JobHistoryServer", "", []int{19888, 10020, 10033}},
+	KDC:              {"minikdc.MiniKdc", "", []int{kdcPort}},
 }
 
-// namePort is the standard port of the first name node, nodePort that of the NodeManager.
+// namePort is the standard port of the first name node, nodePort that of the NodeManager, kdcPort
+// that of the KDC.
 const (
 	namePort = 9000
 	nodePort = 8041
+	kdcPort  = 10088
 )
 
 const (
@@ -71,7 +77,11 @@ func (c *Cluster) nameNodes() []Daemon {
 
 // daemons returns all daemons, in the order in which they are started.
 func (c *Cluster) daemons() []Daemon {
-	all := append(c.nameNodes(), DataNode, ResourceManager, NodeManager)
+	var all []Daemon
+	if c.secure() {
+		all = append(all, KDC) // the others log in when they start
+	}
+	all = append(append(all, c.nameNodes()...), DataNode, ResourceManager, NodeManager)
 	for n := 2; n <= c.nodes(); n++ {
 		all = append(all, DataNode.OfNode(n), NodeManager.OfNode(n))
 	}
@@ -82,8 +92,13 @@ func (c *Cluster) daemons() []Daemon {
 // NodeManager, does not contain settings of another Hadoop from this process's environment.
 func (c *Cluster) java(ctx context.Context, d Daemon, args ...string) *exec.Cmd {
 	s := specs[d.first()]
+	jars := c.classPath(d.node(), string(os.PathListSeparator))
+	if d == KDC {
+		jars = c.ConfDir() + string(os.PathListSeparator) + filepath.Join(c.state.KerberosJars, "*")
+		args = c.kdcArgs()
+	}
 	all := slices.Concat(c.javaOpts(), strings.Fields(quickStart), []string{
-		daemonHeap, "-cp", c.classPath(d.node(), string(os.PathListSeparator)), "org.apache.hadoop." + s.class,
+		daemonHeap, "-cp", jars, "org.apache.hadoop." + s.class,
 	})
 	if c.state.HA && s.id != "" {
 		all = append(all, "-D", "dfs.ha.namenode.id="+s.id)
@@ -98,9 +113,14 @@ func (c *Cluster) pidFile(d Daemon) string {
 	return c.path("run", strings.ToLower(string(d))+".pid")
 }
 
-// start starts a daemon in a session of its own and does not wait until it is ready. It
-// keeps the log of the previous run under another name.
-func (c *Cluster) start(d Daemon) error {
+// start starts a daemon in a session of its own and, except for the KDC, does not wait until it is
+// ready. It keeps the log of the previous run under another name.
+func (c *Cluster) start(ctx context.Context, d Daemon) error {
+	if d == KDC {
+		if err := c.writeKDC(); err != nil {
+			return err
+		}
+	}
 	if d.first() == NodeManager {
 		// Tasks of a NodeManager that was killed are left without a parent.
 		if err := c.killTasks(d.node()); err != nil {
@@ -125,6 +145,12 @@ func (c *Cluster) start(d Daemon) error {
 	go cmd.Wait() // so that the process does not become a zombie
 	if err := writeFile(c.pidFile(d), fmt.Appendln(nil, cmd.Process.Pid, begun), 0o644); err != nil {
 		return errors.Join(err, cmd.Process.Kill())
+	}
+	if d == KDC {
+		if err := c.waitReady(ctx, []Daemon{KDC}); err != nil {
+			return err
+		}
+		return c.writeUserKeytab()
 	}
 	return nil
 }

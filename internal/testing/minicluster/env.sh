@@ -2,4 +2,7 @@
 export HADOOP_HOME='{{.Dir}}'
 export HADOOP_CONF_DIR='{{.Dir}}/conf'
 export JAVA_HOME='{{.JavaHome}}'
+{{- if .Secure}}
+export KRB5_CONFIG='{{.Dir}}/krb5.conf'
+{{- end}}
 export PATH='{{.Dir}}/bin':"$PATH"

@@ -33,5 +33,6 @@ yarn.rmadmin) class=org.apache.hadoop.yarn.client.cli.RMAdminCLI ;;
 esac
 export HADOOP_HOME='{{.Dir}}' HADOOP_CONF_DIR='{{.Dir}}/conf'
 exec '{{.JavaHome}}/bin/java' {{.JavaOpts}} {{.QuickStart}} \
+	{{if .Secure}}-Djava.security.krb5.conf="${KRB5_CONFIG:-{{.Dir}}/krb5.conf}" {{end -}}
 	$HADOOP_OPTS $HADOOP_CLIENT_OPTS \
 	-cp '{{.ClassPath}}'"${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}" "$class" "$@"

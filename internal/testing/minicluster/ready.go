@@ -1,6 +1,7 @@
 package minicluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,11 @@ func (c *Cluster) ready(ctx context.Context, d Daemon) error {
 		return c.check(ctx, d, "/ws/v1/cluster/metrics", fmt.Sprintf(`"activeNodes":%d,`, c.nodes()), 1)
 	case NodeManager:
 		return c.nodeManagerReady(ctx, d)
+	case KDC: // the last that it does is to write the keytab
+		if log, err := os.ReadFile(c.Log(d)); err != nil || !bytes.Contains(log, []byte("Standalone MiniKdc Running")) {
+			return errors.Join(errors.New("its log does not say that it runs"), err)
+		}
+		return nil
 	default:
 		return c.check(ctx, d, "/ws/v1/history/info", `"startedOn"`, 1)
 	}
@@ -75,7 +81,7 @@ func (c *Cluster) ready(ctx context.Context, d Daemon) error {
 // check requests a page of a daemon's web address, and returns an error unless a pattern matches
 // n times in it.
 func (c *Cluster) check(ctx context.Context, d Daemon, page, pattern string, n int) error {
-	body, err := request(ctx, http.MethodGet, c.Web(d)+page)
+	body, err := c.request(ctx, http.MethodGet, c.Web(d)+page)
 	if err == nil && len(regexp.MustCompile(pattern).FindAll(body, -1)) != n {
 		err = fmt.Errorf("%s%s: expected %d× %s, found %s", c.Web(d), page, n, pattern, body)
 	}
@@ -90,11 +96,11 @@ func (c *Cluster) nodeManagerReady(ctx context.Context, d Daemon) error {
 	if err := c.check(ctx, d, page, `"nodeHealthy":true|`+since, 2); err != nil {
 		return err
 	}
-	own, err := request(ctx, http.MethodGet, c.Web(d)+page)
+	own, err := c.request(ctx, http.MethodGet, c.Web(d)+page)
 	if err != nil {
 		return err
 	}
-	known, err := request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+fmt.Sprintf("%s:%d", nodeHost(d.node()), c.port(onNode(d.node(), nodePort))))
+	known, err := c.request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+fmt.Sprintf("%s:%d", nodeHost(d.node()), c.port(onNode(d.node(), nodePort))))
 	if err != nil {
 		return err
 	}
@@ -121,19 +127,31 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct{ path, mode string }{
-		{"/tmp", "1777"},
-		{"/tmp/hadoop-yarn", "755"},
-		{"/tmp/hadoop-yarn/staging", "1777"},
+	superuser := u.Username
+	homes := []string{u.Username}
+	ops := []string{"MKDIRS", "SETPERMISSION"}
+	if c.secure() {
+		superuser = "hdfs"
+		homes = append(homes, alice)
+		ops = append(ops, "SETOWNER")
+	}
+	type folder struct{ path, mode, owner string }
+	folders := []folder{
+		{"/tmp", "1777", superuser},
+		{"/tmp/hadoop-yarn", "755", superuser},
+		{"/tmp/hadoop-yarn/staging", "1777", superuser},
 		// The history server makes the directory above its inbox inaccessible to other
 		// users.
-		{"/tmp/hadoop-yarn/staging/history", "755"},
-		{"/user", "755"},
-		{"/user/" + u.Username, "755"},
-	} {
-		for _, op := range []string{"MKDIRS", "SETPERMISSION"} {
-			q := url.Values{"op": {op}, "permission": {f.mode}, "user.name": {u.Username}}
-			if _, err := request(ctx, http.MethodPut, c.Web(active)+"/webhdfs/v1"+f.path+"?"+q.Encode()); err != nil {
+		{"/tmp/hadoop-yarn/staging/history", "755", superuser},
+		{"/user", "755", superuser},
+	}
+	for _, name := range homes {
+		folders = append(folders, folder{"/user/" + name, "755", u.Username})
+	}
+	for _, f := range folders {
+		for _, op := range ops {
+			q := url.Values{"op": {op}, "permission": {f.mode}, "owner": {f.owner}, "user.name": {superuser}}
+			if _, err := c.request(ctx, http.MethodPut, c.Web(active)+"/webhdfs/v1"+f.path+"?"+q.Encode()); err != nil {
 				return fmt.Errorf("cluster: make %s: %w", f.path, err)
 			}
 		}
@@ -142,7 +160,7 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 }
 
 // request makes a request without a body, and returns the body of the response.
-func request(ctx context.Context, method, address string) ([]byte, error) {
+func (c *Cluster) request(ctx context.Context, method, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, address, nil)
@@ -150,9 +168,7 @@ func request(ctx context.Context, method, address string) ([]byte, error) {
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/json")
-	// Without a proxy, whatever the environment contains, because this is loopback.
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(r)
+	answer, err := c.do(r)
 	if err != nil {
 		return nil, err
 	}

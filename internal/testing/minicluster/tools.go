@@ -24,6 +24,21 @@ const (
 //go:embed pom.xml
 var pom []byte
 
+// A jarFolder is a folder of jars in the user's cache, and how Maven makes it.
+type jarFolder struct {
+	name, what string
+	pom        []byte
+	goals      []string
+	last       string // a file that must be there afterwards
+}
+
+var (
+	hadoopJars = jarFolder{"hadoop-" + Version, "Hadoop " + Version + " (93 MB)", pom,
+		[]string{"dependency:copy-dependencies"}, "hadoop-streaming-" + Version + ".jar"}
+	kerberosJars = jarFolder{"kerberos-" + Version, "a KDC (42 MB)", kerberosPom,
+		[]string{"dependency:copy-dependencies", "dependency:unpack-dependencies"}, filepath.Join(nativeLibrary(), "libhadoop.so")}
+)
+
 // javaHomes returns the Java installations to try, best first.
 func javaHomes() []string {
 	homes, _ := filepath.Glob("/usr/lib/jvm/*") // the pattern is valid
@@ -64,15 +79,15 @@ func findJava(homes []string) (home string, err error) {
 	return "", fmt.Errorf("cluster: Java %d to %d is missing (%w): install one (Debian: apt-get install default-jre-headless), or set JAVA_HOME", oldestJava, newestJava, why)
 }
 
-// needJars returns the folder of the jars, and downloads them if it does not exist. The
+// need returns the name of the folder, and downloads the jars if it does not exist. The
 // folder gets its name when it is complete. It contains the pom from which it was made: if
 // the pom has changed, the folder is rebuilt.
-func needJars(ctx context.Context, java string, progress io.Writer) (string, error) {
+func (j jarFolder) need(ctx context.Context, java string, progress io.Writer) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("cluster: no cache folder: %w", err)
 	}
-	cache, err := plainPath(filepath.Join(caches, "treereduce", "hadoop-"+Version))
+	cache, err := plainPath(filepath.Join(caches, "treereduce", j.name))
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +99,7 @@ func needJars(ctx context.Context, java string, progress io.Writer) (string, err
 		return "", err
 	}
 	defer unlock()
-	if have, err := os.ReadFile(filepath.Join(cache, "pom.xml")); err == nil && bytes.Equal(have, pom) {
+	if have, err := os.ReadFile(filepath.Join(cache, "pom.xml")); err == nil && bytes.Equal(have, j.pom) {
 		return cache, nil
 	}
 	mvn, err := exec.LookPath("mvn")
@@ -98,19 +113,18 @@ func needJars(ctx context.Context, java string, progress io.Writer) (string, err
 	if err := os.Mkdir(part, 0o755); err != nil {
 		return "", fmt.Errorf("cluster: %w", err)
 	}
-	if err := writeFile(filepath.Join(part, "pom.xml"), pom, 0o644); err != nil {
+	if err := writeFile(filepath.Join(part, "pom.xml"), j.pom, 0o644); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(progress, "downloading Hadoop %s (93 MB) into %s\n", Version, cache)
-	cmd := exec.CommandContext(ctx, mvn, "-B", "-q", "-f", filepath.Join(part, "pom.xml"),
-		"dependency:copy-dependencies", "-DoutputDirectory="+part, "-DincludeScope=runtime")
+	fmt.Fprintf(progress, "downloading %s into %s\n", j.what, cache)
+	cmd := exec.CommandContext(ctx, mvn, append(j.goals, "-B", "-q", "-f", filepath.Join(part, "pom.xml"), "-DoutputDirectory="+part, "-DincludeScope=runtime")...)
 	cmd.Env = append(os.Environ(), "JAVA_HOME="+java)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
-		_, err = os.Stat(filepath.Join(part, "hadoop-streaming-"+Version+".jar"))
+		_, err = os.Stat(filepath.Join(part, j.last))
 	}
 	if err != nil {
-		return "", fmt.Errorf("cluster: download Hadoop with %s: %w\n%s", mvn, err, lastLines(out))
+		return "", fmt.Errorf("cluster: download %s with %s: %w\n%s", j.what, mvn, err, lastLines(out))
 	}
 	if err := os.RemoveAll(cache); err != nil {
 		return "", fmt.Errorf("cluster: %w", err)

@@ -76,20 +76,23 @@ func Flag(further ...string) cli.Flag {
 	return &cli.StringFlag{Name: "data", Usage: usage, Value: byDefault}
 }
 
-// LoginFlags returns the options of a login to a cluster with Kerberos, for a command that opens a
-// data directory. They set the environment variables of Hadoop's programs: so they also hold for
-// the hadoop command, and the variables for all commands.
+// LoginFlags returns the options of a login to a cluster with Kerberos. They set the environment
+// variables of Hadoop's programs, which all commands respect, so that the hadoop command logs in
+// too.
 func LoginFlags() []cli.Flag {
-	flag := func(name, variable, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Usage: usage, DefaultText: variable, Action: func(_ *cli.Context, value string) error {
-			return os.Setenv(variable, value)
-		}}
-	}
 	return []cli.Flag{
-		flag("keytab", kerberos.Keytab, "`FILE` of keys for a cluster with Kerberos, instead of the ticket of kinit"),
-		flag("principal", kerberos.Principal, "`NAME` in the keytab, or of the ticket: user@REALM"),
+		&cli.GenericFlag{Name: "keytab", Usage: "`FILE` of keys for a cluster with Kerberos, instead of the ticket of kinit", DefaultText: kerberos.Keytab, Value: variable(kerberos.Keytab)},
+		&cli.GenericFlag{Name: "principal", Usage: "`NAME` in the keytab or of the ticket: user@REALM", DefaultText: kerberos.Principal, Value: variable(kerberos.Principal)},
 	}
 }
+
+// A variable is an environment variable as the value of a flag.
+type variable string
+
+// Set implements flag.Value.
+func (v variable) Set(value string) error { return os.Setenv(string(v), value) }
+
+func (v variable) String() string { return os.Getenv(string(v)) }
 
 // WithTable calls do with the table in the data directory of a command line, which must be a
 // table of one of the games.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/credentials"
@@ -14,19 +15,21 @@ import (
 
 // loadCache reads a ticket cache.
 func loadCache(file string) (cache *credentials.CCache, err error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no ticket: %s does not exist: run kinit, or use a keytab (--keytab, --principal)", file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no ticket: %w", err)
+	}
 	defer func() { // gokrb5 does not check lengths, and kinit may be writing the file
 		if recover() != nil {
 			err = fmt.Errorf("the ticket cache %s is damaged", file)
 		}
 	}()
-	cache, err = credentials.LoadCCache(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no ticket: %s does not exist: run kinit, or use a keytab (--keytab, --principal)", file)
-	case err != nil:
-		return nil, fmt.Errorf("ticket cache %s: %w", file, err)
-	case len(cache.DefaultPrincipal.PrincipalName.NameString) == 0:
-		return nil, fmt.Errorf("the ticket cache %s has no principal", file)
+	cache = new(credentials.CCache)
+	if cache.Unmarshal(slices.Clip(b)) != nil || len(cache.DefaultPrincipal.PrincipalName.NameString) == 0 {
+		return nil, fmt.Errorf("the ticket cache %s is damaged", file)
 	}
 	return cache, nil
 }

@@ -222,10 +222,11 @@ func (l *Login) openKeytab() error {
 		return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", l.file, Principal)
 	}
 	kt, err := keytab.Load(l.file)
-	if e := new(fs.PathError); err != nil && !errors.As(err, &e) {
-		return fmt.Errorf("%s: %w", l.file, err)
-	} else if err != nil {
+	if errors.As(err, new(*fs.PathError)) {
 		return fmt.Errorf("no keytab: %w", err)
+	}
+	if err != nil { // the error contains keys
+		return fmt.Errorf("the keytab %s is damaged", l.file)
 	}
 	var names []string
 	for _, e := range kt.Entries {

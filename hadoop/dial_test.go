@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 )
 
 func TestNameNodes(t *testing.T) {
@@ -91,21 +93,42 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestKerberos checks that a cluster with Kerberos causes an error of one clear line.
-func TestKerberos(t *testing.T) {
-	conf := t.TempDir()
-	const site = `<configuration>
-		<property><name>fs.defaultFS</name><value>hdfs://host:8020</value></property>
-		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
-	</configuration>`
-	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
-		t.Fatal(err)
+// TestSecure checks the errors of clusters with Kerberos that no client can use: without a ticket,
+// without a token in a task, or with a protection of data that the hdfs client cannot read.
+func TestSecure(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HADOOP_CONF_DIR", dir)
+	t.Setenv(kerberos.Keytab, "")
+	t.Setenv(kerberos.Principal, "")
+	t.Setenv("KRB5CCNAME", filepath.Join(dir, "none"))
+	const works = "; it can with dfs.data.transfer.protection=authentication, or for privacy with dfs.encrypt.data.transfer=true and dfs.encrypt.data.transfer.cipher.suites=AES/CTR/NoPadding"
+	const noTicket = "name node host:8020: Kerberos: no ticket: "
+	for _, test := range []struct{ protection, encrypt, ciphers, want string }{
+		{"", "", "", noTicket},
+		{"authentication", "false", "", noTicket},
+		{"privacy", "true", "AES/CTR/NoPadding", noTicket},
+		{"integrity", "", "", "hdfs:///data: treereduce cannot read with dfs.data.transfer.protection=integrity" + works},
+		{"privacy", "", "AES/CTR/NoPadding", "hdfs:///data: treereduce cannot read with dfs.data.transfer.protection=privacy" + works},
+		{"authentication,privacy", "", "", "hdfs:///data: treereduce cannot read with dfs.data.transfer.protection=authentication,privacy" + works},
+		{"", "true", "", "hdfs:///data: treereduce cannot read with dfs.encrypt.data.transfer=true without dfs.encrypt.data.transfer.cipher.suites" + works},
+	} {
+		site := "<configuration>"
+		for name, value := range map[string]string{"fs.defaultFS": "hdfs://host", authentication: "kerberos", protection: test.protection, encryption: test.encrypt, ciphers: test.ciphers} {
+			site += "<property><name>" + name + "</name><value>" + value + "</value></property>"
+		}
+		if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site+"</configuration>"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := Dial("hdfs:///data")
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v\nwant %s", err, test.want)
+		}
 	}
-	t.Setenv("HADOOP_CONF_DIR", conf)
-	_, _, err := Dial("hdfs:///data")
-	const want = "hdfs:///data: the cluster wants Kerberos, which treereduce does not support yet"
-	if err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	t.Setenv("HADOOP_CONF_DIR", filepath.Join(dir, "none")) // a node need not have a configuration
+	t.Setenv("hadoop_security_authentication", "kerberos")
+	t.Setenv("HADOOP_TOKEN_FILE_LOCATION", filepath.Join(dir, "tokens"))
+	if _, err := DialTask("host:1"); err == nil || !strings.HasPrefix(err.Error(), "name node host:1: no delegation token: open ") {
+		t.Errorf("a task without a token: %v", err)
 	}
 }
 

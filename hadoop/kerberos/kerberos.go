@@ -264,6 +264,9 @@ func (l *Login) renew() error {
 	if err != nil {
 		return err
 	}
+	if !reply.DecryptedEncPart.EndTime.After(l.ticket.EndTime) {
+		return nil // the KDC does not extend it
+	}
 	if err := l.adopt(reply.Ticket, reply.DecryptedEncPart); err != nil {
 		return err
 	}

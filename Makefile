@@ -113,7 +113,7 @@ test-hadoop: build build-cluster ## run the tests on a real cluster, except the 
 	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
 
 test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, nodes lost (an hour; TREEREDUCE_LOSSES=20 of them)
-	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./internal/engine/runner/streaming
+	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./internal/engine/runner/streaming ./cli/driver
 
 # moto, botocore and the AWS command line. The last file marks the environment as complete.
 VENV := build/emr-venv

@@ -89,7 +89,18 @@ func TestHadoopDiagnosis(t *testing.T) {
 func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
 	c := clustertest.Shared(ctx, t)
-	// A driver looks for a hadoop command next to itself; there is none here.
+	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &site{c, f, programs(t)}
+}
+
+// programs returns a directory with the programs. A driver looks for a hadoop command next to
+// itself; there is none.
+func programs(t *testing.T) string {
+	t.Helper()
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
 		program, err := os.ReadFile(filepath.Join("..", "..", "bin", name)) // make test-hadoop builds it
@@ -100,12 +111,7 @@ func up(ctx context.Context, t *testing.T) *site {
 			t.Fatal(err)
 		}
 	}
-	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return &site{c, f, bin}
+	return bin
 }
 
 // driver returns the driver as a process, with additional environment variables.

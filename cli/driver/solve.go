@@ -317,7 +317,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	case errors.Is(err, store.ErrBegun):
 		return nil, fmt.Errorf("%w: --resume continues it, --overwrite starts over", err)
 	case place.HDFS != nil && errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, place.HDFS.User())
+		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME, or with Kerberos --principal, names another user)", err, place.HDFS.User())
 	}
 	return data, err
 }

@@ -1,0 +1,249 @@
+//go:build hadoop
+
+package driver_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+)
+
+// ticketTime is the lifetime of tickets in the tests.
+const ticketTime = 2 * time.Minute
+
+// home is the directory of the user.
+const home = "/user/alice"
+
+// A realm is a cluster with Kerberos, and a directory for files.
+type realm struct {
+	*site
+	dir   string
+	login *kerberos.Login // with the keytab
+}
+
+// upSecure starts a cluster with Kerberos. It is never the one that tests share.
+func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
+	t.Helper()
+	c := clustertest.Up(ctx, t, minicluster.Config{Secure: true, Protection: protection, TicketLifetime: ticketTime})
+	for _, v := range c.Env() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "KRB5") || name == "HADOOP_CONF_DIR" {
+			t.Setenv(name, value)
+		}
+	}
+	login := logIn(t, c, filepath.Join(c.Dir(), "krb5.conf"))
+	t.Setenv("KRB5CCNAME", filepath.Join(t.TempDir(), "cache"))
+	if err := login.Save(os.Getenv("KRB5CCNAME")); err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
+}
+
+// logIn logs in with the keytab, and a krb5.conf.
+func logIn(t *testing.T, c *minicluster.Cluster, conf string) *kerberos.Login {
+	t.Helper()
+	set := map[string]string{kerberos.Keytab: c.Keytab(), kerberos.Principal: c.Principal(), "KRB5_CONFIG": conf}
+	for name, value := range set {
+		before, was := os.LookupEnv(name)
+		os.Setenv(name, value)
+		defer func() {
+			if os.Setenv(name, before); !was {
+				os.Unsetenv(name)
+			}
+		}()
+	}
+	login, err := kerberos.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(login.Close)
+	return login
+}
+
+// kinit writes a ticket cache, and returns its environment variable.
+func (r *realm) kinit(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(r.dir, "cache")
+	if err := r.login.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	return "KRB5CCNAME=FILE:" + file
+}
+
+// keytab returns the options of a login with the keytab.
+func (r *realm) keytab() []string {
+	return []string{"--keytab", r.Keytab(), "--principal", r.Principal()}
+}
+
+// runs runs the driver with an environment variable.
+func (r *realm) runs(ctx context.Context, t *testing.T, env string, args ...string) {
+	t.Helper()
+	if out, err := r.driver(ctx, []string{env}, args...).CombinedOutput(); err != nil {
+		t.Fatalf("driver %v: %v\n%s", args, err, out)
+	}
+}
+
+// same checks that the table and the final positions in a directory of HDFS are those that inline
+// writes for the game.
+func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...string) {
+	t.Helper()
+	here := filepath.Join(r.dir, "inline")
+	r.runs(ctx, t, "", append(append([]string{"solve"}, game...), "--data", here)...)
+	files := 0
+	for _, part := range []string{"table", "final"} {
+		entries, err := os.ReadDir(filepath.Join(here, part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			want, err := os.ReadFile(filepath.Join(here, part, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.ReadFile(r.fs, dir+"/"+part+"/"+e.Name())
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s/%s: %d bytes, %v; inline: %d", part, e.Name(), len(got), err, len(want))
+			}
+			files++
+		}
+	}
+	if files < 5 {
+		t.Errorf("%d files", files)
+	}
+}
+
+// TestHadoopKerberos solves a game with every job on a cluster with Kerberos, at first with a keytab,
+// then with a ticket cache, and makes the mistakes of users.
+func TestHadoopKerberos(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	r := upSecure(ctx, t, "")
+	t.Run("refused", func(t *testing.T) { testRefused(ctx, t, r) })
+
+	game := []string{"connectn", "--width", "2", "--height", "2", "--connect", "2"}
+	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0", "--data", r.DefaultFS()+home+"/both")
+	r.runs(ctx, t, "", append(append(solve, "--until-tier", "2"), r.keytab()...)...)
+	r.runs(ctx, t, r.kinit(t), append(solve, "--resume")...)
+	r.same(ctx, t, home+"/both", game...)
+	status, err := r.driver(ctx, nil, append([]string{"status", "--all", "--data", r.DefaultFS() + "/both"}, r.keytab()...)...).Output()
+	if n := bytes.Count(status, []byte("application_")); err != nil || n < 4 {
+		t.Errorf("%d jobs on the cluster, %v\n%s", n, err, status)
+	}
+
+	web := &http.Client{Transport: r.fs.Transport(http.DefaultTransport)}
+	answer, err := web.Get(r.Web(minicluster.NameNode) + "/webhdfs/v1"+home+"/both?op=GETFILESTATUS")
+	if err != nil || answer.StatusCode != http.StatusOK { // without SPNEGO: 401
+		t.Errorf("WebHDFS: %v, %v", answer, err)
+	}
+}
+
+// testRefused checks that each login that cannot succeed is reported in one line.
+func testRefused(ctx context.Context, t *testing.T, r *realm) {
+	krb5 := func(from, to string) string { // the krb5.conf with a change
+		b, err := os.ReadFile(filepath.Join(r.Dir(), "krb5.conf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(b), from, to)
+		f, err := os.CreateTemp(r.dir, "krb5-")
+		if err == nil {
+			_, err = io.WriteString(f, text)
+			f.Close()
+		}
+		if err != nil || text == string(b) {
+			t.Fatalf("krb5.conf without %q, %v", from, err)
+		}
+		return "KRB5_CONFIG=" + f.Name()
+	}
+	conf := t.TempDir()
+	hdfsSite, err := os.ReadFile(filepath.Join(r.Dir(), "conf", "hdfs-site.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(conf, os.DirFS(filepath.Join(r.Dir(), "conf"))); err != nil {
+		t.Fatal(err)
+	}
+	hdfsSite = bytes.Replace(hdfsSite, []byte("<value>authentication</value>"), []byte("<value>integrity</value>"), 1)
+	if err := os.WriteFile(filepath.Join(conf, "hdfs-site.xml"), hdfsSite, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := filepath.Join(r.dir, "ended")
+	_, short, _ := strings.Cut(krb5("ticket_lifetime = ", "ticket_lifetime = 4s #"), "=")
+	if err := logIn(t, r.Cluster, short).Save(ended); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second)
+	for _, test := range []struct {
+		name, want, env string
+		args            []string
+	}{
+		{"no ticket", "no ticket: ", "KRB5CCNAME=/no/such", nil},
+		{"ended", "the ticket of alice@TREEREDUCE.TEST in " + ended + " ended at ", "KRB5CCNAME=" + ended, nil},
+		{"no configuration", "no configuration: ", "KRB5_CONFIG=/no/such", r.keytab()},
+		{"not in the keytab", "has no key of bob@TREEREDUCE.TEST", "", []string{"--keytab", r.Keytab(), "--principal", "bob"}},
+		{"wrong realm", "has no key of alice@ELSEWHERE.TEST", "", []string{"--keytab", r.Keytab(), "--principal", "alice@ELSEWHERE.TEST"}},
+		{"no KDC", "no KDC of TREEREDUCE.TEST answers", krb5("kdc = localhost:", "kdc = localhost:1"), r.keytab()},
+		{"unknown realm", "krb5.conf has no KDC of the realm TREEREDUCE.TEST", krb5("TREEREDUCE.TEST = {", "ELSEWHERE.TEST = {"), r.keytab()},
+		{"integrity", "treereduce cannot read with dfs.data.transfer.protection=integrity; it can with dfs.data.transfer.protection=authentication", "HADOOP_CONF_DIR=" + conf, r.keytab()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out, err := r.driver(ctx, []string{test.env}, append(r.solve(home+"/refused"), test.args...)...).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), test.want) || strings.Count(string(out), "\n") != 1 {
+				t.Errorf("%v: %s\nwant %s", err, out, test.want)
+			}
+		})
+	}
+}
+
+// TestLongHadoopKerberos solves a game in a run that takes longer than a ticket, with tasks in
+// containers of their own, on a cluster that encrypts: with a keytab, and with a ticket cache that
+// cron renews.
+func TestLongHadoopKerberos(t *testing.T) {
+	longtest.Skip(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
+	defer cancel()
+	r := upSecure(ctx, t, minicluster.PrivacyAES)
+	game := []string{"connectn", "--width", "3", "--height", "3", "--connect", "3", "--reducers", "2"}
+	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0")
+	longer := func(env, dir string, args ...string) {
+		begun := time.Now()
+		r.runs(ctx, t, env, append(append(solve, "--data", r.DefaultFS()+dir), args...)...)
+		if took := time.Since(begun); took < ticketTime {
+			t.Errorf("%s: the run took only %v", dir, took)
+		}
+		r.same(ctx, t, dir, game...)
+	}
+	longer("", home+"/keytab", r.keytab()...)
+	stop := make(chan struct{})
+	defer close(stop)
+	env := r.kinit(t)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(ticketTime / 4):
+				r.login.Client() // replaces its ticket
+				r.login.Save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:"))
+			}
+		}
+	}()
+	longer(env, home+"/cache")
+}

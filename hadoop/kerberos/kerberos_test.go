@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/iana/flags"
+	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
@@ -21,16 +24,21 @@ import (
 
 // kdc answers every request with an error, and returns its address.
 func kdc(t *testing.T, code int32) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
 	failure := messages.NewKRBError(types.PrincipalName{NameString: []string{"krbtgt", "R.TEST"}}, "R.TEST", code, "")
 	b, err := failure.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serve(t, func([]byte) []byte { return b })
+}
+
+// serve answers requests to a KDC, and returns its address.
+func serve(t *testing.T, answer func(request []byte) []byte) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -39,7 +47,9 @@ func kdc(t *testing.T, code int32) string {
 			}
 			var length [4]byte
 			io.ReadFull(conn, length[:])
-			io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(length[:])))
+			request := make([]byte, binary.BigEndian.Uint32(length[:]))
+			io.ReadFull(conn, request)
+			b := answer(request)
 			conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...))
 			conn.Close()
 		}
@@ -78,14 +88,18 @@ func writeKeytab(t *testing.T, file string) {
 	}
 }
 
+var (
+	sessionKey = types.EncryptionKey{KeyType: etypeID.AES256_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 32)}
+	aTicket    = messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: types.NewPrincipalName(2, "krbtgt/R.TEST"),
+		EncPart: types.EncryptedData{EType: etypeID.AES256_CTS_HMAC_SHA1_96, Cipher: []byte("ticket")}}
+)
+
 // writeCache writes a cache with a ticket of alice@R.TEST, which began an hour ago.
 func writeCache(t *testing.T, file string, end, renew time.Time) {
 	l := &Login{name: types.NewPrincipalName(1, "alice"), realm: "R.TEST"}
-	ticket := messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: l.service(), EncPart: types.EncryptedData{EType: 18, Cipher: []byte("ticket")}}
 	begun := time.Now().Add(-time.Hour)
-	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, RenewTill: renew,
-		Key: types.EncryptionKey{KeyType: etypeID.AES256_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 32)}}
-	if err := l.adopt(ticket, part); err != nil {
+	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, RenewTill: renew, Key: sessionKey}
+	if err := l.adopt(aTicket, part); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Save(file); err != nil {
@@ -221,6 +235,61 @@ func TestCache(t *testing.T) {
 	l.ticket.EndTime = time.Now()
 	if _, err := l.Client(); err == nil {
 		t.Error("no error after the end of the ticket")
+	}
+}
+
+// TestRenew logs in with a cache whose ticket has passed a half of its time and can be renewed. The
+// renewed ticket is written to the cache.
+func TestRenew(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	for name, extended := range map[string]bool{"extended": true, "not extended": false} {
+		t.Run(name, func(t *testing.T) {
+			first := now.Add(10 * time.Minute)
+			second := first
+			if extended {
+				second = now.Add(70 * time.Minute)
+			}
+			dir := setUp(t, serve(t, func(b []byte) []byte {
+				var request messages.TGSReq
+				if err := request.Unmarshal(b); err != nil || !types.IsFlagSet(&request.ReqBody.KDCOptions, flags.Renew) {
+					t.Errorf("%v: not a request to renew", err)
+				}
+				part := messages.EncKDCRepPart{Key: sessionKey, Nonce: request.ReqBody.Nonce, Flags: types.NewKrbFlags(), AuthTime: now, StartTime: now,
+					EndTime: second, RenewTill: now.Add(24 * time.Hour), SRealm: "R.TEST", SName: aTicket.SName}
+				plain, err := part.Marshal()
+				if err != nil {
+					t.Error(err)
+				}
+				secret, err := crypto.GetEncryptedData(plain, sessionKey, keyusage.TGS_REP_ENCPART_SESSION_KEY, 0)
+				if err != nil {
+					t.Error(err)
+				}
+				reply := messages.TGSRep{KDCRepFields: messages.KDCRepFields{PVNO: 5, MsgType: 13, CRealm: "R.TEST", CName: types.NewPrincipalName(1, "alice"), Ticket: aTicket, EncPart: secret}}
+				out, err := reply.Marshal()
+				if err != nil {
+					t.Error(err)
+				}
+				return out
+			}))
+			file := filepath.Join(dir, "cache")
+			writeCache(t, file, first, now.Add(24*time.Hour))
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Close()
+			after, err := os.ReadFile(file)
+			if err != nil || !l.ticket.EndTime.Equal(second) || slices.Equal(after, before) == extended {
+				t.Errorf("until %v, want %v; %v", l.ticket.EndTime, second, err)
+			}
+			if cache, err := loadCache(file); err != nil || !cache.Credentials[0].EndTime.Equal(second) {
+				t.Errorf("the cache: %v, %v", cache, err)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +21,18 @@ func TestHadoopSecure(t *testing.T) {
 	stdout, stderr, code := u.does(t, "make -s cluster-status CLUSTER=$CLUSTER")
 	if code != 0 || !regexp.MustCompile(`^KDC +running +\d+ +localhost:\d+\nNameNode +running `).MatchString(stdout) {
 		t.Errorf("status: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	name := regexp.MustCompile(`NameNode +running +\d+ +(\S+)`).FindStringSubmatch(stdout)
+	if name == nil {
+		t.Fatalf("status: no address of the name node\n%s", stdout)
+	}
+	answer, err := http.Get(name[1] + "/webhdfs/v1/?op=LISTSTATUS&user.name=hdfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("WebHDFS without a ticket: %s", answer.Status)
 	}
 	u.wants(t, login+`printf 'b\na\nb\n' | hadoop fs -put - in && hadoop jar $CLUSTER/bin/hadoop-streaming.jar \
 		-mapper cat -reducer uniq -input in -output out >&2 && hadoop fs -cat 'out/part-*'`, "a\t\nb\t\n")

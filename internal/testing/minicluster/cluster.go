@@ -68,7 +68,8 @@ type Config struct {
 	// several, files have two replicas. Like HA, it is fixed when the file system is formatted.
 	Nodes int
 	// Secure adds a KDC, and all daemons require Kerberos. The user is alice: see Keytab and
-	// Principal. Like HA, it is fixed when the file system is formatted.
+	// Principal. Like HA, with which it cannot be combined, it is fixed when the file system is
+	// formatted.
 	Secure bool
 	// Protection is dfs.data.transfer.protection of a secure cluster, or PrivacyAES; "":
 	// authentication.
@@ -327,6 +328,9 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	nodes := cmp.Or(config.Nodes, c.state.Nodes, 1)
 	if nodes < 1 || nodes > maxNodes {
 		return fmt.Errorf("cluster: %d nodes: expected 1 to %d", nodes, maxNodes)
+	}
+	if config.HA && config.Secure {
+		return errors.New("cluster: a cluster with Kerberos has one name node")
 	}
 	if _, err := os.Stat(c.formatted()); err == nil {
 		if c.state.HA != config.HA {

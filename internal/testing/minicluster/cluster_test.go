@@ -409,7 +409,10 @@ func TestNodes(t *testing.T) {
 			t.Errorf("%d nodes after 3: %v", nodes, err)
 		}
 	}
-	// Neither does the use of Kerberos. That is checked before its jars are downloaded.
+	if err := c.prepare(t.Context(), Config{FreePorts: true, HA: true, Secure: true}, io.Discard); err == nil || !strings.Contains(err.Error(), "has one name node") {
+		t.Errorf("two name nodes with Kerberos: %v", err)
+	}
+	// The use of Kerberos cannot change either. That is checked before its jars are downloaded.
 	for jars, want := range map[string]string{"": "was formatted without Kerberos", "/kerberos": "was formatted with Kerberos"} {
 		c.state.KerberosJars = jars
 		err := c.prepare(t.Context(), Config{FreePorts: true, Secure: jars == ""}, io.Discard)

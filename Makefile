@@ -25,7 +25,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
@@ -91,8 +91,8 @@ build-cluster:
 	@{ command -v java && command -v mvn; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends default-jre-headless maven; } >&2
 
-cluster-up: build-cluster ## start a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 if a port is in use; NODES=3 for three nodes
-	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports) $(if $(NODES),--nodes $(NODES))
+cluster-up: build-cluster ## start a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 if a port is in use; NODES=3 for three nodes; SECURE=1 for Kerberos
+	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports) $(if $(NODES),--nodes $(NODES)) $(if $(call yes,SECURE),--secure)
 	@ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
 
 cluster-down: build-cluster ## stop it, and keep its data

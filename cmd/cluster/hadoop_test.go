@@ -208,7 +208,7 @@ func newUser(t *testing.T) *user {
 	}
 	u := &user{root: root, dir: dir, cluster: filepath.Join(dir, "cluster")}
 	u.env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "HADOOP_") || strings.HasPrefix(v, "MAKE")
+		return strings.HasPrefix(v, "HADOOP_") || strings.HasPrefix(v, "KRB5") || strings.HasPrefix(v, "MAKE")
 	})
 	u.env = append(u.env, "CLUSTER="+u.cluster, "DATA="+filepath.Base(dir))
 	link := filepath.Join(root, "bin", "hadoop")

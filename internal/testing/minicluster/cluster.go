@@ -68,7 +68,8 @@ type Config struct {
 	// several, files have two replicas. Like HA, it is fixed when the file system is formatted.
 	Nodes int
 	// Secure adds a KDC, and all daemons require Kerberos. The user is alice: see Keytab and
-	// Principal. Like HA, it is fixed when the file system is formatted.
+	// Principal. Like HA, with which it cannot be combined, it is fixed when the file system is
+	// formatted.
 	Secure bool
 	// Protection is dfs.data.transfer.protection of a secure cluster, or PrivacyAES; "":
 	// authentication.
@@ -328,6 +329,20 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if nodes < 1 || nodes > maxNodes {
 		return fmt.Errorf("cluster: %d nodes: expected 1 to %d", nodes, maxNodes)
 	}
+	if config.HA && config.Secure {
+		return errors.New("cluster: a cluster with Kerberos has one name node")
+	}
+	if _, err := os.Stat(c.formatted()); err == nil {
+		if c.state.HA != config.HA {
+			return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
+		}
+		if c.secure() != config.Secure {
+			return fmt.Errorf("cluster: the file system in %s was formatted %s Kerberos, and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, map[bool]string{true: "with", false: "without"}[c.secure()])
+		}
+		if nodes != c.nodes() {
+			return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
+		}
+	}
 	java, err := findJava(javaHomes())
 	if err != nil {
 		return err
@@ -340,17 +355,6 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if config.Secure {
 		if kerberos, err = kerberosJars.need(ctx, java, progress); err != nil {
 			return err
-		}
-	}
-	if _, err := os.Stat(c.formatted()); err == nil {
-		if c.state.HA != config.HA {
-			return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
-		}
-		if c.secure() != config.Secure {
-			return fmt.Errorf("cluster: the file system in %s was formatted %s Kerberos, and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, map[bool]string{true: "with", false: "without"}[c.secure()])
-		}
-		if nodes != c.nodes() {
-			return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
 		}
 	}
 	// Running daemons keep the configuration with which they were started.

@@ -85,10 +85,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// testConfiguration checks that every port of node n, and of the daemons that no node has, is on
-// loopback and in exactly one setting of the node's configuration, and that other settings have
-// the given values.
-func testConfiguration(t *testing.T, c *Cluster, n int, nameDir string, want map[string]string) {
+// properties returns the configuration of node n.
+func properties(t *testing.T, c *Cluster, n int) map[string]string {
 	t.Helper()
 	values := make(map[string]string)
 	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "capacity-scheduler.xml"} {
@@ -112,6 +110,15 @@ func testConfiguration(t *testing.T, c *Cluster, n int, nameDir string, want map
 			values[p.Name] = p.Value
 		}
 	}
+	return values
+}
+
+// testConfiguration checks that every port of node n, and of the daemons that no node has, is on
+// loopback and in exactly one setting of the node's configuration, and that other settings have
+// the given values.
+func testConfiguration(t *testing.T, c *Cluster, n int, nameDir string, want map[string]string) {
+	t.Helper()
+	values := properties(t, c, n)
 	for _, d := range c.daemons() {
 		for _, standard := range d.ports() {
 			port, expected := c.port(standard), 1
@@ -400,6 +407,17 @@ func TestNodes(t *testing.T) {
 		err := c.prepare(t.Context(), Config{FreePorts: true, Nodes: nodes}, io.Discard)
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "was formatted for 3 node(s)") {
 			t.Errorf("%d nodes after 3: %v", nodes, err)
+		}
+	}
+	if err := c.prepare(t.Context(), Config{FreePorts: true, HA: true, Secure: true}, io.Discard); err == nil || !strings.Contains(err.Error(), "has one name node") {
+		t.Errorf("two name nodes with Kerberos: %v", err)
+	}
+	// The use of Kerberos cannot change either. That is checked before its jars are downloaded.
+	for jars, want := range map[string]string{"": "was formatted without Kerberos", "/kerberos": "was formatted with Kerberos"} {
+		c.state.KerberosJars = jars
+		err := c.prepare(t.Context(), Config{FreePorts: true, Secure: jars == ""}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Kerberos jars %q: %v, want that it %s", jars, err, want)
 		}
 	}
 }

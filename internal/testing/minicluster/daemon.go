@@ -103,6 +103,10 @@ func (c *Cluster) java(ctx context.Context, d Daemon, args ...string) *exec.Cmd 
 	if c.state.HA && s.id != "" {
 		all = append(all, "-D", "dfs.ha.namenode.id="+s.id)
 	}
+	if c.secure() && s.id != "" {
+		// Otherwise WebHDFS accepts any user.name without a ticket.
+		all = append(all, "-D", "hadoop.http.authentication.type=kerberos")
+	}
 	cmd := exec.CommandContext(ctx, filepath.Join(c.state.JavaHome, "bin", "java"), append(all, args...)...)
 	cmd.Dir, cmd.Env = c.dir, c.env()
 	return cmd

@@ -142,15 +142,19 @@ func TestHadoopKerberos(t *testing.T) {
 	r.runs(ctx, t, "", append(append(solve, "--until-tier", "2"), r.keytab()...)...)
 	r.runs(ctx, t, r.kinit(t), append(solve, "--resume")...)
 	r.same(ctx, t, home+"/both", game...)
-	status, err := r.driver(ctx, nil, append([]string{"status", "--all", "--data", r.DefaultFS() + "/both"}, r.keytab()...)...).Output()
+	status, err := r.driver(ctx, nil, append([]string{"status", "--all", "--data", r.DefaultFS() + home + "/both"}, r.keytab()...)...).Output()
 	if n := bytes.Count(status, []byte("application_")); err != nil || n < 4 {
 		t.Errorf("%d jobs on the cluster, %v\n%s", n, err, status)
 	}
 
 	web := &http.Client{Transport: r.fs.Transport(http.DefaultTransport)}
-	answer, err := web.Get(r.Web(minicluster.NameNode) + "/webhdfs/v1"+home+"/both?op=GETFILESTATUS")
-	if err != nil || answer.StatusCode != http.StatusOK { // without SPNEGO: 401
-		t.Errorf("WebHDFS: %v, %v", answer, err)
+	answer, err := web.Get(r.Web(minicluster.NameNode) + "/webhdfs/v1" + home + "/both?op=GETFILESTATUS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK { // without SPNEGO: 401
+		t.Errorf("WebHDFS: %s", answer.Status)
 	}
 }
 

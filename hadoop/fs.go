@@ -62,6 +62,7 @@ const (
 type FS struct {
 	options hdfs.ClientOptions
 	name    string
+	traffic traffic
 
 	mu   sync.Mutex
 	idle []*hdfs.Client
@@ -136,12 +137,19 @@ func unreachable(addresses []string, err error) error {
 
 // connect connects to the name nodes of options.
 func connect(options hdfs.ClientOptions, name string) (*FS, error) {
-	client, err := newClient(options)
+	f := &FS{options: options, name: name}
+	f.options.DatanodeDialFunc = f.traffic.counted(options.DatanodeDialFunc)
+	client, err := newClient(f.options)
 	if err != nil {
 		return nil, unreachable(options.Addresses, err)
 	}
-	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
+	f.idle = []*hdfs.Client{client}
+	return f, nil
 }
+
+// Received returns the number of bytes that were received from data nodes, and how many of them
+// from the data node on this machine.
+func (f *FS) Received() (all, near int64) { return f.traffic.all.Load(), f.traffic.near.Load() }
 
 // configuration reads Hadoop's configuration. It returns nil if there is none.
 func configuration() (hadoopconf.HadoopConf, error) {

@@ -253,7 +253,7 @@ func (c *Cluster) DefaultFS() string {
 
 // Web returns the web address of a daemon, http://host:port.
 func (c *Cluster) Web(d Daemon) string {
-	return fmt.Sprintf("http://%s:%d", c.nodeHost(d.node()), c.port(d.ports()[0]))
+	return fmt.Sprintf("http://%s:%d", c.hostOf(d), c.port(d.ports()[0]))
 }
 
 // Log returns the name of a daemon's log file.

@@ -42,6 +42,14 @@ func (c *Cluster) nodeHost(n int) string {
 	return "127.0.0.1" + strconv.Itoa(n)
 }
 
+// hostOf returns the name of the host of a daemon.
+func (c *Cluster) hostOf(d Daemon) string {
+	if first := d.first(); first == DataNode || first == NodeManager {
+		return c.nodeHost(d.node())
+	}
+	return host
+}
+
 // onNode returns the standard port on node n of a daemon with the given standard port. The nodes
 // have different ports, because the shuffle listens on all addresses.
 func onNode(n, standard int) int { return standard + 100*(n-1) }
@@ -84,8 +92,7 @@ func (d Daemon) OfNode(n int) Daemon {
 	return d + Daemon(strconv.Itoa(n))
 }
 
-// node returns the number of the node of a daemon. A daemon that no node has is on the host of
-// node 1.
+// node returns the number of the node of a daemon; 1 for a daemon that no node has.
 func (d Daemon) node() int {
 	if n := d[len(d)-1]; d != NameNode2 && '2' <= n && n <= '9' {
 		return int(n - '0')

@@ -135,11 +135,45 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
+// wantPlace checks that the place of a share is a block of one of its splits.
+func wantPlace(fsys store.FS, share step.Share) error {
+	in, err := fsys.Open(share.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := streamfmt.OpenAny(in, info.Size(), share.File)
+	if err != nil {
+		return err
+	}
+	entries, err := file.Entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if int64(e.Offset) == share.At && slices.ContainsFunc(share.Splits, func(s step.Split) bool {
+			return s.File == share.File && s.From <= e.Range && e.Range < s.To
+		}) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: no block of %v begins at byte %d", share.File, share.Splits, share.At)
+}
+
 // run runs the maps of a job, one for each share of the input, then the reduces.
 func (r *shuffled) run(job *runner.Job, shares []step.Share, borders []uint64, o step.Options,
 	reduce func(string, game.Method, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
 	for _, share := range shares {
+		if job.Step != step.Create {
+			if err := wantPlace(job.FS, share); err != nil {
+				return mapped, reduced, err
+			}
+		}
 		var in strings.Builder
 		for _, s := range share.Splits {
 			in.WriteString(s.String() + "\n")

@@ -39,7 +39,7 @@ func testOwnNode(t *testing.T, s *site) {
 	b := board{"connectn", 5, 5, 4}
 	data := s.dataDir(b.String())
 	s.start(t, b, data, "--final no --reducers 3 --cluster-above 9500000").wantDone(t)
-	s.wantTable(t, b, data)
+	s.wantTable(t, b, data, "--final no")
 	s.solve(t, nine, "--reducers 3"+threePasses)
 	var local, maps, near, read int64
 	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_first21": 1, "data_second18": 1, "data_second19": 1, "mark9": 1, "solve1": 1, "solve2": 1})

@@ -181,7 +181,7 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Error(err)
 		}
 	}
-	local := s.wantTable(t, b, data)
+	local := s.wantTable(t, b, data, "")
 	// Values, moves and positions must be counted as on one machine.
 	there, err := solve.ReadJournal(s.files, data)
 	if err != nil {
@@ -203,12 +203,12 @@ func testRulesOnly(t *testing.T, s *site) {
 	}
 }
 
-// wantTable checks that the table of a board is, byte for byte, that of a run on one machine. It
-// returns the data directory of that run.
-func (s *site) wantTable(t *testing.T, b board, data string) (local string) {
+// wantTable checks that the table of a board is, byte for byte, that of a run on one machine with
+// these flags. It returns the data directory of that run.
+func (s *site) wantTable(t *testing.T, b board, data, flags string) (local string) {
 	t.Helper()
 	local = t.TempDir()
-	args := strings.Fields("solve " + b.flags() + " --final no --data " + local)
+	args := strings.Fields("solve " + b.flags() + " --data " + local + " " + flags)
 	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

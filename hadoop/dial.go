@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
@@ -82,7 +84,7 @@ func withPort(address string) string {
 // keep the lock. Therefore the client gets each address many times, with a dialer that waits
 // between tries.
 func newClient(options hdfs.ClientOptions, id identity) (*hdfs.Client, error) {
-	options.NamenodeDialFunc = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	options.NamenodeDialFunc = dialerOf(dialTimeout).DialContext
 	if nodes := options.Addresses; len(nodes) > 1 {
 		d := &dialer{nodes: len(nodes)}
 		options.NamenodeDialFunc = d.dial
@@ -115,7 +117,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		time.Sleep(failoverPoll)
 	}
 	d.tries++
-	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+	conn, err := dialerOf(dialTimeout).DialContext(ctx, network, address)
 	d.last = time.Now()
 	return conn, err
 }
@@ -130,13 +132,62 @@ func clientOptions(properties hadoopconf.HadoopConf) hdfs.ClientOptions {
 		wait = time.Duration(ms) * time.Millisecond
 	}
 	options.DatanodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: wait}).DialContext(ctx, network, address)
+		conn, err := dialerOf(wait).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		return &dataConn{conn, wait}, nil
 	}
 	return options
+}
+
+// dialerOf returns a dialer. In a task of a cluster with several nodes on this machine, such as
+// 127.0.0.12, connections come from the address of the node, so that the name node can put its
+// replicas first. On other clusters, each node has an address anyway.
+func dialerOf(timeout time.Duration) *net.Dialer {
+	d := &net.Dialer{Timeout: timeout}
+	if node := net.ParseIP(os.Getenv("NM_HOST")); node.IsLoopback() {
+		d.LocalAddr = &net.TCPAddr{IP: node}
+	}
+	return d
+}
+
+// A dialFunc opens a connection.
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A traffic counts the bytes that are received from data nodes.
+type traffic struct{ all, near atomic.Int64 }
+
+// counted returns a dial function whose connections are counted. Those to an address of this
+// machine have the same address at both ends.
+func (t *traffic) counted(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := &countedConn{Conn: conn, counts: []*atomic.Int64{&t.all}}
+		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
+		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
+		if ownErr == nil && otherErr == nil && own == other {
+			c.counts = append(c.counts, &t.near)
+		}
+		return c, nil
+	}
+}
+
+// A countedConn is a connection that counts the bytes that it receives.
+type countedConn struct {
+	net.Conn
+	counts []*atomic.Int64
+}
+
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	for _, count := range c.counts {
+		count.Add(int64(n))
+	}
+	return n, err
 }
 
 // A dataConn is a connection to a data node. Each read and write has a time limit.

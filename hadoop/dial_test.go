@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -156,5 +157,51 @@ func TestDataNodeHangs(t *testing.T) {
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("write: %v", err)
+	}
+}
+
+// TestTraffic reads from services at two addresses of this machine, with and without the address
+// of a node.
+func TestTraffic(t *testing.T) {
+	for _, test := range []struct {
+		node, service string
+		near          bool
+	}{
+		{"", "127.0.0.1", true},
+		{"", "127.0.0.12", false},
+		{"host.example", "127.0.0.1", true},
+		{"127.0.0.12", "127.0.0.12", true},
+		{"127.0.0.12", "127.0.0.1", false},
+		{"192.0.2.1", "127.0.0.1", true}, // the address of a real node is left to the system
+	} {
+		t.Setenv("NM_HOST", test.node)
+		l, err := net.Listen("tcp", test.service+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			conn, err := l.Accept()
+			if err == nil {
+				io.WriteString(conn, "12345")
+				conn.Close()
+			}
+		}()
+		var n traffic
+		conn, err := n.counted(clientOptions(nil).DatanodeDialFunc)(t.Context(), "tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.ReadAll(conn); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(0)
+		if test.near {
+			want = 5
+		}
+		if all, near := n.all.Load(), n.near.Load(); all != 5 || near != want {
+			t.Errorf("node %q, service %s: %d bytes, %d of them near; want 5 and %d", test.node, test.service, all, near, want)
+		}
 	}
 }

@@ -64,6 +64,7 @@ type FS struct {
 	options  hdfs.ClientOptions
 	identity identity
 	name     string
+	traffic  traffic
 
 	mu   sync.Mutex
 	idle []*hdfs.Client
@@ -137,6 +138,7 @@ func unreachable(addresses []string, err error) error {
 func connect(properties hadoopconf.HadoopConf, addresses []string, name string, user func() (string, error)) (*FS, error) {
 	f := &FS{options: clientOptions(properties), name: name}
 	f.options.Addresses = addresses
+	f.options.DatanodeDialFunc = f.traffic.counted(f.options.DatanodeDialFunc)
 	var err error
 	if secure(properties) {
 		f.identity, f.options.User, err = identify(addresses)
@@ -153,6 +155,10 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	f.idle = append(f.idle, client)
 	return f, nil
 }
+
+// Received returns the number of bytes that were received from data nodes, and how many of them
+// from the data node on this machine.
+func (f *FS) Received() (all, near int64) { return f.traffic.all.Load(), f.traffic.near.Load() }
 
 // configuration reads Hadoop's configuration. It is nil if there is none.
 // In a task, it includes the properties of the job that concern HDFS.

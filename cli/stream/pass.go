@@ -35,7 +35,7 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 	if err != nil {
 		return n, err
 	}
-	defer files.Close()
+	defer closeFiles(files, &n)
 	if states != "" {
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
@@ -53,7 +53,11 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 		o.Moves = moves.Reader()
 	}
 	if !work.reduces {
-		return work.do(name, m, c.App.Reader, c.App.Writer, o)
+		in, err := mapInput(c.App.Reader, files, &o)
+		if err != nil {
+			return n, err
+		}
+		return work.do(name, m, in, c.App.Writer, o)
 	}
 	before, err := jobdir.OpenStates(files.FS, states, g)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 // streamBlocks runs one side of a step of a game that is solved by blocks.
 func streamBlocks(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
+	in := c.App.Reader
 	if o.Codec == jobdir.Packed {
 		if o.Tier, err = tierOf(c, m.Blocks); err != nil {
 			return n, err
@@ -22,11 +23,16 @@ func streamBlocks(c *cli.Context, name string, m game.Method, work side, o step.
 		if err != nil {
 			return n, err
 		}
-		defer files.Close()
+		defer closeFiles(files, &n)
+		if !work.reduces {
+			if in, err = mapInput(in, files, &o); err != nil {
+				return n, err
+			}
+		}
 	} else if !work.reduces && name == step.Solve && o.Turn == "" {
 		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it distinguishes successors from predecessors", command.Environment("turn")[0])
 	}
-	return work.do(name, m, c.App.Reader, c.App.Writer, o)
+	return work.do(name, m, in, c.App.Writer, o)
 }
 
 // streamLists runs one side of a step of a game that is solved by lists. The output of a
@@ -43,7 +49,7 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.
 		if err != nil {
 			return n, err
 		}
-		defer files.Close()
+		defer closeFiles(files, &n)
 		if os.Getenv(command.Environment("packed")[0]) == "true" {
 			o.Codec = jobdir.Packed
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -144,6 +145,30 @@ func (p *StateFiles) Split(n int) []uint64 {
 		s.add(rng, bytes[rng])
 	}
 	return s.borders
+}
+
+// A Place is a block in a file.
+type Place struct {
+	File string // its path
+	At   int64  // the offset of the block
+}
+
+// Places returns, for each partition that Split made, a block in the file that has the most
+// bytes of it.
+func (p *StateFiles) Places(borders []uint64) []Place {
+	bytes := make([][]uint64, len(borders)) // by partition and file
+	for i := range bytes {
+		bytes[i] = make([]uint64, len(p.files.files))
+	}
+	places, most := make([]Place, len(borders)), make([]uint64, len(borders))
+	for _, e := range p.entries {
+		i := sort.Search(len(borders), func(k int) bool { return borders[k] > e.Range }) - 1
+		n := &bytes[i][e.file]
+		if *n += uint64(e.Length); *n > most[i] {
+			most[i], places[i] = *n, Place{p.files.files[e.file].Name(), int64(e.Offset)}
+		}
+	}
+	return places
 }
 
 // addNewest adds the states that an index refers to, from directories in data. Each must

@@ -173,6 +173,7 @@ type Line struct {
 	Positions          int64
 	Finished, Shuffled int64
 	Combined, Bytes    int64
+	Read, Near         int64 // bytes, see runner.Stats
 	Waiting, Working   float64
 	Seconds            float64
 	Application        string
@@ -185,6 +186,7 @@ func lineOf(j solve.JobRecord) Line {
 	if l.Application = j.Application; l.Application == "" {
 		return l
 	}
+	l.Read, l.Near = j.Read, j.Near
 	l.Shuffled, l.Bytes, l.Waiting, l.Working = j.Shuffled, j.Bytes, j.Waiting, j.Working
 	if j.Step == step.Possible { // not of a solve job, where a position receives a message for each move
 		l.Combined = j.Shuffled - j.Records
@@ -200,6 +202,8 @@ func (l *Line) add(o Line) {
 	l.Shuffled += o.Shuffled
 	l.Combined += o.Combined
 	l.Bytes += o.Bytes
+	l.Read += o.Read
+	l.Near += o.Near
 	l.Waiting += o.Waiting
 	l.Working += o.Working
 	l.Seconds += o.Seconds
@@ -246,6 +250,7 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 		{"shuffled", func(l Line) string { return number(l.Shuffled) }},
 		{"combined", func(l Line) string { return number(l.Combined) }},
 		{"bytes", func(l Line) string { return number(l.Bytes) }},
+		{"own node", func(l Line) string { return share(l.Near, l.Read) }},
 		{"waiting s", func(l Line) string { return seconds(l.Waiting) }},
 		{"working s", func(l Line) string { return seconds(l.Working) }},
 		{"seconds", func(l Line) string { return fmt.Sprintf("%.2f", l.Seconds) }},
@@ -260,6 +265,14 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 		}
 	}
 	return header, rows
+}
+
+// share formats a share in percent; "" if the whole is 0.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
 // seconds formats a time; "" for 0.

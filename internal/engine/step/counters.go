@@ -29,16 +29,21 @@ func (n *Counts) AddNew(fresh game.Tally) {
 type Counters struct {
 	In int64
 	Counts
+	// Read is the number of bytes that a task has received from data nodes, Near those of them
+	// from the data node on its own machine.
+	Read, Near int64
 }
 
 // The names of the counters of a task: of records, of messages and positions where these are
-// not records (see Counts), and of the task itself.
+// not records (see Counts), of bytes, and of the task itself.
 const (
 	RecordsIn   = "records in"
 	RecordsOut  = "records out"
 	RecordsDone = "records with a value"
 	Messages    = "messages"
 	Positions   = "positions"
+	BytesRead   = "bytes from data nodes"
+	BytesNear   = "bytes from the own node"
 
 	Tasks = "tasks"
 	Wall  = "milliseconds"
@@ -55,6 +60,8 @@ func (n *Counters) each(do func(name string, value *int64)) {
 	do(RecordsDone, &n.Finished)
 	do(Messages, &n.Messages)
 	do(Positions, &n.Positions)
+	do(BytesRead, &n.Read)
+	do(BytesNear, &n.Near)
 	for result := range n.New {
 		do("new "+game.Result(result).String(), &n.New[result])
 	}

@@ -49,30 +49,51 @@ func parseSplit(line string) (s Split, ok bool) {
 	return Split{f[0], from, to}, true
 }
 
-// StateSplits divides the input of a pass, the new positions in some directories, into
-// splits for about the given number of mappers. Each mapper gets about the same number of
-// bytes: an interval of ranges, and for it one split of each file, so that it can merge all
-// its messages to one range. lines is the number of splits for each mapper, which is the
-// number of files.
-func StateSplits(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Split, lines int, err error) {
-	fresh, err := jobdir.OpenNew(fsys, dirs, g)
-	if err != nil {
-		return nil, 0, err
+// SplitsName returns the name of the input of a mapper whose splits are the bytes from from up
+// to, but not including, to of the file of splits.
+func SplitsName(from, to int) string { return fmt.Sprintf("%d-%d", from, to) }
+
+// ParseSplitsName is the inverse of SplitsName.
+func ParseSplitsName(name string) (from, to int64, err error) {
+	if _, err = fmt.Sscanf(name, "%d-%d", &from, &to); err != nil || from < 0 || from > to {
+		err = fmt.Errorf("the name of an input: expected numbers FROM-TO, found %q", name)
 	}
-	defer fresh.Close()
-	parts, borders := fresh.Files(), fresh.Split(mappers)
-	for i, from := range borders {
-		for _, part := range parts {
-			ss = append(ss, Split{part, from, end(borders, i)})
-		}
-	}
-	return ss, len(parts), nil
+	return from, to, err
 }
 
-// BlockSplits divides the directory of a tier into splits of about the same number of bytes.
-// tasks returns the desired number of splits for a number of records. The result has about
-// as many, but at least one for each shard that has records.
-func BlockSplits(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Split, records int64, err error) {
+// A Share is the input of one mapper of packed records: splits, and the place of a byte of
+// them, on whose node the mapper should run.
+type Share struct {
+	Splits []Split
+	jobdir.Place
+}
+
+// StateShares divides the input of a pass, the new positions in some directories, among about
+// the given number of mappers. Each mapper gets about the same number of bytes: an interval of
+// ranges, and for it one split of each file, so that it can merge all its messages to one
+// range.
+func StateShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (shares []Share, err error) {
+	fresh, err := jobdir.OpenNew(fsys, dirs, g)
+	if err != nil {
+		return nil, err
+	}
+	defer fresh.Close()
+	borders := fresh.Split(mappers)
+	places := fresh.Places(borders)
+	for i, from := range borders {
+		share := Share{Place: places[i]}
+		for _, part := range fresh.Files() {
+			share.Splits = append(share.Splits, Split{part, from, end(borders, i)})
+		}
+		shares = append(shares, share)
+	}
+	return shares, nil
+}
+
+// BlockShares divides the directory of a tier among mappers, each of which gets about the same
+// number of bytes of one shard. tasks returns the desired number of mappers for a number of
+// records. The result has about as many, but at least one for each shard that has records.
+func BlockShares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (shares []Share, records int64, err error) {
 	parts, err := jobdir.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, 0, err
@@ -102,8 +123,30 @@ func BlockSplits(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 			return nil, 0, err
 		}
 		for k, from := range borders {
-			ss = append(ss, Split{parts[i], from, end(borders, k)})
+			split := Split{parts[i], from, end(borders, k)}
+			at, err := middle(t, split)
+			if err != nil {
+				return nil, 0, err
+			}
+			shares = append(shares, Share{[]Split{split}, jobdir.Place{File: parts[i], At: at}})
 		}
 	}
-	return ss, records, nil
+	return shares, records, nil
+}
+
+// middle returns the offset of a block in the middle of a split of a tier with one file.
+func middle(t *jobdir.Tier, s Split) (int64, error) {
+	c := t.Cursor(0)
+	first, err := c.Search(s.From)
+	if err != nil {
+		return 0, err
+	}
+	next := t.Len()
+	if s.To != allRanges {
+		if next, err = c.Search(s.To); err != nil {
+			return 0, err
+		}
+	}
+	e, err := c.Entry((first + next) / 2)
+	return int64(e.Offset), err
 }

@@ -272,7 +272,7 @@ func (c *Cluster) Web(d Daemon) string {
 	if d == KDC {
 		return c.address(kdcPort)
 	}
-	return fmt.Sprintf("http://%s:%d", nodeHost(d.node()), c.port(d.ports()[0]))
+	return fmt.Sprintf("http://%s:%d", c.hostOf(d), c.port(d.ports()[0]))
 }
 
 // Log returns the name of a daemon's log file.

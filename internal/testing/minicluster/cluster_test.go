@@ -63,11 +63,12 @@ func TestConfiguration(t *testing.T) {
 		}}
 		if test.nodes > 1 {
 			want[1]["dfs.replication"] = "2"
+			want[1]["dfs.datanode.hostname"], want[1]["yarn.nodemanager.hostname"] = "127.0.0.11", "127.0.0.11"
 			want[3] = map[string]string{
 				"dfs.datanode.data.dir":       "file://" + c.Dir() + "/node3/data",
-				"dfs.datanode.hostname":       "127.0.0.3",
+				"dfs.datanode.hostname":       "127.0.0.13",
 				"dfs.datanode.ipc.address":    fmt.Sprintf("localhost:%d", c.port(10067)),
-				"yarn.nodemanager.hostname":   "127.0.0.3",
+				"yarn.nodemanager.hostname":   "127.0.0.13",
 				"yarn.nodemanager.local-dirs": c.Dir() + "/node3/local",
 				"yarn.nodemanager.log-dirs":   c.Dir() + "/node3/userlogs",
 			}
@@ -76,7 +77,7 @@ func TestConfiguration(t *testing.T) {
 			testConfiguration(t, c, n+1, test.nameDir, want[n+1])
 		}
 		hosts, err := os.ReadFile(c.hostsFile())
-		if err != nil || strings.Contains(string(hosts), "\n127.0.0.3 127.0.0.3\n") != (test.nodes > 1) {
+		if err != nil || strings.Contains(string(hosts), "\n127.0.0.13 127.0.0.13\n") != (test.nodes > 1) {
 			t.Errorf("hosts: %s, %v", hosts, err)
 		}
 		if strings.Contains(strings.Join(c.javaOpts(), " "), "-Djdk.net.hosts.file="+c.Dir()+"/conf/hosts") != (test.nodes > 1) {
@@ -128,7 +129,7 @@ func testConfiguration(t *testing.T, c *Cluster, n int, nameDir string, want map
 			found := 0
 			for property, value := range values {
 				switch {
-				case value == fmt.Sprintf("localhost:%d", port), value == fmt.Sprintf("%s:%d", nodeHost(d.node()), port):
+				case value == fmt.Sprintf("localhost:%d", port), value == fmt.Sprintf("%s:%d", c.nodeHost(d.node()), port):
 					found++
 				case property == "mapreduce.shuffle.port" && value == fmt.Sprint(port):
 					found++

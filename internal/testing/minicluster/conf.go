@@ -93,7 +93,7 @@ func (c *Cluster) expand(n int, name, text string) (string, error) {
 		"JavaHome": c.state.JavaHome, "JavaOpts": strings.Join(c.javaOpts(), " "), "QuickStart": quickStart, "TaskOpts": taskHeap + " " + quickStart,
 		"ClassPath": c.classPath(1, string(os.PathListSeparator)), "ConfClassPath": c.classPath(1, ","),
 		"Poll": poll, "TaskMB": containerMB, "Containers": containers,
-		"Nodes": c.nodes(), "NodeHost": nodeHost(n), "NodeDir": c.nodeDir(n), "Replicas": min(2, c.nodes()),
+		"Nodes": c.nodes(), "NodeHost": c.nodeHost(n), "NodeDir": c.nodeDir(n), "Replicas": min(2, c.nodes()),
 		"NodeMB": (2*containers + c.nodes() - 1) / c.nodes() * containerMB,
 		"Secure": c.secure(), "Protection": c.state.Protection, "Realm": realm, "Alice": alice, "ServiceKeytab": c.serviceKeytab(),
 		"WebName": webName, "HDFSName": hdfsName, "YARNName": yarnName, "JobsName": jobsName, "Owner": owner.Username,
@@ -142,6 +142,9 @@ func (c *Cluster) writeFiles() error {
 		}
 	}
 	if err := c.writeHosts(); err != nil {
+		return err
+	}
+	if err := c.writeRacks(); err != nil {
 		return err
 	}
 	for n := range c.nodes() {

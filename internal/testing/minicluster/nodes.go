@@ -31,14 +31,23 @@ func (c *Cluster) nodeDir(n int) nodeDir {
 	return nodeDir{c.path(node, "conf"), c.path(node, "data"), c.path(node, "local"), c.path(node, "userlogs")}
 }
 
-// nodeHost returns the name of the host of node n, on which its NodeManager listens: localhost,
-// 127.0.0.2, 127.0.0.3, … YARN compares the names of hosts, so each node needs its own. An address
-// as a name needs no entry in /etc/hosts, and Go, curl and browsers can connect to it.
-func nodeHost(n int) string {
-	if n == 1 {
+// nodeHost returns the name of the host of node n, on which its DataNode and NodeManager listen:
+// localhost or, if the cluster has several nodes, 127.0.0.11, 127.0.0.12, … YARN compares the names
+// of hosts, so each node needs its own. An address as a name needs no entry in /etc/hosts, and Go,
+// curl and browsers can connect to it.
+func (c *Cluster) nodeHost(n int) string {
+	if c.nodes() == 1 {
 		return host
 	}
-	return "127.0.0." + strconv.Itoa(n)
+	return "127.0.0.1" + strconv.Itoa(n)
+}
+
+// hostOf returns the name of the host of a daemon.
+func (c *Cluster) hostOf(d Daemon) string {
+	if first := d.first(); first == DataNode || first == NodeManager {
+		return c.nodeHost(d.node())
+	}
+	return host
 }
 
 // onNode returns the standard port on node n of a daemon with the given standard port. The nodes
@@ -47,7 +56,7 @@ func onNode(n, standard int) int { return standard + 100*(n-1) }
 
 // hostsFile returns the name of the file in which the JVMs of a cluster with several nodes look
 // up hosts, by the property jdk.net.hosts.file of Java. Hadoop asks for the name of an address,
-// and the answer of the machine for 127.0.0.2 may be anything.
+// and the answer of the machine for 127.0.0.12 may be anything.
 func (c *Cluster) hostsFile() string { return c.path("conf", "hosts") }
 
 // writeHosts writes hostsFile. Clients also look up the name of the machine.
@@ -58,10 +67,21 @@ func (c *Cluster) writeHosts() error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "127.0.0.1 %s %s\n", host, machine)
-	for n := 2; n <= c.nodes(); n++ {
-		fmt.Fprintf(&b, "%s %[1]s\n", nodeHost(n))
+	for n := 1; n <= c.nodes() && c.nodes() > 1; n++ {
+		fmt.Fprintf(&b, "%s %[1]s\n", c.nodeHost(n))
 	}
 	return writeFile(c.hostsFile(), []byte(b.String()), 0o644)
+}
+
+// writeRacks writes the table of racks: each node is a rack, so that the name node prefers, for a
+// client with the address of a node, the DataNode of the node. It cannot compare addresses, because
+// all DataNodes have that of localhost, from which they connect.
+func (c *Cluster) writeRacks() error {
+	var b strings.Builder
+	for n := 1; n <= c.nodes(); n++ {
+		fmt.Fprintf(&b, "%s /node%d\n", c.nodeHost(n), n)
+	}
+	return writeFile(c.path("conf", "racks"), []byte(b.String()), 0o644)
 }
 
 // OfNode returns the DataNode or NodeManager of node n. DataNode2 is that of node 2.
@@ -72,8 +92,7 @@ func (d Daemon) OfNode(n int) Daemon {
 	return d + Daemon(strconv.Itoa(n))
 }
 
-// node returns the number of the node of a daemon. A daemon that no node has is on the host of
-// node 1.
+// node returns the number of the node of a daemon; 1 for a daemon that no node has.
 func (d Daemon) node() int {
 	if n := d[len(d)-1]; d != NameNode2 && '2' <= n && n <= '9' {
 		return int(n - '0')

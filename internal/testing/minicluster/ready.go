@@ -100,7 +100,7 @@ func (c *Cluster) nodeManagerReady(ctx context.Context, d Daemon) error {
 	if err != nil {
 		return err
 	}
-	known, err := c.request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+fmt.Sprintf("%s:%d", nodeHost(d.node()), c.port(onNode(d.node(), nodePort))))
+	known, err := c.request(ctx, http.MethodGet, c.Web(ResourceManager)+"/ws/v1/cluster/nodes/"+fmt.Sprintf("%s:%d", c.nodeHost(d.node()), c.port(onNode(d.node(), nodePort))))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
@@ -27,7 +28,39 @@ import (
 // its maps run. The text in final must be that of a run on one machine.
 func TestHadoopNodes(t *testing.T) {
 	s := newSite(t, clustertest.Up(t.Context(), t, minicluster.Config{Nodes: 3}))
+	s.run(t, "own node", testOwnNode)
 	s.run(t, "node lost", testNodeLost)
+}
+
+// testOwnNode runs the largest jobs of a board, and of a game with cycles, on the cluster. Maps must
+// run where their input is, and read it there: at least four of five, because a node may have no
+// container free.
+func testOwnNode(t *testing.T, s *site) {
+	b := board{"connectn", 5, 5, 4}
+	data := s.dataDir(b.String())
+	s.start(t, b, data, "--final no --reducers 3 --cluster-above 9500000").wantDone(t)
+	s.wantTable(t, b, data, "--final no")
+	s.solve(t, nine, "--reducers 3"+threePasses)
+	var local, maps, near, read int64
+	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_first21": 1, "data_second18": 1, "data_second19": 1, "mark9": 1, "solve1": 1, "solve2": 1})
+	for name, app := range apps {
+		n, err := s.yarn.Counters(t.Context(), app.JobID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, own := n["org.apache.hadoop.mapreduce.JobCounter"], n[step.CounterGroup("map")]
+		t.Logf("%s: %d of %d maps are local, %d of %d bytes", name, job["DATA_LOCAL_MAPS"], job["TOTAL_LAUNCHED_MAPS"], own[step.BytesNear], own[step.BytesRead])
+		local += job["DATA_LOCAL_MAPS"]
+		maps += job["TOTAL_LAUNCHED_MAPS"]
+		if strings.HasPrefix(name, "data_first") { // maps of solve also read predecessors, on all nodes
+			near += own[step.BytesNear]
+			read += own[step.BytesRead]
+		}
+	}
+	if 5*local < 4*maps || 5*near < 4*read || read == 0 {
+		t.Errorf("%d of %d maps are local, %d of %d bytes; want at least 80 %% of both", local, maps, near, read)
+	}
+	s.reads(t, data, map[string]string{"status --all": "  own node  "})
 }
 
 // testNodeLost kills, with its storage, the node that runs a map, and starts it again at the end.
@@ -188,10 +221,8 @@ func (g *gate) node(t *testing.T) (n int) {
 			t.Fatal(err)
 		}
 		switch host := strings.TrimSpace(string(held)); {
-		case host == "localhost":
-			return 1
 		case host != "":
-			if _, err := fmt.Sscanf(host, "127.0.0.%d", &n); err != nil {
+			if _, err := fmt.Sscanf(host, "127.0.0.1%d", &n); err != nil {
 				t.Fatalf("a map runs on %q: %v", host, err)
 			}
 			return n

@@ -181,21 +181,7 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Error(err)
 		}
 	}
-	local := t.TempDir()
-	args := strings.Fields("solve " + b.flags() + " --data " + local)
-	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	for tier := range b.tiers() + 1 {
-		name := fmt.Sprintf("table/tier-%02d.lists", tier)
-		want, err := os.ReadFile(filepath.Join(local, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := store.ReadFile(s.files, path.Join(data, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not that of a run on one machine: %v", name, err)
-		}
-	}
+	local := s.wantTable(t, b, data, "")
 	// Values, moves and positions must be counted as on one machine.
 	there, err := solve.ReadJournal(s.files, data)
 	if err != nil {
@@ -215,6 +201,32 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Errorf("%s counted %+v, want %+v", j.Job, got, want[j.Job])
 		}
 	}
+}
+
+// wantTable checks that the table of a board is, byte for byte, that of a run on one machine with
+// these flags. It returns the data directory of that run.
+func (s *site) wantTable(t *testing.T, b board, data, flags string) (local string) {
+	t.Helper()
+	local = t.TempDir()
+	args := strings.Fields("solve " + b.flags() + " --data " + local + " " + flags)
+	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(local, "table", "tier-*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := path.Join("table", filepath.Base(file))
+		if got, err := store.ReadFile(s.files, path.Join(data, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not that of a run on one machine: %v", name, err)
+		}
+	}
+	return local
 }
 
 // onceEach is the jobs on the cluster with twoJobs.

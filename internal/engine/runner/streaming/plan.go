@@ -32,8 +32,7 @@ type plan struct {
 
 	// The following fields are for blocks.
 
-	input []step.Split
-	lines int // of input, for each map
+	input []step.Share // by map
 
 	// The following fields are for text.
 
@@ -89,8 +88,7 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	} else {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Predecessors})
-		p.lines = 1
-		p.input, p.reads, err = step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = step.BlockShares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
@@ -118,11 +116,10 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	}
 	p.keys = pairKeys(borders)
 	if job.Step == step.Create {
-		p.lines = 1
-		p.input = []step.Split{{File: job.Input[0]}}
+		p.input = []step.Share{{Splits: []step.Split{{File: job.Input[0]}}, Place: jobdir.Place{File: job.Input[0]}}}
 		return nil
 	}
-	p.input, p.lines, err = step.StateSplits(job.FS, job.Input, g, p.tasks(p.reads))
+	p.input, err = step.StateShares(job.FS, job.Input, g, p.tasks(p.reads))
 	return err
 }
 
@@ -195,6 +192,7 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
 	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
+	_, archive := p.splits()
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -215,10 +213,11 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
-		p.maps = len(p.input) / p.lines
-		define("mapreduce.job.maps", p.maps)
-		define("mapreduce.input.lineinputformat.linespermap", p.lines)
-		define("stream.map.input.ignoreKey", true)
+		p.maps = len(p.input)
+		for _, property := range archive.Properties() {
+			args = append(args, "-D", property)
+		}
+		define("treereduce.splits", path.Join(p.dir, splitsFile))
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.reducers", reducers)
@@ -243,8 +242,7 @@ func (p *plan) arguments(files string) []string {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
 	if blocks {
-		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
-			"-input", p.FS.Name()+path.Join(p.dir, splitsFile))
+		args = append(args, "-lazyOutput", "-input", archive.Name())
 	} else {
 		if p.together {
 			args = append(args, "-inputformat", hadoop.TogetherFormat)
@@ -269,12 +267,14 @@ func (p *plan) write() error {
 		return err
 	}
 	if blocks {
-		var text []byte
-		for _, s := range p.input {
-			text = append(append(text, s.String()...), '\n')
-		}
+		text, archive := p.splits()
 		if err := p.writeFile(splitsFile, text); err != nil {
 			return err
+		}
+		for name, index := range archive.Files() {
+			if err := store.WriteFile(p.job.FS, name, index); err != nil {
+				return err
+			}
 		}
 	}
 	if len(p.keys) == 0 {
@@ -285,6 +285,21 @@ func (p *plan) write() error {
 		class = hadoop.BytesClass
 	}
 	return p.writeFile(rangesFile, hadoop.SequenceFile(class, p.keys))
+}
+
+// splits returns the file of splits, and the archive that tells each map which lines of that
+// file are its own (see step.SplitsName), and Hadoop on which node the map should run.
+func (p *plan) splits() (text []byte, archive *hadoop.Archive) {
+	archive = &hadoop.Archive{FS: p.FS, Dir: p.dir, Data: path.Dir(p.dir)}
+	for _, share := range p.input {
+		from := len(text)
+		for _, s := range share.Splits {
+			text = append(append(text, s.String()...), '\n')
+		}
+		archive.Names = append(archive.Names, step.SplitsName(from, len(text)))
+		archive.Bytes = append(archive.Bytes, hadoop.Byte(share.Place))
+	}
+	return text, archive
 }
 
 func (p *plan) writeFile(name string, text []byte) error {

@@ -1,0 +1,72 @@
+package hadoop
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// An Archive is the input of a job whose maps run where their data is. It is a Hadoop archive
+// (HAR): an index of files each of which is a part of another file. Here each is one byte, so
+// TextInputFormat gives it to a map of its own, which runs on a node that has this byte. That
+// is the only use of the byte; the name of the file tells the map what its input is. So a job
+// can choose the hosts of its maps without an input format of ours.
+//
+// An archive must contain the files to which it refers. So it is in a file system of mount
+// points (viewfs) that the configuration of the job defines:
+//
+//	har://viewfs-treereduce/splits.har               the archive
+//	viewfs://treereduce/splits.har/_index            a file of Dir
+//	viewfs://treereduce/splits.har/_masterindex      a file of Dir
+//	viewfs://treereduce/splits.har/data              Data
+type Archive struct {
+	FS    *FS
+	Dir   string // the directory of the index files
+	Data  string // a directory above all files
+	Names []string
+	Bytes []Byte // of the files with these names
+}
+
+// A Byte is a byte of a file.
+type Byte struct {
+	File string // its path
+	At   int64  // the offset in the file
+}
+
+const (
+	archiveMount = "treereduce"
+	archivePath  = "/splits.har"
+)
+
+// Name returns the name of the archive, for -input.
+func (a *Archive) Name() string { return "har://viewfs-" + archiveMount + archivePath }
+
+// Properties returns the properties of a job that reads the archive, as name=value.
+func (a *Archive) Properties() (properties []string) {
+	for _, link := range [][2]string{
+		{"_index", path.Join(a.Dir, "_index")},
+		{"_masterindex", path.Join(a.Dir, "_masterindex")},
+		{"data", a.Data},
+	} {
+		target := a.FS.Name() + (&url.URL{Path: link[1]}).EscapedPath()
+		properties = append(properties, fmt.Sprintf("fs.viewfs.mounttable.%s.link.%s/%s=%s", archiveMount, archivePath, link[0], target))
+	}
+	return properties
+}
+
+// Files returns the contents of the index files, by path. A line of the index has the path of
+// a directory or a file; for a directory the names in it, for a file the part, the offset and
+// the length. A line of the master index has an interval of hashes, and where the lines of
+// paths with such hashes are in the index; here, one line has all.
+func (a *Archive) Files() map[string][]byte {
+	var index strings.Builder
+	fmt.Fprintf(&index, "/ dir none 0 0 %s\n", strings.Join(a.Names, " "))
+	for i, b := range a.Bytes {
+		fmt.Fprintf(&index, "/%s file data%s %d 1\n", a.Names[i], strings.TrimPrefix(b.File, a.Data), b.At)
+	}
+	return map[string][]byte{
+		path.Join(a.Dir, "_index"):       []byte(index.String()),
+		path.Join(a.Dir, "_masterindex"): fmt.Appendf(nil, "1\n0 %d 0 %d\n", 1<<31-1, index.Len()),
+	}
+}

@@ -15,6 +15,8 @@
 //	hdfs/, local/, tmp/      stored files, and working files of jobs
 //	node2/, node3/, …        conf/, data/, local/ and userlogs/ of another node
 //	run/                     pid files and the lock
+//	krb5.conf, alice.keytab  for clients of a cluster with Kerberos
+//	kdc/                     files of its KDC, and the keytab of the daemons
 //	cluster.json             ports and Java
 //
 // Two servers listen on all addresses, because Hadoop has no setting for them: the

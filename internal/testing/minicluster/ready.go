@@ -127,13 +127,9 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	superuser := u.Username
-	homes := []string{u.Username}
-	ops := []string{"MKDIRS", "SETPERMISSION"}
+	superuser, ops := u.Username, []string{"MKDIRS", "SETPERMISSION"}
 	if c.secure() {
-		superuser = "hdfs"
-		homes = append(homes, alice)
-		ops = append(ops, "SETOWNER")
+		superuser, ops = "hdfs", append(ops, "SETOWNER")
 	}
 	type folder struct{ path, mode, owner string }
 	folders := []folder{
@@ -144,9 +140,10 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 		// users.
 		{"/tmp/hadoop-yarn/staging/history", "755", superuser},
 		{"/user", "755", superuser},
+		{"/user/" + u.Username, "755", u.Username},
 	}
-	for _, name := range homes {
-		folders = append(folders, folder{"/user/" + name, "755", u.Username})
+	if c.secure() { // clients that do not know Hadoop's name of alice have their own
+		folders = append(folders, folder{"/user/" + alice, "755", u.Username})
 	}
 	for _, f := range folders {
 		for _, op := range ops {

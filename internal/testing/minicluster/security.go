@@ -119,5 +119,7 @@ func (c *Cluster) do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return spnego.NewClient(client.NewWithKeytab(hdfsName, realm, keys, conf), plain, webName).Do(r)
+	hdfs := client.NewWithKeytab(hdfsName, realm, keys, conf)
+	defer hdfs.Destroy() // otherwise it renews its ticket for ever
+	return spnego.NewClient(hdfs, plain, webName).Do(r)
 }

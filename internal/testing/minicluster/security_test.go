@@ -25,14 +25,14 @@ func TestSecureConfiguration(t *testing.T) {
 		{"", 0, map[string]string{"dfs.data.transfer.protection": "authentication", "dfs.encrypt.data.transfer": "", "hadoop.rpc.protection": ""}},
 		{"integrity,privacy", 2 * time.Minute, map[string]string{"dfs.data.transfer.protection": "integrity,privacy", "dfs.encrypt.data.transfer": ""}},
 		{PrivacyAES, time.Hour, map[string]string{
-			"dfs.data.transfer.protection":              "privacy",
-			"dfs.encrypt.data.transfer":                 "true",
-			"dfs.encrypt.data.transfer.cipher.suites":   "AES/CTR/NoPadding",
-			"hadoop.rpc.protection":                     "privacy",
-			"dfs.namenode.kerberos.principal":           "hdfs/localhost@TREEREDUCE.TEST",
-			"yarn.nodemanager.principal":                "yarn/localhost@TREEREDUCE.TEST",
-			"mapreduce.jobhistory.principal":            "mapred/localhost@TREEREDUCE.TEST",
-			"dfs.web.authentication.kerberos.principal": "HTTP/localhost@TREEREDUCE.TEST",
+			"dfs.data.transfer.protection":                  "privacy",
+			"dfs.encrypt.data.transfer":                     "true",
+			"dfs.encrypt.data.transfer.cipher.suites":       "AES/CTR/NoPadding",
+			"hadoop.rpc.protection":                         "privacy",
+			"dfs.namenode.kerberos.principal":               "hdfs/localhost@TREEREDUCE.TEST",
+			"yarn.nodemanager.principal":                    "yarn/localhost@TREEREDUCE.TEST",
+			"mapreduce.jobhistory.principal":                "mapred/localhost@TREEREDUCE.TEST",
+			"hadoop.http.authentication.kerberos.principal": "HTTP/localhost@TREEREDUCE.TEST",
 		}},
 	} {
 		c.state.Protection, c.state.TicketLifetime = test.protection, test.lifetime

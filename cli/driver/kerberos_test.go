@@ -220,7 +220,6 @@ func TestLongHadoopKerberos(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(ticketTime / 4):
-				r.login.Client() // replaces its ticket
 				r.login.Save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:"))
 			}
 		}

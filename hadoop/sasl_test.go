@@ -96,7 +96,7 @@ func TestNameNodeToken(t *testing.T) {
 		{writables(other, theToken, logical), "localhost:8020", "alice@EXAMPLE.COM"},
 		{writables(other, theToken, logical), "127.0.0.1:9000", "bob"},
 		{writables(other, theToken, logical), "one:8020,two:8020", "carol"},
-		{writables(other, theToken), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
+		{writables(other, logical), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
 		{writables(token{kind: "mapreduce.job"}), "one:1", "no delegation token of the name node one:1 in FILE"},
 		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the identifier"},
 		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
@@ -149,7 +149,8 @@ func TestDigest(t *testing.T) {
 // A nameNode is the other side of a handshake.
 type nameNode struct {
 	net.Conn
-	t *testing.T
+	t        *testing.T
+	impostor bool // It does not know the token.
 }
 
 // frame reads a frame of the client, and returns the SASL message in it.
@@ -219,6 +220,10 @@ func (n *nameNode) serve(qop string) {
 		n.answer(saslChallenge, nil, nil, "token can't be found\n\tat Java")
 		return
 	}
+	if n.impostor {
+		n.answer(saslSuccess, []byte("rspauth="+d.digest("AUTHENTICATE")), nil, "")
+		return
+	}
 	n.answer(saslSuccess, []byte("rspauth="+d.digest("")), nil, "")
 	if d.qop == "auth" {
 		io.Copy(n, n)
@@ -250,7 +255,7 @@ func (n *nameNode) serve(qop string) {
 func TestHandshake(t *testing.T) {
 	dial := func(qop string, tok token) (net.Conn, error) {
 		ours, theirs := net.Pipe()
-		go (&nameNode{theirs, t}).serve(qop)
+		go (&nameNode{theirs, t, tok.service == "impostor"}).serve(qop)
 		return tok.authenticate(ours)
 	}
 	for _, qop := range []string{"auth", "auth-int", "auth-conf", "auth-int,auth-conf"} {
@@ -276,6 +281,11 @@ func TestHandshake(t *testing.T) {
 			}
 		}
 		conn.Close()
+	}
+	impostor := theToken
+	impostor.service = "impostor"
+	if _, err := dial("auth-conf", impostor); err == nil || err.Error() != "delegation token: the name node does not know the token" {
+		t.Errorf("an impostor: %v", err)
 	}
 	unknown := theToken
 	unknown.password = []byte("wrong")

@@ -21,7 +21,8 @@ import (
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
-// the ranges of the reducers, are in a directory next to the attempt's.
+// the ranges of the reducers, are in a directory next to the attempt's, except the archive of the
+// splits, which is in the directory above.
 type plan struct {
 	*Runner
 	job        *runner.Job

@@ -89,6 +89,7 @@ func TestHadoopNodes(t *testing.T) {
 // not all read a block from the same node.
 func wantSpread(t *testing.T, f *hadoop.FS) {
 	t.Helper()
+	t.Setenv("mapreduce_job_user_name", f.User())
 	t.Setenv("NM_HOST", "127.0.0.12")
 	own, err := hadoop.DialTask(f.NameNodes()[0])
 	if err != nil {

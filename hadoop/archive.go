@@ -13,17 +13,17 @@ import (
 // is the only use of the byte; the name of the file tells the map what its input is. So a job
 // can choose the hosts of its maps without an input format of ours.
 //
-// An archive must contain the files to which it refers. So it is in a file system of mount
-// points (viewfs) that the configuration of the job defines:
+// An archive must contain the files to which it refers. So the directory above them is the
+// archive; its name, which must end with .har, is a mount point (viewfs) that the configuration
+// of the job defines. The index of the next job replaces that of a job that has ended.
 //
-//	har://viewfs-treereduce/splits.har               the archive
-//	viewfs://treereduce/splits.har/_index            a file of Dir
-//	viewfs://treereduce/splits.har/_masterindex      a file of Dir
-//	viewfs://treereduce/splits.har/data              Data
+//	har://viewfs-treereduce/splits.har          the archive
+//	viewfs://treereduce/splits.har              Dir
+//	viewfs://treereduce/splits.har/_index
+//	viewfs://treereduce/splits.har/_masterindex
 type Archive struct {
 	FS    *FS
-	Dir   string // the directory of the index files
-	Data  string // a directory above all files
+	Dir   string // a directory above all files
 	Names []string
 	Bytes []Byte // of the files with these names
 }
@@ -42,17 +42,9 @@ const (
 // Name returns the name of the archive, for -input.
 func (a *Archive) Name() string { return "har://viewfs-" + archiveMount + archivePath }
 
-// Properties returns the properties of a job that reads the archive, as name=value.
-func (a *Archive) Properties() (properties []string) {
-	for _, link := range [][2]string{
-		{"_index", path.Join(a.Dir, "_index")},
-		{"_masterindex", path.Join(a.Dir, "_masterindex")},
-		{"data", a.Data},
-	} {
-		target := a.FS.Name() + (&url.URL{Path: link[1]}).EscapedPath()
-		properties = append(properties, fmt.Sprintf("fs.viewfs.mounttable.%s.link.%s/%s=%s", archiveMount, archivePath, link[0], target))
-	}
-	return properties
+// Property returns the property of a job that reads the archive, as name=value.
+func (a *Archive) Property() string {
+	return fmt.Sprintf("fs.viewfs.mounttable.%s.link.%s=%s%s", archiveMount, archivePath, a.FS.Name(), (&url.URL{Path: a.Dir}).EscapedPath())
 }
 
 // Files returns the contents of the index files, by path. A line of the index has the path of
@@ -63,7 +55,7 @@ func (a *Archive) Files() map[string][]byte {
 	var index strings.Builder
 	fmt.Fprintf(&index, "/ dir none 0 0 %s\n", strings.Join(a.Names, " "))
 	for i, b := range a.Bytes {
-		fmt.Fprintf(&index, "/%s file data%s %d 1\n", a.Names[i], strings.TrimPrefix(b.File, a.Data), b.At)
+		fmt.Fprintf(&index, "/%s file %s %d 1\n", a.Names[i], strings.TrimPrefix(b.File, a.Dir+"/"), b.At)
 	}
 	return map[string][]byte{
 		path.Join(a.Dir, "_index"):       []byte(index.String()),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -25,7 +26,8 @@ func TestHadoopNodes(t *testing.T) {
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.DataNode, minicluster.DataNode.OfNode(2), minicluster.DataNode.OfNode(3)},
 	})
 	conf := t.TempDir()
-	const site = "<configuration><property><name>dfs.client.socket-timeout</name><value>2000</value></property></configuration>"
+	const site = "<configuration><property><name>dfs.client.socket-timeout</name><value>2000</value></property>" +
+		"<property><name>dfs.client.use.datanode.hostname</name><value>true</value></property></configuration>"
 	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +53,7 @@ func TestHadoopNodes(t *testing.T) {
 		open = append(open, r)
 	}
 
+	wantSpread(t, f)
 	if err := c.KillNode(2, true); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +83,43 @@ func TestHadoopNodes(t *testing.T) {
 	defer syscall.Kill(stopped, syscall.SIGCONT)
 	names = append(names, writeFiles(t, f, "hangs")...)
 	readFiles(t, f, names)
+}
+
+// wantSpread checks that a client on a node writes and reads there, and that clients on no node do
+// not all read a block from the same node.
+func wantSpread(t *testing.T, f *hadoop.FS) {
+	t.Helper()
+	t.Setenv("mapreduce_job_user_name", f.User())
+	t.Setenv("NM_HOST", "127.0.0.12")
+	own, err := hadoop.DialTask(f.NameNodes()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	const size = 1 << 19
+	write(t, own, "/nodes/own", strings.Repeat("x", size))
+	if _, err := store.ReadFile(own, "/nodes/own"); err != nil {
+		t.Fatal(err)
+	}
+	if all, near := own.Received(); near != all || all < size {
+		t.Errorf("a client on node 2 read %d of %d bytes there", near, all)
+	}
+	t.Setenv("NM_HOST", "")
+	other, err := hadoop.DialTask(f.NameNodes()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	readers := make(map[string]int) // by node
+	other.NoteNodes(func(address string) { readers[address]++ })
+	for range 20 {
+		if _, err := store.ReadFile(other, "/nodes/own"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(readers) < 2 {
+		t.Errorf("readers of a block by node: %v, want two nodes", readers)
+	}
 }
 
 // writeFiles writes files whose text is their name, and returns the names.

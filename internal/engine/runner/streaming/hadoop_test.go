@@ -493,6 +493,7 @@ func newSite(t *testing.T, c *minicluster.Cluster) *site {
 		t.Fatal(err)
 	}
 	s.yarn = yarn.New(properties, "")
+	t.Setenv("HADOOP_CONF_DIR", s.ConfDir()) // for clients of several nodes
 	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
 		t.Fatal(err)
 	}

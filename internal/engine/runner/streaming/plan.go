@@ -21,7 +21,8 @@ import (
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
-// the ranges of the reducers, are in a directory next to the attempt's.
+// the ranges of the reducers, are in a directory next to the attempt's, except the archive of the
+// splits, which is in the directory above.
 type plan struct {
 	*Runner
 	job        *runner.Job
@@ -214,9 +215,7 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
 		p.maps = len(p.input)
-		for _, property := range archive.Properties() {
-			args = append(args, "-D", property)
-		}
+		args = append(args, "-D", archive.Property())
 		define("treereduce.splits", path.Join(p.dir, splitsFile))
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
@@ -290,7 +289,7 @@ func (p *plan) write() error {
 // splits returns the file of splits, and the archive that tells each map which lines of that
 // file are its own (see step.SplitsName), and Hadoop on which node the map should run.
 func (p *plan) splits() (text []byte, archive *hadoop.Archive) {
-	archive = &hadoop.Archive{FS: p.FS, Dir: p.dir, Data: path.Dir(p.dir)}
+	archive = &hadoop.Archive{FS: p.FS, Dir: path.Dir(p.dir)}
 	for _, share := range p.input {
 		from := len(text)
 		for _, s := range share.Splits {

@@ -76,6 +76,11 @@ func (r *Runner) collect(job *runner.Job, stats runner.Stats) (runner.Stats, err
 			return stats, err
 		}
 	}
+	if len(r.made) == 0 {
+		if err := job.FS.RemoveAll(ahead); err != nil {
+			return stats, err
+		}
+	}
 	stats.Counts = results[0].Counts
 	from := path.Join(dir, job.Name)
 	if _, err := job.FS.Stat(from); errors.Is(err, fs.ErrNotExist) {

@@ -503,7 +503,7 @@ func TestMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Inline) != (p.Total.ShuffledBytes == 0) {
+			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Pipe) != (p.Total.ShuffledBytes > 0) {
 				t.Errorf("%s, %s: %+v", kind.Name, runner, p.Total)
 			}
 			text, err := json.Marshal(p)

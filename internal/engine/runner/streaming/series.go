@@ -29,7 +29,7 @@ type madeJob struct {
 // task and the number of reducers is not given.
 func (p *plan) ofSeries() error {
 	job := p.job
-	if job.Ahead == nil || p.Reducers > 0 || p.reads > taskRecords || inline.Least(job.Method, -1, false) > series.Memory/2 {
+	if job.Ahead == nil || p.Reducers > 0 || p.reads > taskRecords || inline.Least(job.Method, -1, false) > series.Memory {
 		return nil
 	}
 	ahead, err := job.Ahead()

@@ -2,7 +2,8 @@
 // stdin to stdout that follows the conventions of Hadoop Streaming. It opens files only if a
 // job of the driver uses packed blocks, for the states that a reducer of a game with cycles
 // keeps, and for the messages that a reducer of a game solved by lists sends to other tiers, or
-// the moves that it keeps for the mappers of later passes.
+// the moves that it keeps for the mappers of later passes. The mapper also runs series of jobs
+// (package series), which read and write files only.
 package stream
 
 import (

@@ -330,7 +330,7 @@ func (w *work) findSeries(s *site) {
 			return
 		case written <= taskRecords:
 			j.series = follows
-		case j.reads <= taskRecords && i != last:
+		case j.reads <= taskRecords && i != last && !s.Single:
 			j.series, written = begins, 0
 		}
 		written += t.Positions

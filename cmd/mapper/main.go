@@ -5,7 +5,8 @@
 //	STEP_map [flags]
 //
 // STEP is init, possible, solve or final; for a game with cycles it is create, mark, solve,
-// ties or final. A mapper called possible_map runs mapper possible. The parameters come from
+// ties or final. A mapper called possible_map runs mapper possible. mapper series runs several
+// small jobs of a driver in one task, with their reduces (see docs/hadoop.md). The parameters come from
 // flags, or from the environment variables in which Hadoop Streaming passes the job
 // configuration: --width is treereduce_width, set by -D treereduce.width. Flags take
 // precedence. The board has no default; an environment variable treereduce_… that no step knows

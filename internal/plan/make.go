@@ -143,6 +143,7 @@ type job struct {
 	sent    float64 // records from maps to reducers
 	bytes   float64 // size of these records, packed
 	pairs   float64 // number of Hadoop's own records for them; each is a range
+	series  role    // on a cluster
 }
 
 // forwardShare is the share of a tier's CPU time that its forward job takes: for 6×6

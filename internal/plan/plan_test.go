@@ -257,14 +257,22 @@ func TestRecordedOthers(t *testing.T) {
 	}
 }
 
-// 5×5 connect 4 on a Hadoop of one machine, with jobs above 100,000 records there:
-// docs/hadoop.md.
+// 5×5 connect 4 on a Hadoop of one machine, with jobs above 100,000 records there, in series, and
+// each alone: docs/hadoop.md.
 func TestRecordedCluster(t *testing.T) {
 	g, counts := recorded(t, "5x5", 5, 5, 4)
 	where := twoCores()
 	where.Runner, where.Above, where.Replication = plan.Hadoop, 100_000, 1
 	p, err := plan.Make(g, counts, plan.Builtin(), where)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// Series begin with data_first11, 18, 20 and 22, and with as many retrograde jobs.
+	if p.Jobs != 8 || p.Total.ShuffledBytes > 0 {
+		t.Errorf("%d jobs, want 8 series; %g bytes shuffled, want none", p.Jobs, p.Total.ShuffledBytes)
+	}
+	where.Single = true
+	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
 		t.Fatal(err)
 	}
 	const written = 2 * 69763700 // in both directions
@@ -503,7 +511,7 @@ func TestMethods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Inline) != (p.Total.ShuffledBytes == 0) {
+			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Pipe) != (p.Total.ShuffledBytes > 0) {
 				t.Errorf("%s, %s: %+v", kind.Name, runner, p.Total)
 			}
 			text, err := json.Marshal(p)

@@ -80,6 +80,20 @@ func (x *Index) Write(fsys store.FS, dir string) error {
 	return store.WriteFile(fsys, path.Join(dir, IndexName), text)
 }
 
+// WriteNext writes the index after a further pass into the directory of the pass, and returns it.
+// If x is nil, no range has had any states.
+func (x *Index) WriteNext(fsys store.FS, dir string, g game.Cyclic, found Found) (*Index, error) {
+	written, err := Written(fsys, dir, g)
+	if err != nil {
+		return nil, err
+	}
+	if x == nil {
+		x = &Index{Game: g.Spec(), Runs: []Run{{}}}
+	}
+	next := x.Next(game.Ranges(g), found, written)
+	return next, next.Write(fsys, dir)
+}
+
 // Dirs returns the directories that contain the newest state of any range, each once.
 func (x *Index) Dirs() []string {
 	var dirs []string

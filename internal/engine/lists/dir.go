@@ -36,7 +36,10 @@ func OutboxGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPr
 
 // A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
 // some 48 bytes of memory for each tier that receives messages from it.
-type Dir struct{ parts, boxes []*file }
+type Dir struct {
+	Path         string
+	parts, boxes []*file
+}
 
 // A file is a file of rows of a game, from a directory or from the table.
 type file struct {
@@ -58,7 +61,7 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := new(Dir)
+	d := &Dir{Path: dir}
 	for _, name := range names {
 		f := &file{fsys: fsys, name: path.Join(dir, name), g: g}
 		if seal != nil {

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -94,6 +95,32 @@ type pass struct {
 	number int
 	from   []string // the passes whose new positions it reads
 }
+
+// name returns the name of the directory of a pass.
+func (p pass) name() string {
+	if p.step == step.Create {
+		return p.step
+	}
+	return p.step + strconv.Itoa(p.number)
+}
+
+// passesAhead returns the passes that follow a pass if it and each of them finds new positions, up
+// to mark number until, if until is not negative, and at most mostAhead.
+func passesAhead(p pass, until int) (ahead []pass) {
+	for len(ahead) < mostAhead {
+		from := p.name()
+		p.step, p.number = step.After(p.step, p.number, true)
+		if until >= 0 && p.number > until {
+			break
+		}
+		p.from = []string{from}
+		ahead = append(ahead, p)
+	}
+	return ahead
+}
+
+// mostAhead is enough for all passes of a step in most games: a value has at most 63 plies.
+const mostAhead = game.MaxByteRemoteness + 1
 
 // nextPass returns the pass that follows those that have run; nil after the last one, or after
 // mark number until, if until is not negative.

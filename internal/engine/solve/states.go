@@ -260,13 +260,21 @@ func (s *states) reached() (n int64) {
 
 // execute runs a pass.
 func (s *states) execute(ctx context.Context, p *pass) error {
-	job := &runner.Job{Name: p.step, Step: p.step, Tier: p.number}
+	job := &runner.Job{Name: p.name(), Step: p.step, Tier: p.number}
 	if p.step != step.Create {
-		job.Name += strconv.Itoa(p.number)
 		job.PreviousPass = s.run.data.Dir(s.last().Pass)
 	}
 	for _, dir := range p.from {
 		job.Input = append(job.Input, s.run.data.Dir(dir))
+	}
+	if !s.run.KeepAll {
+		job.Ahead = func() (ahead []*runner.Job, _ error) {
+			for _, p := range passesAhead(*p, s.run.UntilTier) {
+				before := s.run.data.Dir(p.from[0])
+				ahead = append(ahead, &runner.Job{Name: p.name(), Step: p.step, Tier: p.number, PreviousPass: before, Input: []string{before}})
+			}
+			return ahead, nil
+		}
 	}
 	// The weight of a pass is 0, because the number of positions that it will find is not known.
 	return s.run.execute(ctx, job, 0, func(stats runner.Stats) error { return s.commit(job, stats) })
@@ -274,17 +282,8 @@ func (s *states) execute(ctx context.Context, p *pass) error {
 
 // commit writes the index of a pass, then commits its directory.
 func (s *states) commit(job *runner.Job, stats runner.Stats) error {
-	written, err := jobdir.Written(s.run.data.FS, job.Output, s.g)
+	index, err := s.index.WriteNext(s.run.data.FS, job.Output, s.g, job.Found(stats))
 	if err != nil {
-		return err
-	}
-	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
-	before := s.index
-	if before == nil {
-		before = &jobdir.Index{Game: s.g.Spec(), Runs: []jobdir.Run{{}}} // no range has any states
-	}
-	index := before.Next(game.Ranges(s.g), found, written)
-	if err := index.Write(s.run.data.FS, job.Output); err != nil {
 		return err
 	}
 	if err := s.run.commit(job, stats.Records); err != nil {

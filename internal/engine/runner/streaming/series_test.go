@@ -1,0 +1,245 @@
+package streaming
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/runner/series"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A seriesRunner runs series as a cluster does, in this process and on this machine's file system.
+type seriesRunner struct {
+	Runner
+	most    int64                  // records of a series
+	series  [][]string             // the jobs that each series was to run
+	counts  map[string]step.Counts // by job
+	adopted int                    // number of jobs
+}
+
+var errKilled = errors.New("killed by the test")
+
+func (r *seriesRunner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	defer func() { r.counts[job.Name] = stats.Counts }()
+	if job.Adopted {
+		r.adopted++
+		return r.collect(job, stats)
+	}
+	if made, ok := r.made[job.Name]; ok {
+		return r.take(job, made)
+	}
+	p := &plan{Runner: &r.Runner, job: job}
+	if job.Step != step.Init && job.Step != step.Final {
+		err = p.ofSeries()
+	}
+	if err != nil || p.series == nil {
+		return new(inline.Runner).Run(ctx, job)
+	}
+	var names []string
+	for _, j := range p.series {
+		names = append(names, j.Name)
+	}
+	r.series = append(r.series, names)
+	jobs, err := series.Lines(filepath.Dir(job.Output), p.series, r.Above, r.most)
+	if err != nil {
+		return stats, err
+	}
+	dir := seriesDir(job.Output)
+	if err := errors.Join(job.FS.MkdirAll(dir), job.FS.MkdirAll(planDir(job.Output))); err != nil {
+		return stats, err
+	}
+	var out bytes.Buffer
+	if err := series.Run(ctx, bytes.NewReader(jobs), &out, store.Local{}, dir, job.Method); err != nil {
+		return stats, err
+	}
+	if err := store.WriteFile(job.FS, filepath.Join(dir, seriesPart), out.Bytes()); err != nil {
+		return stats, err
+	}
+	return r.collect(job, stats)
+}
+
+// keeps is Keeps: the job of an attempt with a plan has succeeded.
+func keeps(attempt string) (bool, error) {
+	_, err := os.Stat(planDir(attempt))
+	return err == nil, nil
+}
+
+// A mortal file system fails from the given call on that changes a directory, as that of a driver
+// that is killed.
+type mortal struct {
+	store.Local
+	calls int // that are left
+}
+
+func (m *mortal) alive() error {
+	if m.calls--; m.calls < 0 {
+		return errKilled
+	}
+	return nil
+}
+
+func (m *mortal) Rename(from, to string) error {
+	if err := m.alive(); err != nil {
+		return err
+	}
+	return m.Local.Rename(from, to)
+}
+
+func (m *mortal) RemoveAll(name string) error {
+	if err := m.alive(); err != nil {
+		return err
+	}
+	return m.Local.RemoveAll(name)
+}
+
+// solveSeries solves a game in a data directory.
+func solveSeries(t *testing.T, fsys store.FS, dir string, g seriesGame, r runner.Runner, mode store.Mode) error {
+	t.Helper()
+	data, err := store.Create(fsys, dir, g.Spec(), mode, solve.IsRunArtifact, keeps)
+	if err != nil {
+		return err
+	}
+	_, err = solve.Run(t.Context(), data, g.Game, solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: g.codec, Final: solve.FinalYes, UntilTier: -1})
+	return errors.Join(err, data.Close())
+}
+
+// A seriesGame is a game, with the format of its directories on a cluster, and the number of its
+// series with each of seriesLimits.
+type seriesGame struct {
+	game.Game
+	codec  jobdir.Codec
+	series [4]int
+}
+
+// seriesLimits are the limits of series: each job must have written more than above records, and
+// all together at most most.
+var seriesLimits = [...]struct{ above, most int64 }{{0, 1 << 20}, {0, 20}, {3, 1 << 20}, {0, 0}}
+
+// seriesGames returns games of each method.
+func seriesGames(t *testing.T) []seriesGame {
+	t.Helper()
+	blocks, err := connectn.New(3, 2, 2)
+	states, err2 := quickcross.New(3, 2, 2)
+	lists, err3 := mnk.New(3, 2, 2)
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	edges := game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	return []seriesGame{
+		{blocks, jobdir.Packed, [...]int{2, 4, 4, 10}},
+		{states, jobdir.Packed, [...]int{2, 6, 4, 10}},
+		{edges, jobdir.Packed, [...]int{3, 3, 14, 15}},
+		{lists, jobdir.Text, [...]int{3, 9, 3, 11}},
+	}
+}
+
+// wantSame checks that a data directory has the same table and text as another one, and nothing
+// that belongs to no job.
+func wantSame(t *testing.T, name, dir, other string) {
+	t.Helper()
+	files := func(dir string) (all string) {
+		for _, pattern := range []string{"table/*", "final/part-*"} {
+			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all += filepath.Base(name) + string(text)
+			}
+		}
+		return all
+	}
+	if files(dir) != files(other) {
+		t.Errorf("%s: the bytes differ", name)
+	}
+}
+
+// TestSeries solves games by series of all their jobs, and by short ones. Every job must have the
+// counts that it has alone, and the table must have the same bytes.
+func TestSeries(t *testing.T) {
+	for _, g := range seriesGames(t) {
+		plain := t.TempDir()
+		if err := solveSeries(t, store.Local{}, plain, g, new(inline.Runner), store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		want, err := solve.ReadJournal(store.Local{}, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, test := range seriesLimits {
+			dir := t.TempDir()
+			r := &seriesRunner{Runner: Runner{Above: test.above}, most: test.most, counts: make(map[string]step.Counts)}
+			if err := solveSeries(t, store.Local{}, dir, g, r, store.Fresh); err != nil {
+				t.Fatalf("%s %+v: %v", g.Spec(), test, err)
+			}
+			wantSame(t, g.Spec(), dir, plain)
+			for _, j := range want.Jobs {
+				if got := r.counts[j.Job]; got.Records != j.Records || got.Finished != j.Finished || got.Positions != j.Positions || got.Messages != j.Messages {
+					t.Errorf("%s %+v: %s counted %+v, want %+v", g.Spec(), test, j.Job, got, j.Counts)
+				}
+			}
+			left, err := filepath.Glob(filepath.Join(dir, "_attempt*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("%s %+v: %v is left", g.Spec(), test, left)
+			}
+			if len(r.series) != g.series[i] {
+				t.Errorf("%s %+v: %d series %v, want %d", g.Spec(), test, len(r.series), r.series, g.series[i])
+			}
+		}
+	}
+}
+
+// TestSeriesKilled kills a driver before every third of its renames and deletions. The next one must adopt
+// a series that has succeeded, and have the same bytes.
+func TestSeriesKilled(t *testing.T) {
+	for _, g := range seriesGames(t) {
+		plain := t.TempDir()
+		if err := solveSeries(t, store.Local{}, plain, g, new(inline.Runner), store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		adopted, err := 0, errKilled
+		for calls := 0; errors.Is(err, errKilled); calls += 3 {
+			dir := t.TempDir()
+			run := func(fsys store.FS, mode store.Mode) (*seriesRunner, error) {
+				r := &seriesRunner{most: 20, counts: make(map[string]step.Counts)}
+				return r, solveSeries(t, fsys, dir, g, r, mode)
+			}
+			if _, err = run(&mortal{calls: calls}, store.Fresh); err == nil {
+				break
+			}
+			if _, err := os.Stat(filepath.Join(dir, store.ManifestFile)); err != nil {
+				continue // it was killed before the run had begun
+			}
+			r, failed := run(store.Local{}, store.Resume)
+			if failed != nil {
+				t.Fatalf("%s, killed after %d calls: %v", g.Spec(), calls, failed)
+			}
+			adopted += r.adopted
+			wantSame(t, g.Spec(), dir, plain)
+			if left, err := filepath.Glob(filepath.Join(dir, "_attempt*-ahead")); err != nil || len(left) > 0 {
+				t.Errorf("%s, killed after %d calls: %v is left", g.Spec(), calls, left)
+			}
+		}
+		if err != nil || adopted == 0 {
+			t.Errorf("%s: %v, %d jobs were adopted", g.Spec(), err, adopted)
+		}
+	}
+}

@@ -415,7 +415,7 @@ func (w *writer) Close() error {
 	if hdfs.IsErrReplicating(err) || unanswered(err) {
 		w.client.Close() // this also ends the lease of the file, after a minute
 		err = w.fs.recoverFile(w.name, w.size)
-		if answered(err) && !errors.Is(err, fs.ErrNotExist) { // it has found fewer bytes, or no data node to ask
+		if w.size > 0 && answered(err) && !errors.Is(err, fs.ErrNotExist) { // it has found fewer bytes, or no data node to ask
 			err = errLastBytes
 			_ = w.fs.RemoveAll(w.name)
 		}
@@ -427,7 +427,7 @@ func (w *writer) Close() error {
 }
 
 // delete deletes an incomplete file, if the name node can be reached: nothing reads the file, but
-// it takes space. A file without a byte may be a lock that another client has taken.
+// it takes space. A file that was never written may be a lock that another client has taken.
 func (w *writer) delete() {
 	if w.failed || w.size > 0 {
 		_ = w.client.Remove(w.name)

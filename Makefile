@@ -113,8 +113,8 @@ ON_CLUSTER := set -e; work=$$(mktemp -d); export TREEREDUCE_TEST_CLUSTER=$$work/
 test-hadoop: build build-cluster ## run the tests on a real cluster, except the long ones (Java, Maven; make cluster-down first)
 	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
 
-test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, nodes lost (an hour; TREEREDUCE_LOSSES=20 of them)
-	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./internal/engine/runner/streaming ./cli/driver
+test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, faults of nodes, Kerberos (two hours; TREEREDUCE_LOSSES=20 nodes lost)
+	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./hadoop ./internal/engine/runner/streaming ./cli/driver
 
 # moto, botocore and the AWS command line. The last file marks the environment as complete.
 VENV := build/emr-venv

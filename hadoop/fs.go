@@ -407,25 +407,58 @@ func (w *writer) Write(b []byte) (int, error) {
 	}
 	w.size += int64(n)
 	w.failed = w.failed || err != nil
-	return n, plain(err)
+	return n, w.failure(err)
 }
 
-// Close waits until the name node has learned of the last block. If it does not learn of it,
-// or its answer is lost, Close has the file recovered. After a failed Write, the file stays as
-// it is.
+// failure returns the error of a failed write, with the name of the file.
+func (w *writer) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = plain(err)
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		err = place.Err
+	}
+	return &fs.PathError{Op: "write", Path: w.name, Err: err}
+}
+
+// errLastBytes is the error of a file whose last data nodes were lost before the name node knew
+// their block.
+var errLastBytes = errors.New("the last bytes are lost: no data node has them")
+
+// Close waits until the name node has learned of the last block. If it does not learn of it, or
+// an answer is lost, Close has the file recovered. A file that cannot be written completely, also
+// because a Write has failed, is deleted.
 func (w *writer) Close() error {
 	if w.failed {
+		w.delete()
 		return w.client.Close()
 	}
 	err := untilReady(closeWait, hdfs.IsErrReplicating, w.out.Close)
 	if err == nil {
 		return w.fs.give(w.client)
 	}
-	w.client.Close() // this also ends the lease of the file, after a minute
 	if hdfs.IsErrReplicating(err) || unanswered(err) {
-		return w.fs.recoverFile(w.name, w.size)
+		w.client.Close() // this also ends the lease of the file, after a minute
+		err = w.fs.recoverFile(w.name, w.size)
+		if w.size > 0 && answered(err) && !errors.Is(err, fs.ErrNotExist) { // it has found fewer bytes, or no data node to ask
+			err = errLastBytes
+			_ = w.fs.RemoveAll(w.name)
+		}
+		return w.failure(err)
 	}
-	return plain(err)
+	w.delete()
+	w.client.Close()
+	return w.failure(err)
+}
+
+// delete deletes an incomplete file, if the name node can be reached: nothing reads the file, but
+// it takes space. A file that was never written may be a lock that another client has taken.
+func (w *writer) delete() {
+	if w.failed || w.size > 0 {
+		_ = w.client.Remove(w.name)
+	}
 }
 
 // recoverFile closes a file of size bytes that has no writer any more. A client reports the
@@ -554,10 +587,30 @@ func (r *reader) fill(at int64) error {
 	r.window = r.window[:min(int64(cap(r.window)), r.size-at)]
 	n, err := io.ReadFull(r.in, r.window)
 	r.window = r.window[:n]
-	if err != nil {
+	return r.failure(at+int64(n), err)
+}
+
+// failure returns the error of a failed read at an offset, with the names of the file and of the
+// block. If the name node knows no replica of the block, or the data node that was asked last has
+// lost or damaged its own, it is a *store.DamageError. Otherwise, the data nodes may come back.
+func (r *reader) failure(at int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	if answered(err) {
 		return &fs.PathError{Op: "read", Path: r.name, Err: err}
 	}
-	return nil
+	blockSize := int64(r.in.Stat().Sys().(*hdfs.FileStatus).GetBlocksize())
+	block := fmt.Sprintf("block %d of %d", at/blockSize+1, (r.size-1)/blockSize+1)
+	text := err.Error()
+	has := func(what string) bool { return strings.Contains(text, what) }
+	switch { // by text, as the client's errors are of no other type
+	case has("no available datanodes"), has("ReplicaNotFoundException"), has("FileNotFoundException"):
+		return &store.DamageError{Name: r.name, Reason: block + " is lost: no data node has it"}
+	case has("invalid checksum"):
+		return &store.DamageError{Name: r.name, Reason: block + " is damaged on its data nodes"}
+	}
+	return &fs.PathError{Op: "read", Path: r.name, Err: fmt.Errorf("%s: %w", block, err)}
 }
 
 // readAt reads at an offset.

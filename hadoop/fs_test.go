@@ -12,6 +12,16 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
+// TestWriteFailure checks that the error of a failed write names the file once.
+func TestWriteFailure(t *testing.T) {
+	w := &writer{name: "/x"}
+	for _, err := range []error{errLastBytes, &fs.PathError{Op: "create", Path: "/x", Err: errLastBytes}} {
+		if got := w.failure(err).Error(); got != "write /x: "+errLastBytes.Error() {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
 // A javaError is an error in the form of the client.
 type javaError struct{ exception, message string }
 

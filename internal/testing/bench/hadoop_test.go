@@ -183,3 +183,23 @@ func BenchmarkTax(b *testing.B) {
 		b.Run(fmt.Sprintf("tier %d both ways", both[0].Tier), func(b *testing.B) { tax(b, both...) })
 	}
 }
+
+// BenchmarkSlow measures a job on a cluster of three nodes, one of which is slow: its tasks take a
+// minute longer. With speculative attempts, Hadoop's default, the job need not wait for them.
+func BenchmarkSlow(b *testing.B) {
+	c := clustertest.Up(b.Context(), b, minicluster.Config{Nodes: 3})
+	programs := b.TempDir()
+	for _, name := range []string{"mapper", "reducer"} {
+		text := fmt.Sprintf("#!/bin/sh\ntest \"$NM_HOST\" != 127.0.0.2 || sleep 60\nexec %s\n", filepath.Join(bin, name))
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, speculative := range []bool{true, false} {
+		b.Run(fmt.Sprintf("speculative=%t", speculative), func(b *testing.B) {
+			u, j := solvedOn(b, c, fmt.Sprintf("connectn --width 3 --height 3 --connect 3 --until-tier 8 --cluster-above 150 --reducers 3 --cluster-bin %s"+
+				" -D mapreduce.map.speculative=%t -D mapreduce.reduce.speculative=%[2]t", programs, speculative))
+			report(b, u.wall.Seconds(), "wall-s", float64(len(onCluster(j))), "cluster-jobs")
+		})
+	}
+}

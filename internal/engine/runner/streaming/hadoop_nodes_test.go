@@ -3,11 +3,14 @@
 package streaming_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
@@ -37,8 +41,8 @@ func TestHadoopNodes(t *testing.T) {
 func testOwnNode(t *testing.T, s *site) {
 	b := board{"connectn", 5, 5, 4}
 	data := s.dataDir(b.String())
-	s.start(t, b, data, "--final no --reducers 3 --cluster-above 9900000").wantDone(t)
-	s.wantTable(t, b, data, "--final no")
+	s.start(t, b, data, "--reducers 3 --cluster-above 9900000").wantDone(t)
+	s.wantFinal(t, b, data)
 	var local, maps, near, read int64
 	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_second18": 1})
 	for name, app := range apps {
@@ -84,10 +88,10 @@ func testNodeLost(t *testing.T, s *site) {
 	s.wantNodes(t, 0)
 }
 
-// TestLongHadoopNodes loses nodes of a cluster of three at random, TREEREDUCE_LOSSES of them one
-// after the other. Each is killed for good, with its storage, at a stage of a run; then an empty
-// one takes its place. The run must end with the same text in final, without intervention or
-// after one --resume. At last, a node hangs for two minutes.
+// TestLongHadoopNodes causes faults on a cluster of three nodes, at the stages of runs of all
+// methods. Each run must end with the bytes of a run on one machine, without intervention or after
+// one --resume. First, TREEREDUCE_LOSSES nodes are lost for good, one after the other: a random
+// one, at a random time of the next stage. An empty node takes its place.
 func TestLongHadoopNodes(t *testing.T) {
 	longtest.Skip(t)
 	s := newSite(t, clustertest.Up(t.Context(), t, minicluster.Config{Nodes: 3}))
@@ -95,13 +99,19 @@ func TestLongHadoopNodes(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range longtest.Number(t, "TREEREDUCE_LOSSES", 20) {
-		at := stages[i%len(stages)]
-		s.run(t, fmt.Sprintf("%d-%s", i+1, at.name), func(t *testing.T, s *site) { testLoss(t, s, at, random) })
+		f := fault{stage: stages[i%len(stages)], node: 1 + random.IntN(3), happens: lost}
+		if random.IntN(2) == 0 {
+			f.after = time.Duration(random.Int64N(int64(6 * time.Second)))
+		}
+		s.run(t, fmt.Sprintf("%d %s", i+1, f.stage.name), f.test)
 	}
-	s.run(t, "hangs", testNodeHangs)
+	s.run(t, "mancala", fault{stage: mancala, happens: lost}.test)
+	s.run(t, "hangs", fault{stage: stages[2], happens: hangs}.test)
+	s.run(t, "paused", testPaused)
+	s.run(t, "disk full", testDiskFull)
 }
 
-// A stage is the part of a run in which a node is lost.
+// A stage is the part of a run in which a fault happens.
 type stage struct {
 	name  string
 	b     board
@@ -110,68 +120,85 @@ type stage struct {
 	ended bool // the job has ended on the cluster, and the driver commits it
 }
 
+const threeJobs = "--reducers 3" + twoJobs
+
 var stages = []stage{
 	{"final", board{"connectn", 5, 4, 4}, solve.FinalDir, "", false}, // takes a second
-	{"commit", small, "data_second6", "--reducers 3" + twoJobs, true},
-	{"possible", small, "data_first8", "--reducers 3" + twoJobs, false},
-	{"solve", small, "data_second6", "--reducers 3" + twoJobs, false},
-	{"forward-pass", nine, "mark9", "--reducers 3" + threePasses, false},
-	{"retrograde-pass", nine, "solve1", "--reducers 3" + threePasses, false},
-	{"lists", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
+	{"commit", small, "data_second6", threeJobs, true},
+	{"possible", small, "data_first8", threeJobs, false},
+	{"solve of 5x5", board{"connectn", 5, 5, 4}, "data_second18", "--reducers 3 --cluster-above 9900000", false},
+	{"forward pass", nine, "mark9", "--reducers 3" + threePasses, false},
+	{"retrograde pass", nine, "solve1", "--reducers 3" + threePasses, false},
+	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
 }
 
-// testLoss loses a node at a stage: while its maps wait, at most six seconds after they continue,
-// while the driver commits the job, or while it writes final.
-func testLoss(t *testing.T, s *site, at stage, random *rand.Rand) {
-	n := 1 + random.IntN(3)
-	after := time.Duration(random.Int64N(int64(6 * time.Second)))
-	waiting := random.IntN(2) == 0
-	var when string
-	g := s.newGate(t, at.job, "*")
+// mancala has six hundred jobs.
+var mancala = stage{"lists backward", board{"mancala", 3, 3, 0}, "data_second158", "--reducers 3 --cluster-above 2400", false}
+
+// A fault happens at a stage of a run.
+type fault struct {
+	stage
+	node    int           // 0: one that runs a map of the job
+	after   time.Duration // that the maps of the job have continued; 0: while they wait
+	happens func(t *testing.T, s *site, node int) (end func())
+}
+
+// test runs the stage with the fault.
+func (f fault) test(t *testing.T, s *site) {
+	g := s.newGate(t, f.job, "*")
 	defer s.files.RemoveAll(g.data)
-	d := s.start(t, at.b, g.data, at.flags+" --cluster-bin "+s.programs(t, g.hold, ""))
-	if at.job != solve.FinalDir {
+	d := s.start(t, f.b, g.data, f.flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+	if f.job != solve.FinalDir {
 		g.wait(t, d)
 	}
+	n := f.node
+	if n == 0 {
+		n = g.node(t)
+	}
+	when := "while its maps wait"
 	switch {
-	case at.job == solve.FinalDir:
+	case f.job == solve.FinalDir:
 		when = "while it is written"
 		s.waitFor(t, d, func() bool {
 			entries, _ := s.files.ReadDir(g.data) // fails until there is a directory
-			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "_attempt-"+at.job) })
+			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "_attempt-"+f.job) })
 		})
-	case at.ended:
+	case f.ended:
 		when = "at its end"
 		g.open()
 		s.waitFor(t, d, func() bool {
 			return slices.ContainsFunc(s.apps(t), func(app yarn.App) bool {
-				return app.Name == "treereduce "+at.job && app.Ended()
+				return app.Name == "treereduce "+f.job && app.Ended()
 			})
 		})
-	case waiting:
-		when = "while its maps wait"
-	default:
-		when = fmt.Sprintf("%.1f s after its maps waited", after.Seconds())
+	case f.after > 0:
+		when = fmt.Sprintf("%.1f s after its maps waited", f.after.Seconds())
 		g.open()
-		time.Sleep(after)
+		time.Sleep(f.after)
 	}
-	if err := s.KillNode(n, true); err != nil {
-		t.Fatal(err)
-	}
+	end := f.happens(t, s, n)
 	begun := time.Now()
 	g.open()
 	out, code := d.wait(t)
-	t.Logf("%s, node %d lost %s: exit status %d after %.1f s", at.job, n, when, code, time.Since(begun).Seconds())
+	t.Logf("%s, node %d, %s: exit status %d after %.1f s", f.job, n, when, code, time.Since(begun).Seconds())
 	if code != 0 {
-		t.Logf("%s", out)
-		s.resume(t, at.b, g.data, at.flags)
+		s.wantLine(t, out, code, 1)
+		s.resume(t, f.b, g.data, f.flags)
 	}
-	s.wantFinal(t, at.b, g.data)
-	if err := s.StartNode(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.WaitReplicated(t.Context()); err != nil {
-		t.Fatal(err)
+	s.wantFinal(t, f.b, g.data)
+	end()
+}
+
+// progressLines matches the lines about the progress of a run, which are printed every ten seconds.
+var progressLines = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`)
+
+// wantLine checks that a driver has failed with an exit status and one line.
+func (s *site) wantLine(t *testing.T, out string, code, want int) {
+	t.Helper()
+	out = progressLines.ReplaceAllString(out, "")
+	t.Logf("%s", out)
+	if code != want || strings.Count(out, "\n") != 1 {
+		t.Errorf("exit status %d, want %d and one line", code, want)
 	}
 }
 
@@ -185,29 +212,149 @@ func (s *site) waitFor(t *testing.T, d *driver, condition func() bool) {
 	}
 }
 
-// testNodeHangs stops the node that runs a map for two minutes.
-func testNodeHangs(t *testing.T, s *site) {
-	g := s.newGate(t, "data_second6", "*")
-	d := s.start(t, small, g.data, "--reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
-	g.wait(t, d)
-	n := g.node(t)
+// lost kills a node for good, with its storage. In the end, an empty one takes its place.
+func lost(t *testing.T, s *site, n int) (end func()) {
+	if err := s.KillNode(n, true); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := s.StartNode(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.WaitReplicated(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hangs stops a node for two minutes.
+func hangs(t *testing.T, s *site, n int) (end func()) {
 	if err := s.SignalNode(n, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
 	resumed := make(chan error, 1)
 	time.AfterFunc(2*time.Minute, func() { resumed <- s.SignalNode(n, syscall.SIGCONT) })
+	return func() {
+		if err := <-resumed; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// diskBytes is the size of the disk of newDisk: a name node puts no block on a data node that has
+// less space than two blocks have, 256 MiB.
+const diskBytes = 400 << 20
+
+// testDiskFull fills the disk of a node at several stages.
+func testDiskFull(t *testing.T, s *site) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	defer newDisk(t, s, 2)()
+	for _, at := range stages[1:5] {
+		s.run(t, at.name, fault{stage: at, node: 2, happens: diskFull}.test)
+	}
+}
+
+// newDisk replaces a node by an empty one, whose storage is on a disk of its own, in memory. In the
+// end, an empty node without such a disk takes its place.
+func newDisk(t *testing.T, s *site, n int) (end func()) {
+	t.Helper()
+	start := lost(t, s, n)
+	disk := diskOf(s, n)
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, fmt.Sprintf("size=%d", diskBytes)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"data", "local"} {
+		if err := os.Mkdir(filepath.Join(disk, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join("disk", name), filepath.Join(filepath.Dir(disk), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start()
+	return func() {
+		start := lost(t, s, n)
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Fatal(err)
+		}
+		start()
+	}
+}
+
+func diskOf(s *site, n int) string { return filepath.Join(s.Dir(), fmt.Sprint("node", n), "disk") }
+
+// diskFull fills the disk of a node.
+func diskFull(t *testing.T, s *site, n int) (end func()) {
+	name := filepath.Join(diskOf(s, n), "filler")
+	err := os.WriteFile(name, make([]byte, diskBytes), 0o600)
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testPaused stops a driver for three minutes while its job runs. A second driver takes over, and
+// finishes the run. Then the first one must end with one line, and change nothing.
+func testPaused(t *testing.T, s *site) {
+	g := s.newGate(t, "data_second6", "*")
+	d := s.start(t, small, g.data, threeJobs+" --cluster-bin "+s.programs(t, g.hold, ""))
+	g.wait(t, d)
+	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
 	g.open()
+	s.resume(t, small, g.data, threeJobs)
+	before := s.list(t, g.data)
+	time.Sleep(time.Until(begun.Add(3 * time.Minute)))
+	if err := d.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	out, code := d.wait(t)
-	t.Logf("node %d hung: exit status %d after %.1f s", n, code, time.Since(begun).Seconds())
-	if code != 0 {
-		t.Logf("%s", out)
-		s.resume(t, small, g.data, "--reducers 3"+twoJobs)
+	s.wantLine(t, out, code, 1)
+	if !strings.Contains(out, store.ErrTakenOver.Error()) {
+		t.Errorf("the line does not say that another driver took over: %s", out)
+	}
+	if after := s.list(t, g.data); !maps.Equal(after, before) {
+		t.Errorf("there was\n%v\nand is\n%v", before, after)
 	}
 	s.wantFinal(t, small, g.data)
-	if err := <-resumed; err != nil {
-		t.Error(err)
+}
+
+// list returns the files below a directory, with their times, except incomplete ones, which do not
+// count.
+func (s *site) list(t *testing.T, dir string) map[string]time.Time {
+	t.Helper()
+	all := make(map[string]time.Time)
+	entries, err := s.files.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, e := range entries {
+		if store.IsTemporary(e.Name()) {
+			continue
+		}
+		name := path.Join(dir, e.Name())
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.IsDir() {
+			maps.Copy(all, s.list(t, name))
+		} else {
+			all[name] = info.ModTime()
+		}
+	}
+	return all
 }
 
 // node returns the number of a node on which the gate blocks a map.

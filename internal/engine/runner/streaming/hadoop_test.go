@@ -5,12 +5,15 @@ package streaming_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/user"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -30,6 +33,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/table"
 )
 
 // A board is a game with its parameters.
@@ -44,8 +48,11 @@ func (b board) String() string {
 
 // flags returns the name of the game and its parameters.
 func (b board) flags() string {
-	if b.game == "dodgem" {
+	switch b.game {
+	case "dodgem":
 		return fmt.Sprintf("%s --size %d", b.game, b.width)
+	case "mancala":
+		return fmt.Sprintf("%s --pits %d --stones %d", b.game, b.width, b.height)
 	}
 	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
 }
@@ -103,6 +110,7 @@ func TestHadoop(t *testing.T) {
 		"twins":                       testTwins,
 		"interrupted":                 testInterrupted,
 		"client lost":                 testClientLost,
+		"block lost":                  testBlockLost,
 		"driver killed":               testDriverKilled,
 		"passes with tasks that fail": testPassTasksFail,
 		"passes with drivers killed":  testPassDriverKilled,
@@ -244,7 +252,7 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Error(err)
 		}
 	}
-	local := s.wantTable(t, b, data, "")
+	local := s.localOf(t, b)
 	// Values, moves and positions must be counted as on one machine.
 	there, err := solve.ReadJournal(s.files, data)
 	if err != nil {
@@ -264,32 +272,6 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Errorf("%s counted %+v, want %+v", j.Job, got, want[j.Job])
 		}
 	}
-}
-
-// wantTable checks that the table of a board is, byte for byte, that of a run on one machine with
-// these flags. It returns the data directory of that run.
-func (s *site) wantTable(t *testing.T, b board, data, flags string) (local string) {
-	t.Helper()
-	local = t.TempDir()
-	args := strings.Fields("solve " + b.flags() + " --data " + local + " " + flags)
-	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	files, err := filepath.Glob(filepath.Join(local, "table", "tier-*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := path.Join("table", filepath.Base(file))
-		if got, err := store.ReadFile(s.files, path.Join(data, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not that of a run on one machine: %v", name, err)
-		}
-	}
-	return local
 }
 
 // onceEach is the jobs on the cluster with twoJobs.
@@ -345,10 +327,10 @@ func testInterrupted(t *testing.T, s *site) {
 	}
 	out, code := d.wait(t)
 	took := time.Since(begun)
-	t.Logf("it ended after %.1f s: %s", took.Seconds(), out)
-	out = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`).ReplaceAllString(out, "") // progress, every ten seconds
-	if code != 130 || strings.Count(out, "\n") != 1 || took > 10*time.Minute {
-		t.Errorf("exit status %d after %v, want 130 within ten minutes and one line", code, took)
+	t.Logf("it ended after %.1f s", took.Seconds())
+	s.wantLine(t, out, code, 130)
+	if took > 10*time.Minute {
+		t.Errorf("it took %v, want ten minutes at most", took)
 	}
 	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
 	if app := apps["data_second6"]; app.State != "KILLED" {
@@ -444,6 +426,60 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
+// testBlockLost deletes the only replica of a file that the maps of a job are about to read. The
+// error must name the file and the block, and --resume must make its directory again.
+func testBlockLost(t *testing.T, s *site) {
+	g := s.newGate(t, "data_second6", "*")
+	s.forward(t, small, g.data, "--reducers 3")
+	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	s.loseBlocks(t, g.data+"/data_first6/part-00000.blocks")
+	g.open()
+	out, code := d.wait(t)
+	want := regexp.MustCompile(`(?m)^driver: data_second6: application_\d+_\d+: .*/data_first6/part-00000\.blocks: block 1 of 1 is lost: no data node has it`)
+	if code != 1 || !want.MatchString(out) {
+		t.Errorf("exit status %d, want 1 and the block: %s", code, out)
+	}
+	again := s.resume(t, small, g.data, twoJobs)
+	if !regexp.MustCompile(`/data_first6/part-00000\.blocks: block 1 of 1 is lost: no data node has it: run again\n`).MatchString(again) {
+		t.Errorf("the second run does not say that it made data_first6 again: %s", again)
+	}
+}
+
+// loseBlocks deletes the blocks of a file on all data nodes.
+func (s *site) loseBlocks(t *testing.T, name string) {
+	t.Helper()
+	owner, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Get(s.Web(minicluster.NameNode) + "/fsck?files=1&blocks=1&ugi=" + owner.Username + "&path=" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for _, block := range regexp.MustCompile(`blk_\d+`).FindAllString(string(text), -1) {
+		files, err := filepath.Glob(filepath.Join(s.Dir(), "*", "data", "current", "*", "current", "finalized", "*", "*", block+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+			lost++
+		}
+	}
+	if lost == 0 {
+		t.Fatalf("%s has no blocks: %s", name, text)
+	}
+}
+
 // testPasses runs the first two passes over a game with cycles on the cluster, and those that
 // read the most positions, and checks the results.
 func testPasses(t *testing.T, s *site) {
@@ -535,18 +571,18 @@ type site struct {
 	yarn  *yarn.Client
 	files *hadoop.FS
 	bin   string // the directory of the commands
-	final *finals
+	local *localRuns
 	user  string
 }
 
-// finals has the text of final by board, from runs on one machine.
-type finals struct {
+// localRuns has the data directories of runs on one machine.
+type localRuns struct {
 	sync.Mutex
-	of map[board][]byte
+	dir string
 }
 
 func newSite(t *testing.T, c *minicluster.Cluster) *site {
-	s := &site{Cluster: c, final: &finals{of: make(map[board][]byte)}}
+	s := &site{Cluster: c, local: &localRuns{dir: t.TempDir()}}
 	var err error
 	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
 		t.Fatal(err)
@@ -667,12 +703,13 @@ func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
 	}
 }
 
-// resume resumes a data directory, once its lock is free, and runs it to the end.
-func (s *site) resume(t *testing.T, b board, data, flags string) {
+// resume resumes a data directory, once its lock is free, and runs it to the end. It returns the
+// output of that run.
+func (s *site) resume(t *testing.T, b board, data, flags string) (out string) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(time.Second) {
-		out, code := s.start(t, b, data, flags+" --resume").wait(t)
-		if code == 0 {
+		var code int
+		if out, code = s.start(t, b, data, flags+" --resume").wait(t); code == 0 {
 			break
 		}
 		if !strings.Contains(out, store.ErrLocked.Error()) || time.Since(begun) > waitTime {
@@ -680,57 +717,60 @@ func (s *site) resume(t *testing.T, b board, data, flags string) {
 		}
 	}
 	s.wantFinal(t, b, data)
+	return out
 }
 
-// wantFinal checks that final is that of a run on one machine.
+// wantFinal checks that final, and the files of the table, are those of a run on one machine.
 func (s *site) wantFinal(t *testing.T, b board, data string) {
 	t.Helper()
-	want := s.finalOf(t, b)
-	final := path.Join(data, solve.FinalDir)
-	entries, err := s.files.ReadDir(final)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []byte
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "part-") {
-			continue
-		}
-		f, err := s.files.Open(path.Join(final, e.Name()))
-		if err != nil {
+	local := s.localOf(t, b)
+	for dir, prefix := range map[string]string{solve.FinalDir: "part-", table.Dir: ""} {
+		var got, want []byte // final has a file for each reducer
+		entries, err := s.files.ReadDir(path.Join(data, dir))
+		if err != nil && !(dir == solve.FinalDir && errors.Is(err, fs.ErrNotExist)) {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), "_") || !strings.HasPrefix(e.Name(), prefix) {
+				continue
+			}
+			text, err := store.ReadFile(s.files, path.Join(data, dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, text...)
+			if dir == table.Dir { // a small one has not all files
+				if text, err = os.ReadFile(filepath.Join(local, dir, e.Name())); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, text...)
+			}
 		}
-		got = append(got, text...)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not that of a run on one machine", final)
+		if dir == solve.FinalDir {
+			if want, err = os.ReadFile(filepath.Join(local, dir, "part-r-00000")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s/%s is not that of a run on one machine: %d bytes, want %d", data, dir, len(got), len(want))
+		}
 	}
 }
 
-// finalOf returns the text of final of a run on one machine.
-func (s *site) finalOf(t *testing.T, b board) []byte {
+// localOf returns the data directory of a run on one machine.
+func (s *site) localOf(t *testing.T, b board) string {
 	t.Helper()
-	s.final.Lock()
-	defer s.final.Unlock()
-	if text := s.final.of[b]; text != nil {
-		return text
+	s.local.Lock()
+	defer s.local.Unlock()
+	dir := filepath.Join(s.local.dir, b.String())
+	if _, err := os.Stat(dir); err == nil {
+		return dir
 	}
-	local := t.TempDir()
-	args := strings.Fields("solve " + b.flags() + " --data " + local)
+	args := strings.Fields("solve " + b.flags() + " --data " + dir)
 	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.final.of[b] = text
-	return text
+	return dir
 }
 
 // wantFailed checks the numbers of failed attempts of a job.

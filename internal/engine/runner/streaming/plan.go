@@ -212,6 +212,7 @@ func (p *plan) arguments(files string) []string {
 	define("mapreduce.client.completion.pollinterval", poll)
 	define("mapreduce.client.progressmonitor.pollinterval", poll)
 	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
+	define("yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", avoidNodes)
 	define("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", closeDelay)
 	define("dfs.client.block.write.locateFollowingBlock.retries", closeRetries)
 	for _, property := range p.properties {

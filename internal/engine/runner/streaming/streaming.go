@@ -54,6 +54,9 @@ const (
 	// poll is how often client, application master and resource manager poll one another, in
 	// ms; the defaults, 1 to 5 s, are for jobs of hours.
 	poll = 200
+	// avoidNodes is the percentage of nodes from which on an application master runs tasks again on
+	// nodes where three have failed. The default, 33, is one node of three.
+	avoidNodes = 51
 	// closeDelay is how long, in ms, Hadoop's programs wait before they retry to close a file
 	// in HDFS whose last block the name node does not know yet. The delay doubles with each of
 	// at most closeRetries retries. The default, 400 ms, delayed one in four of the small

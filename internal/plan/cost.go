@@ -40,13 +40,10 @@ const (
 	pairBytes = 9.7
 	// masterTime is the CPU time of a job's application master, in seconds.
 	masterTime = 4.5
-	// solveTimes is the CPU time of the programs of solve, beyond Rates.Cluster.Program: their messages
-	// have values, and both sides read the existing positions.
-	solveTimes = 2.4
-	// halvingTime is the CPU time of the driver, on one core, for each position of a tier of which the
-	// table stores half, in seconds. Jobs on a cluster compute all positions, and the driver writes those
-	// that are stored.
-	halvingTime = 7e-9
+	// halvingBits is the CPU time of the driver, on one core, for each position of a tier of which the
+	// table stores half, divided by that of a bit of its value. Jobs on a cluster compute all positions,
+	// and the driver writes those that are stored.
+	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.
 	entryTime = 100e-9
@@ -62,6 +59,11 @@ const (
 	// cached is the share of a machine's memory that caches recently written data.
 	cached = 0.5
 )
+
+// SolveTimes is the CPU time of the programs of a solve job of blocks on a cluster, divided by
+// ClusterRates.Program times that of one process: their messages have values, and map and reduce both
+// read the existing positions.
+const SolveTimes = 2.4
 
 // A site is a Where with everything that follows from it.
 type site struct {
@@ -256,8 +258,9 @@ func (w *work) at(s *site) *cost {
 	for i := range w.tiers {
 		t, tc := &w.tiers[i], &c.tiers[i]
 		tc.memory = w.memory(s, i)
+		wall := 0.0 // after the loop, that of the job back
 		for _, j := range []*job{&t.forward, &t.back} {
-			cpu, wall := 0.0, 0.0
+			cpu := 0.0
 			if s.sends(j) {
 				cpu, wall = w.onCluster(s, t, j, add)
 				tc.shuffled += w.shuffled(s, j)
@@ -273,9 +276,9 @@ func (w *work) at(s *site) *cost {
 		}
 		if s.onCluster() && t.stored > 0 && t.kept > 0 {
 			// While the next job runs, the driver writes the stored half of the tier into the table.
-			halving := halvingTime * t.Positions
+			halving := 1e-9 * halvingBits * s.rates.Blocks.Value * t.Positions
 			tc.cpu += halving
-			tc.wall += add(alone, max(0, halving-tc.wall/2))
+			tc.wall += add(alone, max(0, halving-wall))
 		}
 		tc.wall += add(inSync, tierSyncs*s.disk.Sync)
 		c.cpu += tc.cpu
@@ -342,7 +345,7 @@ func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) flo
 	tasks := s.tasks(j.reads)
 	programs := j.cpu * r.Program
 	if w.method == blocks && j == &t.back {
-		programs *= solveTimes
+		programs *= SolveTimes
 	}
 	if tasks == 1 {
 		start := r.Uber

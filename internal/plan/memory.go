@@ -48,7 +48,10 @@ func (w *work) memory(s *site, until int) float64 {
 		}
 		ranges, rows = max(ranges, min(t.Cells, t.Positions)), max(rows, t.Moves)
 		if t.forward.reads > 0 && !s.sends(&t.forward) || t.back.reads > 0 && !s.sends(&t.back) {
-			slots, stored, tables = max(slots, t.Slots), max(stored, t.stored), w.tables
+			slots, tables = max(slots, t.Slots), w.tables
+			if !s.onCluster() { // jobs beside those of a cluster compute all positions
+				stored = max(stored, t.stored)
+			}
 		}
 	}
 	row := float64(rowMemory)

@@ -9,7 +9,7 @@ import (
 
 // RatesVersion is the version of Rates. Rates of another version belong to another model and
 // must be measured again.
-const RatesVersion = 3
+const RatesVersion = 4
 
 // Rates are the speeds of a machine, and of a cluster. CPU rates are those of one core; rates
 // in bytes are those of the complete machine.

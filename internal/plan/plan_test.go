@@ -574,7 +574,7 @@ func TestRates(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(r *plan.Rates){
-		"rates of version 7, expected 3": func(r *plan.Rates) { r.Version = 7 },
+		"rates of version 7, expected 4": func(r *plan.Rates) { r.Version = 7 },
 		"without their machine":          func(r *plan.Rates) { r.Cores = 0 },
 		"serial_share 1: expected":       func(r *plan.Rates) { r.Serial = 1 },
 		"blocks.value_bit_cpu_ns 0":      func(r *plan.Rates) { r.Blocks.Value = 0 },

@@ -19,6 +19,7 @@
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #	scripts/bench.sh slow           a job on three nodes, one of them slow, with and without speculative attempts
+#	scripts/bench.sh scale          5×5 with every job on clusters of one to three nodes, beside plans: half an hour
 #
 # Environment: COUNT is the number of runs of short benchmarks (default 5); TREEREDUCE_LONG=1 adds
 # benchmarks that take minutes; TREEREDUCE_BIN is the directory of the commands (default bin);
@@ -61,6 +62,7 @@ levels) COUNT=1 && run Levels ./internal/play/referee -benchtime=1x ;;
 hadoop) run Hadoop ./internal/testing/bench $often ;;
 tax) run Tax ./internal/testing/bench $often ;;
 slow) run Slow ./internal/testing/bench $often ;;
+scale) COUNT=1 && run Scale ./internal/testing/bench -benchtime=1x ;;
 *)
 	sed -n 's/^#	//p' "$0" >&2
 	exit 2

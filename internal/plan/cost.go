@@ -26,8 +26,24 @@ const (
 	s3Part = 64 << 20
 	// stragglers is the time of a job's last task, divided by the mean.
 	stragglers = 1.25
-	// pieces is the number of maps that send to the same range, if there are many maps.
-	pieces = 2
+	// A map sends a range once for each interval of its input that has moves there. Intervals end at
+	// those of the map, and where the blocks that wait to be sent fill its memory: heldMemory bytes, and
+	// heldSlot for each slot and heldOpen for each position that is not finished. Each doubling of the
+	// number of intervals adds morePieces to the number of times that a range is sent.
+	heldMemory = 128 << 20
+	heldSlot   = 1.25
+	heldOpen   = 4
+	morePieces = 0.08
+	// passPieces is that number in passes with several maps.
+	passPieces = 2
+	// pairBytes is what Hadoop and the key add to a range in the shuffle.
+	pairBytes = 9.7
+	// masterTime is the CPU time of a job's application master, in seconds.
+	masterTime = 4.5
+	// halvingBits is the CPU time of the driver, on one core, for each position of a tier of which the
+	// table stores half, divided by that of a bit of its value. Jobs on a cluster compute all positions,
+	// and the driver writes those that are stored.
+	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.
 	entryTime = 100e-9
@@ -44,6 +60,11 @@ const (
 	cached = 0.5
 )
 
+// SolveTimes is the CPU time of the programs of a solve job of blocks on a cluster, divided by
+// ClusterRates.Program times that of one process: their messages have values, and map and reduce both
+// read the existing positions.
+const SolveTimes = 2.4
+
 // A site is a Where with everything that follows from it.
 type site struct {
 	Where
@@ -59,6 +80,9 @@ type site struct {
 
 // onCluster reports whether the runner uses Hadoop.
 func (s *site) onCluster() bool { return s.Runner == Hadoop || s.Runner == EMR }
+
+// sends reports whether a job runs on the cluster.
+func (s *site) sends(j *job) bool { return s.onCluster() && j.reads > s.Above }
 
 // replication returns the default number of copies in HDFS on EMR.
 func replication(nodes int) int {
@@ -169,7 +193,7 @@ func (w Where) site(r *Rates) (*site, error) {
 		s.replication = s.copies(float64(max(1, s.Where.Nodes)))
 	}
 	s.parallel = float64(s.nodes * s.Machine.Cores)
-	if s.onCluster() && s.nodes > 1 {
+	if s.onCluster() {
 		s.parallel = max(1, s.parallel-2) // reserved for the application masters of a job and of the one that is just ending
 	}
 	withData := float64(max(1, s.Where.Nodes))
@@ -235,9 +259,10 @@ func (w *work) at(s *site) *cost {
 	for i := range w.tiers {
 		t, tc := &w.tiers[i], &c.tiers[i]
 		tc.memory = w.memory(s, i)
+		wall := 0.0 // after the loop, that of the job back
 		for _, j := range []*job{&t.forward, &t.back} {
-			cpu, wall := 0.0, 0.0
-			if s.onCluster() && j.reads > s.Above {
+			cpu := 0.0
+			if s.sends(j) {
 				cpu, wall = w.onCluster(s, t, j, add)
 				tc.shuffled += w.shuffled(s, j)
 				if j.series != follows {
@@ -251,6 +276,12 @@ func (w *work) at(s *site) *cost {
 			}
 			tc.cpu += cpu
 			tc.wall += wall
+		}
+		if s.onCluster() && t.stored > 0 && t.kept > 0 {
+			// While the next job runs, the driver writes the stored half of the tier into the table.
+			halving := 1e-9 * halvingBits * s.rates.Blocks.Value * t.Positions
+			tc.cpu += halving
+			tc.wall += add(alone, max(0, halving-wall))
 		}
 		tc.wall += add(inSync, tierSyncs*s.disk.Sync)
 		c.cpu += tc.cpu
@@ -361,16 +392,19 @@ func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) flo
 		return j.cpu, add(alone, j.cpu)
 	}
 	programs := j.cpu * r.Program
+	if w.method == blocks && j == &t.back {
+		programs *= SolveTimes
+	}
 	if tasks == 1 {
 		start := r.Uber
 		if j.reads > taskRecords {
 			start = r.Job
 		}
-		cpu = programs + r.Client + r.Pair*1e-9*j.pairs
+		cpu = programs + r.Client + masterTime + r.Pair*1e-9*j.pairs
 		return cpu, add(starting, start) + add(alone, programs+r.Pair*1e-9*j.pairs)
 	}
-	java := r.Pair * 1e-9 * j.pairs * pieces
-	cpu = programs + java + 2*tasks*r.Task + r.Client
+	java := r.Pair * 1e-9 * j.pairs * w.pieces(s, j)
+	cpu = programs + java + 2*tasks*r.Task + r.Client + masterTime
 	wall = add(starting, r.Job+2*r.Task*math.Ceil(tasks/s.parallel)) + add(atWork, (programs+java)*stragglers/tasks) + add(alone, entryTime*(2*t.Cells))
 	if s.Machine.NetworkBytes > 0 && s.nodes > 1 {
 		moved := w.shuffled(s, j) + j.in + j.out*(s.replication-1)
@@ -380,15 +414,28 @@ func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) flo
 	return cpu, wall + add(onDisk, max(0, (j.out*s.replication/s.disk.Write+j.in/s.disk.Read)/nodes-wall))
 }
 
+// pieces returns how often a job sends each range, on average.
+func (w *work) pieces(s *site, j *job) float64 {
+	tasks := s.tasks(j.reads)
+	switch {
+	case w.method == blocks:
+		return 1 + morePieces*math.Log2(tasks+j.held/heldMemory)
+	case w.method == states && tasks > 1:
+		return passPieces
+	}
+	return 1
+}
+
 // shuffled returns the number of bytes that a job sends through the cluster's shuffle.
 func (w *work) shuffled(s *site, j *job) float64 {
 	if j.series != single {
 		return 0
 	}
-	if s.tasks(j.reads) == 1 || w.method == lists {
-		return j.bytes
+	bytes := j.bytes
+	if w.method == blocks {
+		bytes += pairBytes * j.pairs
 	}
-	return j.bytes * pieces
+	return bytes * w.pieces(s, j)
 }
 
 // problems returns what does not fit.

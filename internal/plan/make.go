@@ -143,6 +143,7 @@ type job struct {
 	sent    float64 // records from maps to reducers
 	bytes   float64 // size of these records, packed
 	pairs   float64 // number of Hadoop's own records for them; each is a range
+	held    float64 // blocks: bytes that maps hold at most, if they send each range once
 	series  role    // on a cluster
 }
 
@@ -209,7 +210,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			t.work = values
 		}
 		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells+r.Blocks.Image*images)
-		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells}
+		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells, held: heldSlot * of.Slots}
 		if i > 0 {
 			before := &w.tiers[i-1]
 			t.forward.reads, t.forward.in = before.Positions, before.work
@@ -219,6 +220,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			t.back.sent = open
 			t.back.bytes = setBytes(open, of.Slots, cells) + open*bits/8 + cells*cellBytes
 			t.back.pairs = cells
+			t.back.held = heldSlot*of.Slots + heldOpen*open
 		}
 	}
 	for i := range w.tiers[:last] {

@@ -5,6 +5,9 @@ package plan
 const (
 	// processMemory is the memory of any run.
 	processMemory = 30e6
+	// clusterMemory is what a run adds that has jobs on a cluster: connections to HDFS, and the programs
+	// that it copies there.
+	clusterMemory = 30e6
 	// tableTimes is the memory for a byte of the tables for the moves of blocks, with what the garbage
 	// collector lets the heap grow because of it.
 	tableTimes = 2.4
@@ -35,13 +38,20 @@ const (
 )
 
 // memory returns the memory of the driver's process for solving the tiers up to until, -1 for
-// all: at least the minimum of the runner.
+// all: at least the minimum of the runner. A driver needs tables, slots and images only for the jobs of
+// blocks that it runs itself.
 func (w *work) memory(s *site, until int) float64 {
-	ranges, slots, rows, stored := 0.0, 0.0, 0.0, 0.0
+	ranges, slots, rows, stored, tables := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, t := range w.tiers {
-		if until < 0 || i <= until {
-			ranges, slots, rows = max(ranges, min(t.Cells, t.Positions)), max(slots, t.Slots), max(rows, t.Moves)
-			stored = max(stored, t.stored)
+		if until >= 0 && i > until {
+			break
+		}
+		ranges, rows = max(ranges, min(t.Cells, t.Positions)), max(rows, t.Moves)
+		if t.forward.reads > 0 && !s.sends(&t.forward) || t.back.reads > 0 && !s.sends(&t.back) {
+			slots, tables = max(slots, t.Slots), w.tables
+			if !s.onCluster() { // jobs beside those of a cluster compute all positions
+				stored = max(stored, t.stored)
+			}
 		}
 	}
 	row := float64(rowMemory)
@@ -49,10 +59,13 @@ func (w *work) memory(s *site, until int) float64 {
 		row = farMemory
 	}
 	rows = min(row*rows, coreRows*float64(max(1, s.driver.Cores)))
-	bytes := processMemory
+	bytes := float64(processMemory)
+	if s.onCluster() {
+		bytes += clusterMemory
+	}
 	switch w.method {
 	case blocks:
-		bytes += tableTimes*w.tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
+		bytes += tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
 	case lists:
 		bytes += rows
 	case states:

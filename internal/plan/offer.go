@@ -48,7 +48,7 @@ func (w *work) cheapest(s *site, r *Rates) *Offer {
 func (w *work) masterFor(node Instance, s *site) string {
 	best := Instance{Price: math.Inf(1)}
 	for _, i := range append([]Instance{node}, instances...) {
-		master := &site{Where: Where{LeastMemory: s.LeastMemory, Cluster: &Cluster{}}, driver: Machine{Cores: i.VCPU}}
+		master := &site{Where: Where{Runner: EMR, Above: s.Above, LeastMemory: s.LeastMemory, Cluster: &Cluster{}}, driver: Machine{Cores: i.VCPU}}
 		if i.ARM != node.ARM || i.Memory < master.fits(w.memory(master, -1)) {
 			continue
 		}
@@ -117,7 +117,7 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 		add("on %d cores, %.1f%% of the CPU time is on one core alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
 	}
 	if jobs > 0 {
-		add("the last task of a job takes %v times as long as the mean; with several tasks %d maps send to a range", stragglers, pieces)
+		add("the last task of a job takes %v times as long as the mean", stragglers)
 		if s.nodes > 1 && s.Machine.NetworkBytes == 0 {
 			add("no job waits for the network between the nodes")
 		}

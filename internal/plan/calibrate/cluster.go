@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
@@ -55,7 +56,11 @@ func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Ti
 	programs, alone := 0.0, 0.0
 	for _, j := range large.onCluster() {
 		programs += j.Programs
-		alone += 1e-9 * positionTime(r) * float64(j.Records) / 2
+		one := 1e-9 * positionTime(r) * float64(j.Records) / 2
+		if j.Step == step.Solve {
+			one *= plan.SolveTimes
+		}
+		alone += one
 	}
 	if alone == 0 {
 		return ErrNoJobs

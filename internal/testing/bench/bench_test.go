@@ -6,6 +6,7 @@ package bench
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -33,6 +34,7 @@ var bin = cmp.Or(os.Getenv("TREEREDUCE_BIN"), filepath.Join("..", "..", "..", "b
 type usage struct {
 	wall, cpu time.Duration
 	peak      int64 // resident memory of the largest process in bytes
+	own       int64 // resident memory of the process without its children, at its maximum
 }
 
 // timed runs a process and measures it.
@@ -41,10 +43,52 @@ func timed(b *testing.B, cmd *exec.Cmd) usage {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	begun := time.Now()
-	if err := cmd.Run(); err != nil {
+	err, own := cmd.Start(), int64(0)
+	if err == nil {
+		end := watch(func() int64 { return peak(cmd.Process.Pid) })
+		err, own = cmd.Wait(), end()
+	}
+	if err != nil {
 		b.Fatalf("%v: %v: %s", cmd, err, stderr.String())
 	}
-	return usage{time.Since(begun), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10}
+	return usage{time.Since(begun), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10, own}
+}
+
+// watchEvery is the time between two measurements of watch.
+const watchEvery = 50 * time.Millisecond
+
+// watch measures something at regular intervals, until the returned function is called, which
+// returns the largest value.
+func watch(measure func() int64) (end func() int64) {
+	stop, most := make(chan struct{}), make(chan int64)
+	go func() {
+		n := measure()
+		for ticker := time.NewTicker(watchEvery); ; {
+			select {
+			case <-stop:
+				ticker.Stop()
+				most <- max(n, measure())
+				return
+			case <-ticker.C:
+				n = max(n, measure())
+			}
+		}
+	}()
+	return func() int64 { close(stop); return <-most }
+}
+
+// highWater matches the largest resident memory of a process so far, in /proc/PID/status.
+var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
+
+// peak returns that memory in bytes; 0 if the process has ended.
+func peak(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	found := highWater.FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	kB, _ := strconv.ParseInt(string(found[1]), 10, 64) // digits
+	return kB << 10
 }
 
 // report reports metrics, in pairs of a value and a unit, instead of the time of the benchmark.

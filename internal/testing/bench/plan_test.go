@@ -16,9 +16,6 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// diskEvery is the time between two measurements of disk use.
-const diskEvery = 50 * time.Millisecond
-
 // BenchmarkPlan calibrates this machine, plans boards with the measured rates, and solves them.
 func BenchmarkPlan(b *testing.B) {
 	rates, err := calibrate.Machine(b.Context(), calibrate.Options{Time: 2 * time.Minute, Dir: b.TempDir(), Self: []string{filepath.Join(bin, "driver"), "--version"}})
@@ -49,7 +46,7 @@ func BenchmarkPlan(b *testing.B) {
 				b.Fatal(err)
 			}
 			dir := filepath.Join(b.TempDir(), "data")
-			peak := watchDisk(dir)
+			peak := watch(func() int64 { return bytesIn(dir) })
 			u := timed(b, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags), "--data", dir)...))
 			most := float64(peak())
 			t := &p.Total
@@ -63,24 +60,4 @@ func BenchmarkPlan(b *testing.B) {
 			}
 		})
 	}
-}
-
-// watchDisk measures the size of a directory at regular intervals, until the returned
-// function is called, which returns the largest size.
-func watchDisk(dir string) (end func() int64) {
-	stop, most := make(chan struct{}), make(chan int64)
-	go func() {
-		var n int64
-		for ticker := time.NewTicker(diskEvery); ; {
-			select {
-			case <-stop:
-				ticker.Stop()
-				most <- max(n, bytesIn(dir))
-				return
-			case <-ticker.C:
-				n = max(n, bytesIn(dir))
-			}
-		}
-	}()
-	return func() int64 { close(stop); return <-most }
 }

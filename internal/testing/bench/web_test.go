@@ -8,12 +8,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -64,7 +61,7 @@ func BenchmarkWeb(b *testing.B) {
 		busy := load(b, address, g, webBusy, 0)
 		paced := load(b, address, g, webPaced, webRate)
 		report(b, float64(len(busy))/webTime.Seconds(), "answers/s", millis(busy, 99), "busy-ms-99%",
-			float64(len(paced))/webTime.Seconds(), "paced/s", millis(paced, 50), "paced-ms-median", millis(paced, 99), "paced-ms-99%", peak(b, server.Process.Pid), "peak-MB")
+			float64(len(paced))/webTime.Seconds(), "paced/s", millis(paced, 50), "paced-ms-median", millis(paced, 99), "paced-ms-99%", float64(peak(server.Process.Pid))/1e6, "peak-MB")
 	}
 }
 
@@ -72,20 +69,6 @@ func BenchmarkWeb(b *testing.B) {
 func millis(latencies []time.Duration, percent int) float64 {
 	slices.Sort(latencies)
 	return latencies[len(latencies)*percent/100].Seconds() * 1000
-}
-
-// peak returns the largest resident memory of a process so far, in MB.
-func peak(b *testing.B, pid int) float64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		b.Fatalf("/proc/%d/status has no VmHWM", pid)
-	}
-	kB, _ := strconv.Atoi(string(found[1])) // digits
-	return float64(kB) * 1024 / 1e6
 }
 
 // load requests random positions over several connections, and returns the latencies. A rate

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+)
+
+// BenchmarkScale solves a board with every job on clusters of one to three nodes on this machine,
+// and reports what that takes and what a plan says. TREEREDUCE_BOARD sets the board.
+func BenchmarkScale(b *testing.B) {
+	board := "connectn " + cmp.Or(os.Getenv("TREEREDUCE_BOARD"), "--width 5 --height 5 --connect 4")
+	for nodes := 1; nodes <= 3; nodes++ {
+		b.Run(fmt.Sprintf("%s, %d nodes", board, nodes), func(b *testing.B) {
+			// A node of package minicluster has two containers more than processors.
+			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --cluster-above 0 --nodes %d --cores %d --replication %d --json",
+				board, nodes, 2+max(2, runtime.NumCPU()), min(2, nodes)))...).Output()
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := new(plan.Plan)
+			if err := json.Unmarshal(out, p); err != nil {
+				b.Fatal(err)
+			}
+			c := clustertest.Up(b.Context(), b, minicluster.Config{Nodes: nodes})
+			objects := watch(func() int64 {
+				return jmx(c, minicluster.NameNode, "Hadoop:service=NameNode,name=FSNamesystem", "FilesTotal", "BlocksTotal")
+			})
+			u, j := solvedOn(b, c, board+" --final no --cluster-above 0")
+			jobs, moved := onCluster(j), int64(0)
+			for n := range nodes {
+				moved += jmx(c, minicluster.DataNode.OfNode(n+1), "Hadoop:service=DataNode,name=DataNodeActivity*", "BytesRead", "BytesWritten")
+			}
+			report(b, u.wall.Seconds(), "wall-s", float64(len(jobs)), "jobs", float64(objects()), "NameNode-objects", float64(moved)/1e6, "DataNode-MB",
+				sum(jobs, func(r solve.JobRecord) float64 { return r.Programs }), "programs-cpu-s",
+				3600*p.Total.CPUHours, "planned-cpu-s", u.cpu.Seconds()+sum(jobs, func(r solve.JobRecord) float64 { return r.CPU }), "measured-cpu-s",
+				p.Total.ShuffledBytes/1e6, "planned-shuffled-MB", sum(jobs, func(r solve.JobRecord) int64 { return r.Bytes })/1e6, "measured-shuffled-MB",
+				p.Total.MemoryBytes/1e6, "planned-driver-MB", float64(u.own)/1e6, "measured-driver-MB")
+		})
+	}
+}
+
+// jmx returns the sum of attributes of a daemon's bean; 0 if it does not answer.
+func jmx(c *minicluster.Cluster, d minicluster.Daemon, bean string, attributes ...string) (sum int64) {
+	answer, err := http.Get(c.Web(d) + "/jmx?qry=" + url.QueryEscape(bean))
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	var found struct{ Beans []map[string]any }
+	json.NewDecoder(answer.Body).Decode(&found) // without beans, the sum is 0
+	for _, values := range found.Beans {
+		for _, name := range attributes {
+			n, _ := values[name].(float64)
+			sum += int64(n)
+		}
+	}
+	return sum
+}

@@ -55,7 +55,11 @@ func SplitsName(from, to int) string { return fmt.Sprintf("%d-%d", from, to) }
 
 // ParseSplitsName is the inverse of SplitsName.
 func ParseSplitsName(name string) (from, to int64, err error) {
-	if _, err = fmt.Sscanf(name, "%d-%d", &from, &to); err != nil || from < 0 || from > to {
+	first, last, _ := strings.Cut(name, "-")
+	if from, err = strconv.ParseInt(first, 10, 64); err == nil {
+		to, err = strconv.ParseInt(last, 10, 64)
+	}
+	if err != nil || from < 0 || from > to {
 		err = fmt.Errorf("the name of an input: expected numbers FROM-TO, found %q", name)
 	}
 	return from, to, err

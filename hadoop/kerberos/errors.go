@@ -40,3 +40,6 @@ func (l *Login) explain(err error, service string) error {
 	line, _, _ := strings.Cut(text, "\n")
 	return fmt.Errorf("%s: %s", l.Name(), line)
 }
+
+// failed returns the error of a login.
+func failed(err error) error { return fmt.Errorf("%s: %w", "Kerberos", err) }

@@ -60,7 +60,7 @@ type Login struct {
 func New() (*Login, error) {
 	l := &Login{stop: make(chan struct{})}
 	if err := l.open(); err != nil {
-		return nil, fmt.Errorf("Kerberos: %w", err)
+		return nil, failed(err)
 	}
 	if _, err := l.Client(); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func User() (string, error) {
 			}
 		}
 		if err != nil {
-			return "", fmt.Errorf("Kerberos: %w", err)
+			return "", failed(err)
 		}
 	}
 	return name.NameString[0], nil
@@ -160,7 +160,7 @@ func (l *Login) Client() (*client.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refresh(); err != nil && (l.ticket == nil || !time.Now().Before(l.ticket.EndTime)) {
-		return nil, fmt.Errorf("Kerberos: %w", err)
+		return nil, failed(err)
 	}
 	return l.client, nil
 }
@@ -172,7 +172,7 @@ func (l *Login) For(service string) (*client.Client, error) {
 		return nil, err
 	}
 	if _, _, err := c.GetServiceTicket(service); err != nil {
-		return nil, fmt.Errorf("Kerberos: %w", l.explain(err, service))
+		return nil, failed(l.explain(err, service))
 	}
 	return c, nil
 }
@@ -332,7 +332,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if err := spnego.SetSPNEGOHeader(c, again, service); err != nil {
-		return nil, fmt.Errorf("Kerberos: %w", t.login.explain(err, service))
+		return nil, failed(t.login.explain(err, service))
 	}
 	return t.base.RoundTrip(again)
 }

@@ -110,7 +110,7 @@ type emrSolve struct {
 func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
 
 // notOnEMR lists the flags of solve that only apply to this machine.
-var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
+var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal"}
 
 // sent lists the flags of solve that are passed unchanged to the driver on the cluster.
 var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", solve.TableOption, "final", "until-tier", "combine", "cluster-above", "D", "queue"}

@@ -55,8 +55,11 @@ func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
 		t.Fatal(err)
 	}
 	t.Cleanup(login.Close)
-	t.Setenv(kerberos.Keytab, "") // the processes that the test starts do not have them
-	t.Setenv(kerberos.Principal, "")
+	for _, name := range []string{kerberos.Keytab, kerberos.Principal} { // the processes that the test starts do not have them
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
 }
 

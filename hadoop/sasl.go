@@ -49,7 +49,7 @@ const (
 // Fields of the messages RpcRequestHeaderProto, RpcResponseHeaderProto, RpcSaslProto and SaslAuth.
 const (
 	requestKind, requestOp, requestCall, requestClient = 1, 2, 3, 4
-	answerStatus, answerException, answerError_        = 2, 4, 5
+	answerStatus, answerException, answerText          = 2, 4, 5
 	saslState, saslToken, saslAuths                    = 2, 3, 4
 	authMethod, authMechanism, authProtocol            = 1, 2, 3
 	authServer, authDigest                             = 4, 5
@@ -197,7 +197,7 @@ func parseSASL(frame []byte, state uint64) (message, error) {
 		return nil, err
 	}
 	if status.number(answerStatus) != 0 {
-		return nil, fmt.Errorf("%s (%s)", firstLine(string(status.last(answerError_))), status.last(answerException))
+		return nil, fmt.Errorf("%s (%s)", firstLine(string(status.last(answerText))), status.last(answerException))
 	}
 	body, n := protowire.ConsumeBytes(frame[n:])
 	if n < 0 {

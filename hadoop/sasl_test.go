@@ -73,11 +73,11 @@ func TestParseTokens(t *testing.T) {
 		}
 	}
 	for b, want := range map[byte]int64{0: 0, 127: 127, 0x90: -112} {
-		if n, err := (reader0{bytes.NewReader([]byte{b})}).number(); n != want || err != nil {
+		if n, err := (writableReader{bytes.NewReader([]byte{b})}).number(); n != want || err != nil {
 			t.Errorf("%d: %d, %v, want %d", b, n, err, want)
 		}
 	}
-	if n, err := (reader0{bytes.NewReader([]byte{256 - 122, 1, 0})}).number(); n != -257 || err != nil {
+	if n, err := (writableReader{bytes.NewReader([]byte{256 - 122, 1, 0})}).number(); n != -257 || err != nil {
 		t.Errorf("got %d, %v, want -257", n, err)
 	}
 }
@@ -176,7 +176,7 @@ func (n *nameNode) frame() message {
 func (n *nameNode) answer(state uint64, token, auth []byte, failure string) {
 	header := []byte{answerStatus << 3, 0}
 	if failure != "" {
-		header = append([]byte{answerStatus << 3, 2, answerError_<<3 | 2, byte(len(failure))}, failure...)
+		header = append([]byte{answerStatus << 3, 2, answerText<<3 | 2, byte(len(failure))}, failure...)
 	}
 	body := []byte{saslState << 3, byte(state)}
 	body = protowire.AppendBytes(append(body, saslToken<<3|2), token)

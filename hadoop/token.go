@@ -72,7 +72,7 @@ func (t *token) serves(addresses []string) bool {
 // owner returns the user to whom the token belongs. An identifier begins with its version, 0, and
 // the names of owner, renewer and real user.
 func (t *token) owner() (string, error) {
-	r := reader0{bytes.NewReader(t.identifier)}
+	r := writableReader{bytes.NewReader(t.identifier)}
 	if version, err := r.ReadByte(); err != nil || version != 0 {
 		return "", errors.New("unknown version of the identifier")
 	}
@@ -99,7 +99,7 @@ func parseTokens(b []byte) ([]token, error) {
 
 // parseWritable parses tokens in version 0, the format of Hadoop's Writables.
 func parseWritable(b []byte) (tokens []token, err error) {
-	r := reader0{bytes.NewReader(b)}
+	r := writableReader{bytes.NewReader(b)}
 	n, err := r.number()
 	for ; err == nil && n > 0; n-- {
 		var fields [5][]byte // name in the file, identifier, password, kind, service
@@ -113,12 +113,12 @@ func parseWritable(b []byte) (tokens []token, err error) {
 	return tokens, err
 }
 
-// A reader0 reads Hadoop's Writables.
-type reader0 struct{ *bytes.Reader }
+// A writableReader reads Hadoop's Writables.
+type writableReader struct{ *bytes.Reader }
 
 // number reads a number of variable length: one byte from -112 to 127 is the number; a smaller byte
 // is the count of bytes that follow, from -113 down, or from -121 down if the number is negative.
-func (r reader0) number() (int64, error) {
+func (r writableReader) number() (int64, error) {
 	b, err := r.ReadByte()
 	if err != nil {
 		return 0, io.ErrUnexpectedEOF
@@ -139,7 +139,7 @@ func (r reader0) number() (int64, error) {
 }
 
 // bytes reads a length and as many bytes.
-func (r reader0) bytes() ([]byte, error) {
+func (r writableReader) bytes() ([]byte, error) {
 	n, err := r.number()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -82,11 +83,11 @@ func keeps(attempt string) (bool, error) {
 // that is killed.
 type mortal struct {
 	store.Local
-	calls int // that are left
+	calls atomic.Int64 // that are left
 }
 
 func (m *mortal) alive() error {
-	if m.calls--; m.calls < 0 {
+	if m.calls.Add(-1) < 0 {
 		return errKilled
 	}
 	return nil
@@ -216,13 +217,15 @@ func TestSeriesKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		adopted, err := 0, errKilled
-		for calls := 0; errors.Is(err, errKilled); calls += 3 {
+		for calls := int64(0); errors.Is(err, errKilled); calls += 3 {
 			dir := t.TempDir()
 			run := func(fsys store.FS, mode store.Mode) (*seriesRunner, error) {
 				r := &seriesRunner{most: 20, counts: make(map[string]step.Counts)}
 				return r, solveSeries(t, fsys, dir, g, r, mode)
 			}
-			if _, err = run(&mortal{calls: calls}, store.Fresh); err == nil {
+			dying := new(mortal)
+			dying.calls.Store(calls)
+			if _, err = run(dying, store.Fresh); err == nil {
 				break
 			}
 			if _, err := os.Stat(filepath.Join(dir, store.ManifestFile)); err != nil {

@@ -40,9 +40,9 @@ const (
 	pairBytes = 9.7
 	// masterTime is the CPU time of a job's application master, in seconds.
 	masterTime = 4.5
-	// halvingBits is the CPU time of the driver, on one core, for each position of a tier of which the
-	// table stores half, divided by that of a bit of its value. Jobs on a cluster compute all positions,
-	// and the driver writes those that are stored.
+	// halvingBits is the CPU time of the driver for each position of a tier of which the table stores
+	// half, divided by that of a bit of its value. Jobs on a cluster compute all positions, and the
+	// driver writes those that are stored, on all its cores.
 	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.
@@ -281,7 +281,7 @@ func (w *work) at(s *site) *cost {
 			// While the next job runs, the driver writes the stored half of the tier into the table.
 			halving := 1e-9 * halvingBits * s.rates.Blocks.Value * t.Positions
 			tc.cpu += halving
-			tc.wall += add(alone, max(0, halving-wall))
+			tc.wall += add(atWork, max(0, halving/float64(s.driver.Cores)-wall))
 		}
 		tc.wall += add(inSync, tierSyncs*s.disk.Sync)
 		c.cpu += tc.cpu

@@ -2,14 +2,17 @@ package jobdir
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
+	"runtime"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -195,12 +198,12 @@ func (w *Writer) Add(b *block.Block) error {
 
 // AppendTier copies the packed blocks of a tier without decoding them. A writer of half of the
 // positions removes the others from a tier that has all.
-func (w *Writer) AppendTier(t *Tier) error {
+func (w *Writer) AppendTier(ctx context.Context, t *Tier) error {
 	if w.err != nil {
 		return w.err
 	}
 	if w.chunk.half != nil && t.half == nil {
-		return w.appendHalf(t)
+		return w.appendHalf(ctx, t)
 	}
 	for _, f := range t.files.files {
 		if err := w.packed.(*streamfmt.Writer).AppendFile(f); err != nil {
@@ -210,23 +213,36 @@ func (w *Writer) AppendTier(t *Tier) error {
 	return nil
 }
 
-// appendHalf appends the stored half of a tier that has all positions.
-func (w *Writer) appendHalf(t *Tier) error {
-	c, b := t.Cursor(readAhead), new(block.Block)
-	for i := range t.Len() {
-		e, err := c.Entry(i)
-		if err == nil {
-			_, err = c.Load(b, e.Range)
+const (
+	// halveAtOnce is the number of ranges that a worker of appendHalf decodes at a time.
+	halveAtOnce = 256
+	// halvesOf is the number of chunks for each worker, some of which wait to be written.
+	halvesOf = 3
+)
+
+// appendHalf appends the stored half of a tier that has all positions. It uses all cores.
+func (w *Writer) appendHalf(ctx context.Context, t *Tier) error {
+	half, workers := w.chunk.half, runtime.GOMAXPROCS(0)
+	next := parallel.Numbers((t.Len() + halveAtOnce - 1) / halveAtOnce)
+	chunk := func() *Chunk { return NewChunk(half, Packed) }
+	return parallel.InOrder(ctx, workers, halvesOf*workers, next, chunk, func() func(int, *Chunk) error {
+		c, b := t.Cursor(readAhead), new(block.Block)
+		return func(task int, out *Chunk) error {
+			out.Reset()
+			for i := task * halveAtOnce; i < min((task+1)*halveAtOnce, t.Len()); i++ {
+				e, err := c.Entry(i)
+				if err == nil {
+					_, err = c.Load(b, e.Range)
+				}
+				if err != nil {
+					return err
+				}
+				half.Keep(b)
+				out.Add(b)
+			}
+			return nil
 		}
-		if err != nil {
-			return err
-		}
-		w.chunk.half.Keep(b)
-		if err := w.Add(b); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, func(_ int, out *Chunk) error { return w.Append(out) })
 }
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.

@@ -96,7 +96,7 @@ func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 	return nil
 }
 
-func (b *byBlocks) write(out io.WriteCloser, tier int) error {
+func (b *byBlocks) write(ctx context.Context, out io.WriteCloser, tier int) error {
 	g := b.g
 	if b.half != nil {
 		g = b.half
@@ -111,7 +111,7 @@ func (b *byBlocks) write(out io.WriteCloser, tier int) error {
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
 		err = fmt.Errorf("%s: %d positions have no value", from, n)
 	} else {
-		err = w.AppendTier(in)
+		err = w.AppendTier(ctx, in)
 	}
 	return w.Finish(err)
 }

@@ -223,7 +223,7 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) error {
 	return b.seconds.send(ctx, job, job.Tier+1, b.run.last+1)
 }
 
-func (b *byLists) write(out io.WriteCloser, tier int) error {
+func (b *byLists) write(_ context.Context, out io.WriteCloser, tier int) error {
 	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Packed)
 	in, err := b.open(second(tier), tier, lists.Values)
 	if err == nil {

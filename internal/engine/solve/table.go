@@ -176,7 +176,7 @@ func (t *tierTable) writeOmitted(ctx context.Context) (attempt string, err error
 }
 
 // write adds a tier, written by values.
-func (t *tierTable) write(tier int, values func(out io.WriteCloser, tier int) error) (err error) {
+func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) (err error) {
 	data := t.run.data
 	if t.attempt == "" {
 		if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
@@ -195,7 +195,7 @@ func (t *tierTable) write(tier int, values func(out io.WriteCloser, tier int) er
 	if err != nil {
 		return err
 	}
-	if err := values(out, tier); err != nil {
+	if err := values(ctx, out, tier); err != nil {
 		return err
 	}
 	if err := data.CommitFile(name, to); err != nil {

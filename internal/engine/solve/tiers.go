@@ -44,7 +44,7 @@ type records interface {
 	// setSolve sets the input of the solve job of a tier.
 	setSolve(ctx context.Context, job *runner.Job) error
 	// write writes the values of a tier as a file of the table.
-	write(out io.WriteCloser, tier int) error
+	write(ctx context.Context, out io.WriteCloser, tier int) error
 	// clean deletes what no job needs once a tier is in the table.
 	clean(tier int) error
 	// positions returns the number of positions of a tier that is not in the table.
@@ -197,7 +197,7 @@ func (t *tiers) backward(ctx context.Context, run []bool) error {
 		case tabled != nil:
 			return tabled
 		}
-		go func() { tabling <- t.tableAndClean(tier) }()
+		go func() { tabling <- t.tableAndClean(ctx, tier) }()
 	}
 	if err := <-tabling; err != nil || t.run.tableComplete {
 		return err
@@ -222,12 +222,12 @@ func (t *tiers) solveTier(ctx context.Context, tier int, run []bool) error {
 }
 
 // tableAndClean writes a tier to the table, and deletes what no later job needs.
-func (t *tiers) tableAndClean(tier int) error {
+func (t *tiers) tableAndClean(ctx context.Context, tier int) error {
 	var err error
 	if t.table.omits(tier) {
 		err = t.table.omit(tier)
 	} else if !t.table.tabled[tier] {
-		err = t.table.write(tier, t.records.write)
+		err = t.table.write(ctx, tier, t.records.write)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)

@@ -278,10 +278,15 @@ func (w *work) at(s *site) *cost {
 			tc.wall += wall
 		}
 		if s.onCluster() && t.stored > 0 && t.kept > 0 {
-			// While the next job runs, the driver writes the stored half of the tier into the table.
+			// While the next job runs, the driver reads the tier and writes its stored half into the table.
 			halving := 1e-9 * halvingBits * s.rates.Blocks.Value * t.Positions
 			tc.cpu += halving
-			tc.wall += add(atWork, max(0, halving/float64(s.driver.Cores)-wall))
+			halving /= float64(s.driver.Cores)
+			tc.wall += add(atWork, max(0, halving-wall))
+			if s.driver.NetworkBytes > 0 {
+				read := t.back.out - t.kept // it writes less, in the other direction
+				tc.wall += add(shuffling, max(0, read/s.driver.NetworkBytes-max(wall, halving)))
+			}
 		}
 		tc.wall += add(inSync, tierSyncs*s.disk.Sync)
 		c.cpu += tc.cpu

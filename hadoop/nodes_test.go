@@ -25,13 +25,7 @@ func TestHadoopNodes(t *testing.T) {
 		Nodes:   3,
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.DataNode, minicluster.DataNode.OfNode(2), minicluster.DataNode.OfNode(3)},
 	})
-	conf := t.TempDir()
-	const site = "<configuration><property><name>dfs.client.socket-timeout</name><value>2000</value></property>" +
-		"<property><name>dfs.client.use.datanode.hostname</name><value>true</value></property></configuration>"
-	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HADOOP_CONF_DIR", conf)
+	configure(t, 2000)
 	f := dial(t, c)
 	if err := f.MkdirAll("/nodes"); err != nil {
 		t.Fatal(err)
@@ -85,10 +79,23 @@ func TestHadoopNodes(t *testing.T) {
 	readFiles(t, f, names)
 }
 
+// configure sets the timeout of clients that are made afterwards, in milliseconds.
+func configure(t *testing.T, timeout int) {
+	t.Helper()
+	conf := t.TempDir()
+	site := fmt.Sprintf("<configuration><property><name>dfs.client.socket-timeout</name><value>%d</value></property>"+
+		"<property><name>dfs.client.use.datanode.hostname</name><value>true</value></property></configuration>", timeout)
+	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HADOOP_CONF_DIR", conf)
+}
+
 // wantSpread checks that a client on a node writes and reads there, and that clients on no node do
 // not all read a block from the same node.
 func wantSpread(t *testing.T, f *hadoop.FS) {
 	t.Helper()
+	configure(t, 60_000) // a slow data node must not count as one that hangs
 	t.Setenv("mapreduce_job_user_name", f.User())
 	t.Setenv("NM_HOST", "127.0.0.12")
 	own, err := hadoop.DialTask(f.NameNodes()[0])

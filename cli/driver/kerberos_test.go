@@ -5,20 +5,27 @@ package driver_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/kerberos"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // ticketTime is the lifetime of tickets in the tests.
@@ -92,31 +99,11 @@ func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...stri
 	t.Helper()
 	here := filepath.Join(r.dir, "inline")
 	r.runs(ctx, t, "", append(append([]string{"solve"}, game...), "--data", here)...)
-	files := 0
-	for _, part := range []string{"table", "final"} {
-		entries, err := os.ReadDir(filepath.Join(here, part))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			want, err := os.ReadFile(filepath.Join(here, part, e.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := store.ReadFile(r.fs, dir+"/"+part+"/"+e.Name())
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s/%s: %d bytes, %v; inline: %d", part, e.Name(), len(got), err, len(want))
-			}
-			files++
-		}
-	}
-	if files < 5 {
-		t.Errorf("%d files", files)
-	}
+	solved.Same(t, r.fs, dir, here)
 }
 
-// TestHadoopKerberos solves a game with every job on a cluster with Kerberos, at first with a keytab,
-// then with a ticket cache, and makes the mistakes of users.
+// TestHadoopKerberos makes the mistakes of users, and then solves a game on a cluster with Kerberos:
+// forward in a series, with a keytab, and backward in jobs with a reducer, with a ticket cache.
 func TestHadoopKerberos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -124,13 +111,15 @@ func TestHadoopKerberos(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { testRefused(ctx, t, r) })
 
 	game := []string{"connectn", "--width", "2", "--height", "2", "--connect", "2"}
-	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0", "--data", r.DefaultFS()+home+"/both")
-	r.runs(ctx, t, "", append(append(solve, "--until-tier", "2"), r.keytab()...)...)
-	r.runs(ctx, t, r.kinit(t), append(solve, "--resume")...)
+	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--data", r.DefaultFS()+home+"/both", "--cluster-above")
+	r.runs(ctx, t, "", append(append(solve, "0", "--until-tier", "2"), r.keytab()...)...)
+	r.runs(ctx, t, r.kinit(t), append(solve, "3", "--reducers", "1", "--resume")...) // data_first3, data_second2 and data_second1
 	r.same(ctx, t, home+"/both", game...)
 	status, err := r.driver(ctx, nil, append([]string{"status", "--all", "--data", r.DefaultFS() + home + "/both"}, r.keytab()...)...).Output()
-	if n := bytes.Count(status, []byte("application_")); err != nil || n < 4 {
-		t.Errorf("%d jobs on the cluster, %v\n%s", n, err, status)
+	apps := regexp.MustCompile(`application_\d+_\d+`).FindAllString(string(status), -1)
+	slices.Sort(apps)
+	if apps = slices.Compact(apps); err != nil || len(apps) != 4 {
+		t.Errorf("%d jobs on the cluster, want 4, %v\n%s", len(apps), err, status)
 	}
 
 	web := &http.Client{Transport: r.fs.Transport(http.DefaultTransport)}
@@ -146,12 +135,12 @@ func TestHadoopKerberos(t *testing.T) {
 
 // testRefused checks that each login that cannot succeed is reported in one line.
 func testRefused(ctx context.Context, t *testing.T, r *realm) {
-	krb5 := func(from, to string) string { // the krb5.conf with a change
+	krb5 := func(from, to string) string { // the krb5.conf, in which to replaces what matches from
 		b, err := os.ReadFile(filepath.Join(r.Dir(), "krb5.conf"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.ReplaceAll(string(b), from, to)
+		text := regexp.MustCompile(from).ReplaceAllString(string(b), to)
 		f, err := os.CreateTemp(r.dir, "krb5-")
 		if err == nil {
 			_, err = io.WriteString(f, text)
@@ -161,6 +150,23 @@ func testRefused(ctx context.Context, t *testing.T, r *realm) {
 			t.Fatalf("krb5.conf without %q, %v", from, err)
 		}
 		return "KRB5_CONFIG=" + f.Name()
+	}
+	closed, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	wrong := filepath.Join(r.dir, "wrong")
+	keys := keytab.New()
+	if err := keys.AddEntry("alice", "TREEREDUCE.TEST", "wrong", time.Now(), 1, etypeID.AES256_CTS_HMAC_SHA1_96); err != nil {
+		t.Fatal(err)
+	}
+	b, err := keys.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(wrong, b, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	conf := t.TempDir()
 	hdfsSite, err := os.ReadFile(filepath.Join(r.Dir(), "conf", "hdfs-site.xml"))
@@ -182,7 +188,8 @@ func testRefused(ctx context.Context, t *testing.T, r *realm) {
 		{"no configuration", "no configuration: ", "KRB5_CONFIG=/no/such", r.keytab()},
 		{"not in the keytab", "has no key of bob@TREEREDUCE.TEST", "", []string{"--keytab", r.Keytab(), "--principal", "bob"}},
 		{"wrong realm", "has no key of alice@ELSEWHERE.TEST", "", []string{"--keytab", r.Keytab(), "--principal", "alice@ELSEWHERE.TEST"}},
-		{"no KDC", "no KDC of TREEREDUCE.TEST answers", krb5("kdc = localhost:", "kdc = localhost:1"), r.keytab()},
+		{"old key", "the key of alice@TREEREDUCE.TEST in " + wrong + " is not the one that the KDC has", "", []string{"--keytab", wrong, "--principal", r.Principal()}},
+		{"no KDC", "no KDC of TREEREDUCE.TEST answers", krb5("kdc = .*", "kdc = "+closed.Addr().String()), r.keytab()},
 		{"unknown realm", "krb5.conf has no KDC of the realm TREEREDUCE.TEST", krb5("TREEREDUCE.TEST = {", "ELSEWHERE.TEST = {"), r.keytab()},
 		{"integrity", "treereduce cannot read with dfs.data.transfer.protection=integrity; it can with dfs.data.transfer.protection=authentication", "HADOOP_CONF_DIR=" + conf, r.keytab()},
 	} {
@@ -203,8 +210,8 @@ func TestLongHadoopKerberos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
 	defer cancel()
 	r := upSecure(ctx, t, minicluster.PrivacyAES)
-	game := []string{"connectn", "--width", "3", "--height", "3", "--connect", "3", "--reducers", "2"}
-	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0")
+	game := []string{"connectn", "--width", "2", "--height", "2", "--connect", "2", "--reducers", "2"}
+	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0", "--cluster-bin", r.slowPrograms(t))
 	longer := func(env, dir string, args ...string) {
 		begun := time.Now()
 		r.runs(ctx, t, env, append(append(solve, "--data", r.DefaultFS()+dir), args...)...)
@@ -214,18 +221,34 @@ func TestLongHadoopKerberos(t *testing.T) {
 		r.same(ctx, t, dir, game...)
 	}
 	longer("", home+"/keytab", r.keytab()...)
-	stop := make(chan struct{})
-	defer close(stop)
+	stop, ended := make(chan struct{}), make(chan struct{})
+	defer func() { close(stop); <-ended }()
 	env := r.kinit(t)
 	go func() {
+		defer close(ended)
 		for {
 			select {
 			case <-stop:
 				return
 			case <-time.After(ticketTime / 4):
-				r.login.Save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:"))
+				if err := r.login.Save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:")); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}()
 	longer(env, home+"/cache")
+}
+
+// slowPrograms returns a directory of programs for the nodes. A map waits so long that seven jobs
+// take longer than a ticket.
+func (r *realm) slowPrograms(t *testing.T) string {
+	dir := t.TempDir()
+	for name, wait := range map[string]time.Duration{"mapper": ticketTime / 6, "reducer": 0} {
+		text := fmt.Sprintf("#!/bin/sh\nsleep %v\nexec %s\n", wait.Seconds(), filepath.Join(r.bin, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

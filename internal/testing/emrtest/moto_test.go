@@ -19,9 +19,11 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 const (
@@ -250,30 +252,7 @@ func (s *site) fetched(t *testing.T, name string) string {
 // same checks that a data directory has the same bytes as that of a run in one process.
 func (s *site) same(t *testing.T, b board, data string) {
 	t.Helper()
-	want := s.inline(t, b)
-	for _, pattern := range []string{"table/*", "final/part-*"} {
-		names, err := filepath.Glob(filepath.Join(want, pattern))
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, names, err)
-		}
-		got, err := filepath.Glob(filepath.Join(data, pattern))
-		if err != nil || len(got) != len(names) {
-			t.Errorf("%s: %v, %v, want %v", pattern, got, err, names)
-		}
-		for _, name := range names {
-			other, err := filepath.Rel(want, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b, err := os.ReadFile(filepath.Join(data, other)); err != nil || !bytes.Equal(a, b) {
-				t.Errorf("%s differs (%v)", other, err)
-			}
-		}
-	}
+	solved.Same(t, store.Local{}, data, s.inline(t, b))
 }
 
 // inline returns the data directory of a board solved in one process.

@@ -131,6 +131,7 @@ var stages = []stage{
 	{"forward pass", nine, "mark9", "--reducers 3" + threePasses, false},
 	{"retrograde pass", nine, "solve1", "--reducers 3" + threePasses, false},
 	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
+	{"series", small, "data_second8", "--cluster-above 0", false},
 }
 
 // mancala has six hundred jobs.
@@ -177,7 +178,7 @@ func (f fault) test(t *testing.T, s *site) {
 		g.open()
 		time.Sleep(f.after)
 	}
-	end := f.happens(t, s, n)
+	defer f.happens(t, s, n)()
 	begun := time.Now()
 	g.open()
 	out, code := d.wait(t)
@@ -187,7 +188,6 @@ func (f fault) test(t *testing.T, s *site) {
 		s.resume(t, f.b, g.data, f.flags)
 	}
 	s.wantFinal(t, f.b, g.data)
-	end()
 }
 
 // progressLines matches the lines about the progress of a run, which are printed every ten seconds.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A seriesRunner runs series as a cluster does, in this process and on this machine's file system.
@@ -148,31 +150,6 @@ func seriesGames(t *testing.T) []seriesGame {
 	}
 }
 
-// wantSame checks that a data directory has the same table and text as another one, and nothing
-// that belongs to no job.
-func wantSame(t *testing.T, name, dir, other string) {
-	t.Helper()
-	files := func(dir string) (all string) {
-		for _, pattern := range []string{"table/*", "final/part-*"} {
-			names, err := filepath.Glob(filepath.Join(dir, pattern))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range names {
-				text, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				all += filepath.Base(name) + string(text)
-			}
-		}
-		return all
-	}
-	if files(dir) != files(other) {
-		t.Errorf("%s: the bytes differ", name)
-	}
-}
-
 // TestSeries solves games by series of all their jobs, and by short ones. Every job must have the
 // counts that it has alone, and the table must have the same bytes.
 func TestSeries(t *testing.T) {
@@ -191,7 +168,7 @@ func TestSeries(t *testing.T) {
 			if err := solveSeries(t, store.Local{}, dir, g, r, store.Fresh); err != nil {
 				t.Fatalf("%s %+v: %v", g.Spec(), test, err)
 			}
-			wantSame(t, g.Spec(), dir, plain)
+			solved.Same(t, store.Local{}, dir, plain)
 			for _, j := range want.Jobs {
 				if got := r.counts[j.Job]; got.Records != j.Records || got.Finished != j.Finished || got.Positions != j.Positions || got.Messages != j.Messages {
 					t.Errorf("%s %+v: %s counted %+v, want %+v", g.Spec(), test, j.Job, got, j.Counts)
@@ -217,7 +194,9 @@ func TestSeriesKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		adopted, err := 0, errKilled
-		for calls := int64(0); errors.Is(err, errKilled); calls += 3 {
+		first := rand.Int64N(3)
+		t.Logf("%s: killed after %d calls, and after each three more", g.Spec(), first)
+		for calls := first; errors.Is(err, errKilled); calls += 3 {
 			dir := t.TempDir()
 			run := func(fsys store.FS, mode store.Mode) (*seriesRunner, error) {
 				r := &seriesRunner{most: 20, counts: make(map[string]step.Counts)}
@@ -236,7 +215,7 @@ func TestSeriesKilled(t *testing.T) {
 				t.Fatalf("%s, killed after %d calls: %v", g.Spec(), calls, failed)
 			}
 			adopted += r.adopted
-			wantSame(t, g.Spec(), dir, plain)
+			solved.Same(t, store.Local{}, dir, plain)
 			if left, err := filepath.Glob(filepath.Join(dir, "_attempt*-ahead")); err != nil || len(left) > 0 {
 				t.Errorf("%s, killed after %d calls: %v is left", g.Spec(), calls, left)
 			}

@@ -73,8 +73,8 @@ type FS struct {
 var _ store.FS = (*FS)(nil)
 
 // Dial connects to the file system that a name refers to (see Scheme), and returns the path
-// within it. The configuration comes from ConfDir. The user is HADOOP_USER_NAME, or the user
-// of the process.
+// within it. The configuration comes from ConfDir. The user is that of the Kerberos principal or,
+// without Kerberos, HADOOP_USER_NAME or the user of the process.
 func Dial(name string) (f *FS, path string, err error) {
 	if there, err := InHDFS(name); err != nil || !there {
 		return nil, "", &NameError{name}
@@ -442,7 +442,7 @@ func (w *writer) Close() error {
 	if hdfs.IsErrReplicating(err) || unanswered(err) {
 		w.client.Close() // this also ends the lease of the file, after a minute
 		err = w.fs.recoverFile(w.name, w.size)
-		if w.size > 0 && answered(err) && !errors.Is(err, fs.ErrNotExist) { // it has found fewer bytes, or no data node to ask
+		if w.size > 0 && (errors.Is(err, fs.ErrInvalid) || leased(err)) { // there are fewer bytes, or no data node to ask
 			err = errLastBytes
 			_ = w.fs.RemoveAll(w.name)
 		}
@@ -468,7 +468,8 @@ func (w *writer) delete() {
 // the lease first. It does so when the lease has not been renewed for a minute, and asks the
 // data nodes for the lengths of their blocks.
 func (f *FS) recoverFile(name string, size int64) error {
-	return untilReady(recoverWait, leased, func() error {
+	notReady := func(err error) bool { return leased(err) || is(err, startingExceptions) }
+	return untilReady(recoverWait, notReady, func() error {
 		return f.do(func(client *hdfs.Client) error {
 			_, err := client.Truncate(name, size)
 			return err
@@ -510,9 +511,18 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 
 // leased reports whether an error means that another client has the lease of a file, or had it
 // a moment ago.
-func leased(err error) bool {
+func leased(err error) bool { return is(err, leaseExceptions) }
+
+// is reports whether an error is one of these exceptions of a name node.
+func is(err error, exceptions []string) bool {
 	var remote hdfs.Error
-	return errors.As(err, &remote) && slices.Contains(leaseExceptions, remote.Exception())
+	return errors.As(err, &remote) && slices.Contains(exceptions, remote.Exception())
+}
+
+// startingExceptions are the answers of a name node that has just started: it is in safe mode.
+var startingExceptions = []string{
+	"org.apache.hadoop.hdfs.server.namenode.SafeModeException",
+	"org.apache.hadoop.ipc.RetriableException",
 }
 
 // leaseExceptions are the name node's answers to a client that opens a file for writing while

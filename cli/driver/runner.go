@@ -232,6 +232,6 @@ func clusterRunner(c *cli.Context, place *filesys.Place, bin string, memory int)
 	}
 	r.Yarn = yarn.New(properties, place.HDFS.User())
 	r.Yarn.Command = r.Command
-	r.Yarn.Authenticate(place.HDFS.Transport)
+	r.Yarn.WrapTransport(place.HDFS.Transport)
 	return r, nil
 }

@@ -83,8 +83,9 @@ func New(conf map[string]string, user string) *Client {
 	}
 }
 
-// Authenticate makes requests authenticate with the services. wrap adds this to a transport.
-func (c *Client) Authenticate(wrap func(http.RoundTripper) http.RoundTripper) {
+// WrapTransport replaces the transport of all requests by the result of wrap, for example one that
+// authenticates them.
+func (c *Client) WrapTransport(wrap func(http.RoundTripper) http.RoundTripper) {
 	c.http.Transport = wrap(c.http.Transport)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -40,9 +41,9 @@ const (
 	pairBytes = 9.7
 	// masterTime is the CPU time of a job's application master, in seconds.
 	masterTime = 4.5
-	// halvingBits is the CPU time of the driver for each position of a tier of which the table stores
-	// half, divided by that of a bit of its value. Jobs on a cluster compute all positions, and the
-	// driver writes those that are stored, on all its cores.
+	// For each position of a tier of which the table stores half, the driver needs as much CPU time as
+	// for halvingBits bits of a value (Rates.Blocks.Value). Jobs on a cluster compute all positions, and
+	// the driver writes those that are stored, on all its cores.
 	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.
@@ -355,6 +356,7 @@ const (
 // the reverse order. A series begins with a job that is worth one task, and ends when it has
 // written as many records as a task is worth, or before a job that runs in the driver.
 func (w *work) findSeries(s *site) {
+	fits := !s.Single && (s.LeastMemory == nil || s.LeastMemory(-1) <= series.Memory)
 	written := math.Inf(1) // by the present series
 	add := func(i int, of func(*tier) *job, last int) {
 		t := &w.tiers[i]
@@ -366,7 +368,7 @@ func (w *work) findSeries(s *site) {
 			return
 		case written <= taskRecords:
 			j.series = follows
-		case j.reads <= taskRecords && i != last && !s.Single:
+		case j.reads <= taskRecords && i != last && fits:
 			j.series, written = begins, 0
 		}
 		written += t.Positions

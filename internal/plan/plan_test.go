@@ -312,6 +312,10 @@ func TestRecordedCluster(t *testing.T) {
 	t.Logf("5x5 on a cluster: planned %.0f s, %d jobs, CPU %.0f s", p.Total.WallHours*3600, p.Jobs, p.Total.CPUHours*3600)
 	within(t, 1.3, "wall s", p.Total.WallHours*3600, 243)
 	within(t, 1.07, "jobs", float64(p.Jobs), 31)
+	where.Single, where.LeastMemory = false, func(int) float64 { return 1e9 } // which the task of a series does not have
+	if large, err := plan.Make(g, counts, plan.Builtin(), where); err != nil || large.Jobs != p.Jobs {
+		t.Errorf("%d jobs of a game that needs much memory, %v, want %d", large.Jobs, err, p.Jobs)
+	}
 	within(t, 1.3, "positions shuffled, of one written", p.Total.ShuffledRecords/written, 0.87)
 	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
 }

@@ -216,8 +216,9 @@ func (w *Writer) AppendTier(ctx context.Context, t *Tier) error {
 const (
 	// halveAtOnce is the number of ranges that a worker of appendHalf decodes at a time.
 	halveAtOnce = 256
-	// halvesOf is the number of chunks for each worker, some of which wait to be written.
-	halvesOf = 3
+	// chunksPerWorker is the number of chunks for each worker: one that it fills, and others that wait
+	// to be written.
+	chunksPerWorker = 3
 )
 
 // appendHalf appends the stored half of a tier that has all positions. It uses all cores.
@@ -225,7 +226,7 @@ func (w *Writer) appendHalf(ctx context.Context, t *Tier) error {
 	half, workers := w.chunk.half, runtime.GOMAXPROCS(0)
 	next := parallel.Numbers((t.Len() + halveAtOnce - 1) / halveAtOnce)
 	chunk := func() *Chunk { return NewChunk(half, Packed) }
-	return parallel.InOrder(ctx, workers, halvesOf*workers, next, chunk, func() func(int, *Chunk) error {
+	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, next, chunk, func() func(int, *Chunk) error {
 		c, b := t.Cursor(readAhead), new(block.Block)
 		return func(task int, out *Chunk) error {
 			out.Reset()

@@ -250,7 +250,7 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 		{"shuffled", func(l Line) string { return number(l.Shuffled) }},
 		{"combined", func(l Line) string { return number(l.Combined) }},
 		{"bytes", func(l Line) string { return number(l.Bytes) }},
-		{"own node", func(l Line) string { return share(l.Near, l.Read) }},
+		{"own node", near},
 		{"waiting s", func(l Line) string { return seconds(l.Waiting) }},
 		{"working s", func(l Line) string { return seconds(l.Working) }},
 		{"seconds", func(l Line) string { return fmt.Sprintf("%.2f", l.Seconds) }},
@@ -267,12 +267,12 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 	return header, rows
 }
 
-// share formats a share in percent; "" if the whole is 0.
-func share(part, whole int64) string {
-	if whole == 0 {
+// near formats the share of the bytes that came from the task's own node; "" if none were read.
+func near(l Line) string {
+	if l.Read == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
+	return numfmt.Percent(float64(l.Near) / float64(l.Read))
 }
 
 // seconds formats a time; "" for 0.

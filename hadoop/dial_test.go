@@ -103,7 +103,7 @@ func TestSecure(t *testing.T) {
 	t.Setenv(kerberos.Principal, "")
 	t.Setenv("KRB5CCNAME", filepath.Join(dir, "none"))
 	const works = "; it can with dfs.data.transfer.protection=authentication, or for privacy with dfs.encrypt.data.transfer=true and dfs.encrypt.data.transfer.cipher.suites=AES/CTR/NoPadding"
-	const noTicket = "name node host:8020: Kerberos: no ticket: "
+	const noTicket = "name node host:8020: login with Kerberos: no ticket: "
 	for _, test := range []struct{ protection, encrypt, ciphers, want string }{
 		{"", "", "", noTicket},
 		{"authentication", "false", "", noTicket},

@@ -85,23 +85,24 @@ func withPort(address string) string {
 // between tries.
 func newClient(options hdfs.ClientOptions, id identity) (*hdfs.Client, error) {
 	options.NamenodeDialFunc = dialerOf(dialTimeout).DialContext
-	if nodes := options.Addresses; len(nodes) > 1 {
-		d := &dialer{nodes: len(nodes)}
-		options.NamenodeDialFunc = d.dial
-		options.Addresses = slices.Repeat(nodes, manyNodes/len(nodes)+1)
-	}
 	if err := id.authenticate(&options); err != nil {
 		return nil, err
+	}
+	if nodes := options.Addresses; len(nodes) > 1 {
+		d := &dialer{nodes: len(nodes), connect: options.NamenodeDialFunc}
+		options.NamenodeDialFunc = d.dial
+		options.Addresses = slices.Repeat(nodes, manyNodes/len(nodes)+1)
 	}
 	return hdfs.NewClient(options)
 }
 
 // A dialer dials the name nodes of one client, one at a time.
 type dialer struct {
-	nodes int
-	begun time.Time // of the failover
-	last  time.Time // when a node was last dialled
-	tries int
+	nodes   int
+	connect dialFunc  // also authenticates
+	begun   time.Time // of the failover
+	last    time.Time // when a node was last dialled
+	tries   int
 }
 
 // dial dials each node once without waiting, and then waits before each further try.
@@ -117,7 +118,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		time.Sleep(failoverPoll)
 	}
 	d.tries++
-	conn, err := dialerOf(dialTimeout).DialContext(ctx, network, address)
+	conn, err := d.connect(ctx, network, address)
 	d.last = time.Now()
 	return conn, err
 }

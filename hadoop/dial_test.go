@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
-
-	"github.com/treereduce/treereduce/hadoop/kerberos"
 )
 
 func TestNameNodes(t *testing.T) {
@@ -99,11 +97,10 @@ func TestUnreachable(t *testing.T) {
 func TestSecure(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HADOOP_CONF_DIR", dir)
-	t.Setenv(kerberos.Keytab, "")
-	t.Setenv(kerberos.Principal, "")
+	logIn(t)
 	t.Setenv("KRB5CCNAME", filepath.Join(dir, "none"))
 	const works = "; it can with dfs.data.transfer.protection=authentication, or for privacy with dfs.encrypt.data.transfer=true and dfs.encrypt.data.transfer.cipher.suites=AES/CTR/NoPadding"
-	const noTicket = "name node host:8020: Kerberos: no ticket: "
+	const noTicket = "name node host:8020: login with Kerberos: no ticket: "
 	for _, test := range []struct{ protection, encrypt, ciphers, want string }{
 		{"", "", "", noTicket},
 		{"authentication", "false", "", noTicket},

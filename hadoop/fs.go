@@ -150,6 +150,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	}
 	client, err := newClient(f.options, f.identity)
 	if err != nil {
+		f.Close()
 		return nil, unreachable(addresses, err)
 	}
 	f.idle = append(f.idle, client)

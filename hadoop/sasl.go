@@ -177,7 +177,7 @@ func (c *saslConn) receive(state uint64) (message, error) {
 	}
 	n := binary.BigEndian.Uint32(length[:])
 	if n > maxFrame {
-		return nil, fmt.Errorf("an answer of %d bytes", n)
+		return nil, fmt.Errorf("the name node's answer is too long: %d bytes, at most %d", n, maxFrame)
 	}
 	var frame bytes.Buffer // grows with what arrives
 	if _, err := io.CopyN(&frame, c.Conn, int64(n)); err != nil {
@@ -205,7 +205,7 @@ func parseSASL(frame []byte, state uint64) (message, error) {
 	}
 	m, err := parseMessage(body)
 	if err == nil && m.number(saslState) != state {
-		err = fmt.Errorf("SASL state %d, expected %d", m.number(saslState), state)
+		err = fmt.Errorf("unexpected SASL message: state %d, expected %d", m.number(saslState), state)
 	}
 	return m, err
 }
@@ -265,7 +265,7 @@ func parseChallenge(text string) (*digest, error) {
 	}
 	d := &digest{realm: values["realm"], nonce: values["nonce"]}
 	if d.nonce == "" {
-		return nil, errors.New("a challenge without nonce")
+		return nil, errors.New("the name node's challenge has no nonce")
 	}
 	offered := strings.Split(values["qop"], ",")
 	for _, qop := range []string{"auth-conf", "auth-int", "auth"} {
@@ -276,12 +276,12 @@ func parseChallenge(text string) (*digest, error) {
 	}
 	switch {
 	case d.qop == "":
-		return nil, fmt.Errorf("the protection is unknown: %s", values["qop"])
+		return nil, fmt.Errorf("unknown protection in the name node's challenge: %q (expected auth, auth-int or auth-conf)", values["qop"])
 	case d.qop != "auth-conf":
 	case slices.Contains(strings.Split(values["cipher"], ","), "rc4"):
 		d.cipher = "rc4"
 	default:
-		return nil, fmt.Errorf("the ciphers are unknown: %s", values["cipher"])
+		return nil, fmt.Errorf("no known cipher in the name node's challenge: %q (expected rc4)", values["cipher"])
 	}
 	return d, nil
 }

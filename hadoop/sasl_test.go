@@ -98,7 +98,7 @@ func TestNameNodeToken(t *testing.T) {
 		{writables(other, theToken, logical), "one:8020,two:8020", "carol"},
 		{writables(other, logical), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
 		{writables(token{kind: "mapreduce.job"}), "one:1", "no delegation token of the name node one:1 in FILE"},
-		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the identifier"},
+		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the token's identifier"},
 		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
 		{[]byte("HDT"), "one:1", "FILE: not a file of tokens"},
 	} {
@@ -135,9 +135,9 @@ func TestDigest(t *testing.T) {
 		`nonce="n",qop="auth,auth-int"`:                             "auth-int",
 		`nonce="n",qop="auth,auth-conf,auth-int",cipher="3des,rc4"`: "auth-conf",
 		`nonce="n"`:                             "auth",
-		`nonce="n",qop="some"`:                  "the protection is unknown: some",
-		`nonce="n",qop=auth-conf,cipher="3des"`: "the ciphers are unknown: 3des",
-		`realm="r",qop="auth"`:                  "a challenge without nonce",
+		`nonce="n",qop="some"`:                  `unknown protection in the name node's challenge: "some" (expected auth, auth-int or auth-conf)`,
+		`nonce="n",qop=auth-conf,cipher="3des"`: `no known cipher in the name node's challenge: "3des" (expected rc4)`,
+		`realm="r",qop="auth"`:                  "the name node's challenge has no nonce",
 	} {
 		d, err := parseChallenge(text)
 		if err == nil && d.qop != want || err != nil && err.Error() != want {

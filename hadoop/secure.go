@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"regexp"
@@ -38,20 +37,15 @@ var notInName = regexp.MustCompile(`[^A-Za-z0-9]`)
 // jobProperties returns the properties, replaced by those of this task's job, which are in its
 // environment. The node on which a task runs need not have a configuration.
 func jobProperties(properties hadoopconf.HadoopConf) hadoopconf.HadoopConf {
-	of := make(hadoopconf.HadoopConf)
 	for _, name := range []string{authentication, protection, encryption, "dfs.client.use.datanode.hostname"} {
 		if value, found := os.LookupEnv(notInName.ReplaceAllString(name, "_")); found {
-			of[name] = value
+			if properties == nil {
+				properties = make(hadoopconf.HadoopConf)
+			}
+			properties[name] = value
 		}
 	}
-	if len(of) == 0 {
-		return properties
-	}
-	if properties != nil {
-		maps.Copy(properties, of)
-		return properties
-	}
-	return of
+	return properties
 }
 
 // checkTransfer returns an error if data nodes want a protection that the hdfs client cannot
@@ -85,8 +79,8 @@ func identify(addresses []string) (id identity, user string, err error) {
 		id.token, user, err = nameNodeToken(file, addresses)
 		return id, user, err
 	}
-	if user, err = kerberos.User(); err == nil {
-		id.login, err = kerberos.New()
+	if id.login, err = kerberos.New(); err == nil {
+		user = id.login.User()
 	}
 	return id, user, err
 }
@@ -119,13 +113,18 @@ func (id identity) authenticate(options *hdfs.ClientOptions) error {
 		options.KerberosClient = own
 		service := options.KerberosServicePrincipleName
 		options.NamenodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-			host, _, _ := net.SplitHostPort(address)
-			current, err := id.login.For(strings.Replace(service, "_HOST", host, 1))
+			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}
+			host, _, _ := net.SplitHostPort(address)
+			current, err := id.login.For(strings.Replace(service, "_HOST", host, 1))
+			if err != nil {
+				conn.Close()
+				return nil, err
+			}
 			*own = *current
-			return dial(ctx, network, address)
+			return conn, nil
 		}
 	}
 	return nil

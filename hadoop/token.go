@@ -74,7 +74,7 @@ func (t *token) serves(addresses []string) bool {
 func (t *token) owner() (string, error) {
 	r := writableReader{bytes.NewReader(t.identifier)}
 	if version, err := r.ReadByte(); err != nil || version != 0 {
-		return "", errors.New("unknown version of the identifier")
+		return "", errors.New("unknown version of the token's identifier")
 	}
 	name, err := r.bytes()
 	return string(name), err

@@ -41,10 +41,11 @@ func (l *Login) readCache() error {
 		return err
 	}
 	name, realm := cache.DefaultPrincipal.PrincipalName, cache.DefaultPrincipal.Realm
-	if len(l.name.NameString) > 0 && (!l.name.Equal(name) || l.realm != realm) {
-		return fmt.Errorf("the ticket cache %s is of %s@%s, not of %s", l.file, name.PrincipalNameString(), realm, l.Name())
+	if len(l.name.NameString) == 0 {
+		l.name, l.realm = name, realm // only in New, because other goroutines read them
+	} else if !l.name.Equal(name) || l.realm != realm {
+		return fmt.Errorf("the ticket cache %s belongs to %s@%s, not to %s", l.file, name.PrincipalNameString(), realm, l.Name())
 	}
-	l.name, l.realm = name, realm
 	ticket, ok := cache.GetEntry(l.service())
 	if !ok {
 		return fmt.Errorf("no ticket of %s in %s: run kinit", l.Name(), l.file)
@@ -52,7 +53,7 @@ func (l *Login) readCache() error {
 	return l.use(ticket)
 }
 
-// Save writes the ticket to a ticket cache, as kinit does.
+// Save writes the ticket to a ticket cache, as kinit does. Only tests call it.
 func (l *Login) Save(file string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +88,7 @@ func (l *Login) cache() []byte {
 			data([]byte(part))
 		}
 	}
-	t := l.ticket
+	t := l.ticket.Load()
 	for range 2 { // the principal of the cache, and of its only ticket
 		principal(l.name.NameType, l.name.NameString, l.realm)
 	}

@@ -42,4 +42,4 @@ func (l *Login) explain(err error, service string) error {
 }
 
 // failed returns the error of a login.
-func failed(err error) error { return fmt.Errorf("%s: %w", "Kerberos", err) }
+func failed(err error) error { return fmt.Errorf("login with Kerberos: %w", err) }

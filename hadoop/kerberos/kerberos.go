@@ -5,14 +5,17 @@ package kerberos
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/client"
@@ -36,8 +39,17 @@ const (
 // defaultConf is the configuration unless KRB5_CONFIG names another file.
 const defaultConf = "/etc/krb5.conf"
 
-// checkEvery is the pause between checks of the ticket, and between tries to renew it.
-const checkEvery = 5 * time.Second
+const (
+	// checkEvery is the pause between checks of the ticket and of the cache.
+	checkEvery = 5 * time.Second
+	// tries is how often a new ticket is asked for before the present one ends. A KDC may lock an
+	// account after a few wrong keys.
+	tries = 10
+	// endedWait bounds the pause between tries after the ticket has ended.
+	endedWait = time.Minute
+	// maxBody is how much of an answer is read so that its connection can be used again.
+	maxBody = 64 << 10
+)
 
 // A Login is the identity of this process in a realm, with a ticket. It is safe for concurrent use.
 type Login struct {
@@ -46,26 +58,37 @@ type Login struct {
 	file   string         // the keytab or the cache
 	name   types.PrincipalName
 	realm  string
-	stop   chan struct{}
+	stop   context.CancelFunc
+	ticket atomic.Pointer[ticket]
 
-	mu     sync.Mutex
-	tried  time.Time // when renew was called last
-	read   time.Time // modification time of the cache when it was read
-	ticket *credentials.Credential
+	mu    sync.Mutex // held while the ticket is replaced, also while a KDC is asked
+	tried time.Time  // when the last request for a new ticket ended
+	err   error      // of that request
+	read  time.Time  // modification time of the cache when it was read
+}
+
+// A ticket is the ticket of a Login.
+type ticket struct {
+	*credentials.Credential
 	client *client.Client // with this ticket
 }
+
+// valid reports whether there is a ticket and it has not ended.
+func (t *ticket) valid() bool { return t != nil && time.Now().Before(t.EndTime) }
 
 // New logs in with the keytab in KRB5KEYTAB and the principal in KRB5PRINCIPAL, or else with the
 // ticket cache in KRB5CCNAME, by default that of the user. Errors are one line.
 func New() (*Login, error) {
-	l := &Login{stop: make(chan struct{})}
+	l := new(Login)
 	if err := l.open(); err != nil {
 		return nil, failed(err)
 	}
-	if _, err := l.Client(); err != nil {
+	if _, err := l.update(); err != nil {
 		return nil, err
 	}
-	go l.keep()
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(context.Background())
+	go l.keep(ctx)
 	return l, nil
 }
 
@@ -109,25 +132,27 @@ func cacheFile() (string, error) {
 
 // User returns the user that New would log in as: the first part of the principal's name.
 func User() (string, error) {
-	name, _ := types.ParseSPNString(os.Getenv(Principal))
-	if os.Getenv(Principal) == "" {
-		file, err := cacheFile()
-		if err == nil {
-			var cache *credentials.CCache
-			if cache, err = loadCache(file); err == nil {
-				name = cache.DefaultPrincipal.PrincipalName
-			}
-		}
-		if err != nil {
-			return "", failed(err)
-		}
+	if principal := os.Getenv(Principal); principal != "" {
+		name, _ := types.ParseSPNString(principal)
+		return name.NameString[0], nil
 	}
-	return name.NameString[0], nil
+	if file := os.Getenv(Keytab); file != "" {
+		return "", failed(noPrincipal(file))
+	}
+	file, err := cacheFile()
+	if err != nil {
+		return "", failed(err)
+	}
+	cache, err := loadCache(file)
+	if err != nil {
+		return "", failed(err)
+	}
+	return cache.DefaultPrincipal.PrincipalName.NameString[0], nil
 }
 
-// Environment returns the variables with which Hadoop's programs log in as New does, and
-// which differ from those of this process.
-func Environment() (env []string) {
+// Environ returns the environment in which Hadoop's programs log in as New does.
+func Environ() []string {
+	env := os.Environ()
 	if conf := os.Getenv(confName); conf != "" {
 		env = append(env, "HADOOP_OPTS="+os.Getenv("HADOOP_OPTS")+" -Djava.security.krb5.conf="+conf)
 	}
@@ -138,31 +163,42 @@ func Environment() (env []string) {
 }
 
 // keep renews the ticket until Close, because one that has ended cannot be renewed.
-func (l *Login) keep() {
+func (l *Login) keep(ctx context.Context) {
 	for {
 		select {
-		case <-l.stop:
+		case <-ctx.Done():
 			return
 		case <-time.After(checkEvery):
-			l.Client() // an error is returned again when a client is needed
+			l.update() // an error is returned again when a client is needed
 		}
 	}
 }
 
-// Close stops the renewal of the ticket.
-func (l *Login) Close() { close(l.stop) }
+// Close stops the renewal of the ticket. It may be called more than once.
+func (l *Login) Close() { l.stop() }
 
 // Name returns the principal.
 func (l *Login) Name() string { return l.name.PrincipalNameString() + "@" + l.realm }
 
-// Client returns a client with a valid ticket.
+// User returns the first part of the principal's name.
+func (l *Login) User() string { return l.name.NameString[0] }
+
+// Client returns a client with a valid ticket. It asks the KDC only if the ticket has ended.
 func (l *Login) Client() (*client.Client, error) {
+	if t := l.ticket.Load(); t.valid() {
+		return t.client, nil
+	}
+	return l.update()
+}
+
+// update refreshes the ticket, and returns a client with it.
+func (l *Login) update() (*client.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.refresh(); err != nil && (l.ticket == nil || !time.Now().Before(l.ticket.EndTime)) {
+	if err := l.refresh(); err != nil && !l.ticket.Load().valid() {
 		return nil, failed(err)
 	}
-	return l.client, nil
+	return l.ticket.Load().client, nil
 }
 
 // For returns a client that has a ticket for a service, for example HTTP/host.
@@ -178,7 +214,8 @@ func (l *Login) For(service string) (*client.Client, error) {
 }
 
 // refresh replaces or renews the ticket if a half of its time has passed, or if the cache has
-// changed.
+// changed. It limits how often it asks the KDC: until the next request, it returns the error of the
+// last one. The first request after the end of the ticket is not delayed.
 func (l *Login) refresh() error {
 	if l.keytab == nil {
 		info, err := os.Stat(l.file)
@@ -189,24 +226,29 @@ func (l *Login) refresh() error {
 			l.read = info.ModTime()
 		}
 	}
-	now := time.Now()
-	ended := false
-	if t := l.ticket; t != nil {
-		ended = !now.Before(t.EndTime)
-		if now.Before(t.EndTime.Add(-t.EndTime.Sub(later(t.AuthTime, t.StartTime))/2)) || !ended && now.Sub(l.tried) < checkEvery {
+	if t := l.ticket.Load(); t != nil {
+		half := t.EndTime.Sub(later(t.AuthTime, t.StartTime)) / 2
+		wait := half / tries
+		ended := !t.valid()
+		if ended {
+			wait = min(wait, endedWait)
+		}
+		switch {
+		case ended && l.keytab == nil:
+			return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, t.EndTime.Format(time.DateTime))
+		case time.Until(t.EndTime) > half, l.keytab == nil && !t.RenewTill.After(t.EndTime):
 			return nil
+		case time.Since(l.tried) < wait && ended == l.tried.After(t.EndTime):
+			return l.err
 		}
 	}
-	l.tried = now
-	switch {
-	case l.keytab != nil:
-		return l.explain(l.logIn(), "")
-	case ended:
-		return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, l.ticket.EndTime.Format(time.DateTime))
-	case now.Before(l.ticket.RenewTill):
-		return l.explain(l.renew(), "")
+	ask := l.renew
+	if l.keytab != nil {
+		ask = l.logIn
 	}
-	return nil
+	l.err = l.explain(ask(), "")
+	l.tried = time.Now()
+	return l.err
 }
 
 func later(a, b time.Time) time.Time {
@@ -216,10 +258,15 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
+// noPrincipal returns the error of a keytab without the name of a principal.
+func noPrincipal(file string) error {
+	return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", file, Principal)
+}
+
 // openKeytab reads the keytab, which must have a key of the principal.
 func (l *Login) openKeytab() error {
 	if len(l.name.NameString) == 0 {
-		return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", l.file, Principal)
+		return noPrincipal(l.file)
 	}
 	kt, err := keytab.Load(l.file)
 	if errors.As(err, new(*fs.PathError)) {
@@ -256,15 +303,16 @@ func (l *Login) logIn() error {
 
 // renew renews the ticket, in the cache too, because Hadoop's programs use it.
 func (l *Login) renew() error {
+	t := l.ticket.Load()
 	var old messages.Ticket
-	if err := old.Unmarshal(l.ticket.Ticket); err != nil {
+	if err := old.Unmarshal(t.Ticket); err != nil {
 		return err
 	}
-	_, reply, err := l.client.TGSREQGenerateAndExchange(l.service(), l.realm, old, l.ticket.Key, true)
+	_, reply, err := t.client.TGSREQGenerateAndExchange(l.service(), l.realm, old, t.Key, true)
 	if err != nil {
 		return err
 	}
-	if !reply.DecryptedEncPart.EndTime.After(l.ticket.EndTime) {
+	if !reply.DecryptedEncPart.EndTime.After(t.EndTime) {
 		return nil // the KDC does not extend it
 	}
 	if err := l.adopt(reply.Ticket, reply.DecryptedEncPart); err != nil {
@@ -300,7 +348,7 @@ func (l *Login) use(t *credentials.Credential) error {
 	if err != nil {
 		return err
 	}
-	l.ticket, l.client = t, c
+	l.ticket.Store(&ticket{t, c})
 	return nil
 }
 
@@ -319,6 +367,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(answer.Header.Get(spnego.HTTPHeaderAuthResponse), spnego.HTTPHeaderAuthResponseValueKey) {
 		return answer, err
 	}
+	io.CopyN(io.Discard, answer.Body, maxBody)
 	answer.Body.Close()
 	service := "HTTP/" + strings.ToLower(r.URL.Hostname())
 	c, err := t.login.For(service)

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,17 +22,25 @@ import (
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/spnego"
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
 // kdc answers every request with an error, and returns its address.
 func kdc(t *testing.T, code int32) string {
+	address, _ := counting(t, code)
+	return address
+}
+
+// counting is kdc with the number of requests.
+func counting(t *testing.T, code int32) (address string, requests *atomic.Int32) {
 	failure := messages.NewKRBError(types.PrincipalName{NameString: []string{"krbtgt", "R.TEST"}}, "R.TEST", code, "")
 	b, err := failure.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, func([]byte) []byte { return b })
+	requests = new(atomic.Int32)
+	return serve(t, func([]byte) []byte { requests.Add(1); return b }), requests
 }
 
 // serve answers requests to a KDC, and returns its address.
@@ -132,7 +143,7 @@ func TestErrors(t *testing.T) {
 		{"another's", "", func(t *testing.T, dir string) {
 			writeCache(t, filepath.Join(dir, "cache"), soon, soon)
 			t.Setenv(Principal, "bob")
-		}, "the ticket cache DIR/cache is of alice@R.TEST, not of bob@R.TEST"},
+		}, "the ticket cache DIR/cache belongs to alice@R.TEST, not to bob@R.TEST"},
 		{"damaged", "", func(t *testing.T, dir string) {
 			os.WriteFile(filepath.Join(dir, "cache"), []byte{5, 4, 0, 9, 1}, 0o600)
 		}, "the ticket cache DIR/cache is damaged"},
@@ -166,7 +177,12 @@ func TestErrors(t *testing.T) {
 				l.Close()
 				t.Fatal("no error")
 			}
-			got, ok := strings.CutPrefix(strings.ReplaceAll(err.Error(), dir, "DIR"), "Kerberos: ")
+			if test.name == "no principal" {
+				if _, of := User(); of == nil || of.Error() != err.Error() {
+					t.Errorf("the user: %v", of)
+				}
+			}
+			got, ok := strings.CutPrefix(strings.ReplaceAll(err.Error(), dir, "DIR"), "login with Kerberos: ")
 			if !ok || got != test.want && !(strings.HasSuffix(test.want, ": ") && strings.HasPrefix(got, test.want)) || strings.Contains(got, "\n") {
 				t.Errorf("%s\nwant %s", err, test.want)
 			}
@@ -198,20 +214,21 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if l.Name() != "alice@R.TEST" || !l.ticket.EndTime.Equal(first) {
-		t.Errorf("%s, until %v", l.Name(), l.ticket.EndTime)
+	if l.Name() != "alice@R.TEST" || l.User() != "alice" || !l.ticket.Load().EndTime.Equal(first) {
+		t.Errorf("%s, until %v", l.Name(), l.ticket.Load().EndTime)
 	}
 	second := first.Add(time.Hour)
 	writeCache(t, file, second, time.Time{})
 	if err := os.Chtimes(file, first, first); err != nil { // another time, on any file system
 		t.Fatal(err)
 	}
-	before := l.client
-	c, err := l.Client()
-	if err != nil || c == before || !l.ticket.EndTime.Equal(second) {
-		t.Errorf("after kinit: %v, until %v", err, l.ticket.EndTime)
+	before := l.ticket.Load().client
+	go l.Name() // for the race detector
+	c, err := l.update()
+	if err != nil || c == before || !l.ticket.Load().EndTime.Equal(second) {
+		t.Errorf("after kinit: %v, until %v", err, l.ticket.Load().EndTime)
 	}
-	if _, err := l.For("hdfs/localhost"); err == nil || err.Error() != "Kerberos: the KDC of R.TEST does not know hdfs/localhost: is the cluster in another realm?" {
+	if _, err := l.For("hdfs/localhost"); err == nil || err.Error() != "login with Kerberos: the KDC of R.TEST does not know hdfs/localhost: is the cluster in another realm?" {
 		t.Error(err)
 	}
 	whole, err := os.ReadFile(file)
@@ -229,12 +246,146 @@ func TestCache(t *testing.T) {
 	if err := os.WriteFile(file, whole[:len(whole)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := l.Client(); err != nil || after != c {
+	if after, err := l.update(); err != nil || after != c {
 		t.Errorf("with a damaged cache: %v", err)
 	}
-	l.ticket.EndTime = time.Now()
+	end(l, time.Now())
 	if _, err := l.Client(); err == nil {
 		t.Error("no error after the end of the ticket")
+	}
+}
+
+// end makes the ticket end at a time.
+func end(l *Login, at time.Time) {
+	c := *l.ticket.Load().Credential
+	c.EndTime = at
+	l.ticket.Store(&ticket{&c, l.ticket.Load().client})
+}
+
+// asks updates the login twice, and returns the error and how often it asked the KDC.
+func asks(t *testing.T, l *Login, requests *atomic.Int32) (times int32, err error) {
+	t.Helper()
+	begun := requests.Load()
+	_, err = l.update()
+	times = requests.Load() - begun
+	if _, again := l.update(); fmt.Sprint(again) != fmt.Sprint(err) || requests.Load()-begun != times {
+		t.Errorf("%d requests, %v; then %d more, %v", times, err, requests.Load()-begun-times, again)
+	}
+	return times, err
+}
+
+// TestTries checks how often a KDC that refuses is asked: before the ticket ends, and after.
+func TestTries(t *testing.T) {
+	address, requests := counting(t, errorcode.KDC_ERR_POLICY)
+	dir := setUp(t, address)
+	writeKeytab(t, filepath.Join(dir, "keytab"))
+	withKeytab("alice")(t, dir)
+	l := new(Login)
+	if err := l.open(); err != nil {
+		t.Fatal(err)
+	}
+	const half = 10 * time.Hour
+	begun := time.Now().Add(-half - time.Minute)
+	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(2 * half), Key: sessionKey}
+	if err := l.adopt(aTicket, part); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name        string
+		left, tried time.Duration // until the end, since the last request
+		asks        int32
+	}{
+		{"half", half - time.Minute, 2 * half, 1},
+		{"soon", half - time.Minute, half/tries - time.Minute, 0},
+		{"later", half - time.Minute, half/tries + time.Minute, 1},
+		{"ended", -time.Second, 30 * time.Second, 1},
+		{"ended, soon", -2 * endedWait, endedWait / 2, 0},
+		{"ended, later", -2 * endedWait, endedWait, 1},
+	} {
+		end(l, time.Now().Add(test.left))
+		l.tried = time.Now().Add(-test.tried)
+		n, err := asks(t, l, requests)
+		if n != test.asks || (test.left < 0) != (err != nil) || err != nil && !strings.HasPrefix(err.Error(), "login with Kerberos: alice@R.TEST: ") {
+			t.Errorf("%s: %d requests, want %d; %v", test.name, n, test.asks, err)
+		}
+	}
+}
+
+// TestEndOfRenewals logs in with a cache whose ticket cannot be extended any more: the KDC is not
+// asked.
+func TestEndOfRenewals(t *testing.T) {
+	address, requests := counting(t, errorcode.KDC_ERR_POLICY)
+	dir := setUp(t, address)
+	soon := time.Now().Add(10 * time.Minute)
+	writeCache(t, filepath.Join(dir, "cache"), soon, soon)
+	l, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	l.Close() // once more
+	if n, err := asks(t, l, requests); n != 0 || err != nil || requests.Load() != 0 {
+		t.Errorf("%d requests, %v", requests.Load(), err)
+	}
+}
+
+// TestSilentKDC checks that nothing waits for a KDC while the ticket is valid.
+func TestSilentKDC(t *testing.T) {
+	asked, silent := make(chan bool), make(chan bool)
+	dir := setUp(t, serve(t, func([]byte) []byte { asked <- true; <-silent; return nil }))
+	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(10*time.Minute), time.Now().Add(time.Hour))
+	l := new(Login)
+	if err := l.open(); err != nil {
+		t.Fatal(err)
+	}
+	updated := make(chan error)
+	go func() { _, err := l.update(); updated <- err }()
+	<-asked
+	got := make(chan error, 1)
+	go func() { _, err := l.Client(); got <- err }()
+	select {
+	case err := <-got:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(2 * time.Second):
+		t.Error("no client while the KDC is asked")
+	}
+	close(silent)
+	if err := <-updated; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTransport checks that requests to a server that wants SPNEGO share a connection.
+func TestTransport(t *testing.T) {
+	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
+	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
+	l, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var opened atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(spnego.HTTPHeaderAuthResponse, spnego.HTTPHeaderAuthResponseValueKey)
+		http.Error(w, strings.Repeat("authentication required\n", 500), http.StatusUnauthorized)
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	web := &http.Client{Transport: l.Transport(new(http.Transport))}
+	for range 3 {
+		if _, err := web.Get(server.URL); err == nil || !strings.Contains(err.Error(), "does not know HTTP/127.0.0.1") {
+			t.Error(err)
+		}
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections", n)
 	}
 }
 
@@ -283,8 +434,8 @@ func TestRenew(t *testing.T) {
 			}
 			l.Close()
 			after, err := os.ReadFile(file)
-			if err != nil || !l.ticket.EndTime.Equal(second) || slices.Equal(after, before) == extended {
-				t.Errorf("until %v, want %v; %v", l.ticket.EndTime, second, err)
+			if got := l.ticket.Load().EndTime; err != nil || !got.Equal(second) || slices.Equal(after, before) == extended {
+				t.Errorf("until %v, want %v; %v", got, second, err)
 			}
 			if cache, err := loadCache(file); err != nil || !cache.Credentials[0].EndTime.Equal(second) {
 				t.Errorf("the cache: %v, %v", cache, err)
@@ -293,17 +444,17 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestEnvironment checks the variables for Hadoop's programs.
-func TestEnvironment(t *testing.T) {
+// TestEnviron checks the variables for Hadoop's programs.
+func TestEnviron(t *testing.T) {
 	t.Setenv(confName, "/k")
 	t.Setenv(cacheName, "FILE:/c")
 	t.Setenv("HADOOP_OPTS", "-Da=b")
-	if got, want := Environment(), []string{"HADOOP_OPTS=-Da=b -Djava.security.krb5.conf=/k", "KRB5CCNAME=/c"}; !slices.Equal(got, want) {
+	if got, want := Environ(), append(os.Environ(), "HADOOP_OPTS=-Da=b -Djava.security.krb5.conf=/k", "KRB5CCNAME=/c"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	t.Setenv(confName, "")
 	t.Setenv(cacheName, "/c")
-	if got := Environment(); len(got) > 0 {
+	if got := Environ(); !slices.Equal(got, os.Environ()) {
 		t.Errorf("%q", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"sort"
 	"strings"
@@ -117,7 +116,7 @@ func (c *Client) Kill(ctx context.Context, id string) error {
 func (c *Client) killByCommand(ctx context.Context, id string) error {
 	args := []string{"org.apache.hadoop.mapred.JobClient", "-kill", App{ID: id}.JobID()}
 	cmd := exec.CommandContext(ctx, c.Command, args...)
-	cmd.Env = append(os.Environ(), kerberos.Environment()...)
+	cmd.Env = kerberos.Environ()
 	if c.user != "" {
 		cmd.Env = append(cmd.Env, "HADOOP_USER_NAME="+c.user)
 	}

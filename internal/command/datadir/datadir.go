@@ -81,8 +81,8 @@ func Flag(further ...string) cli.Flag {
 // too.
 func LoginFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "keytab", Usage: "`FILE` of keys for a cluster with Kerberos, instead of the ticket of kinit", DefaultText: kerberos.Keytab, Value: variable(kerberos.Keytab)},
-		&cli.GenericFlag{Name: "principal", Usage: "`NAME` in the keytab or of the ticket: user@REALM", DefaultText: kerberos.Principal, Value: variable(kerberos.Principal)},
+		&cli.GenericFlag{Name: "keytab", Usage: "keytab `FILE`, to log in to a cluster with Kerberos without kinit", DefaultText: kerberos.Keytab, Value: variable(kerberos.Keytab)},
+		&cli.GenericFlag{Name: "principal", Usage: "Kerberos principal `NAME`, user@REALM: which key of the keytab, or whose ticket", DefaultText: kerberos.Principal, Value: variable(kerberos.Principal)},
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	defer cancel(nil)
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, r.Command, args...)
-	cmd.Env = append(append(os.Environ(), kerberos.Environment()...), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
+	cmd.Env = append(kerberos.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
-	cmd.Env = append(os.Environ(), kerberos.Environment()...)
+	cmd.Env = kerberos.Environ()
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
 	if err := cmd.Run(); err != nil {

@@ -1,0 +1,138 @@
+package hadoop
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2/hadoopconf"
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
+)
+
+// logIn writes a ticket cache of alice@R.TEST, whose KDC does not answer, and sets the environment.
+func logIn(t *testing.T) {
+	ticket := messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: types.NewPrincipalName(2, "krbtgt/R.TEST"),
+		EncPart: types.EncryptedData{EType: etypeID.AES256_CTS_HMAC_SHA1_96, Cipher: []byte("ticket")}}
+	encoded, err := ticket.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := []byte{5, 4, 0, 0}
+	number := func(n int64) { cache = binary.BigEndian.AppendUint32(cache, uint32(n)) }
+	data := func(d string) { number(int64(len(d))); cache = append(cache, d...) }
+	for _, name := range [][]string{{"alice"}, {"alice"}, {"krbtgt", "R.TEST"}} { // of the cache; of its ticket: client, server
+		number(1)
+		number(int64(len(name)))
+		data("R.TEST")
+		for _, part := range name {
+			data(part)
+		}
+	}
+	cache = binary.BigEndian.AppendUint16(cache, uint16(etypeID.AES256_CTS_HMAC_SHA1_96))
+	data(strings.Repeat("k", 32))
+	now := time.Now()
+	for _, at := range []time.Time{now.Add(-time.Minute), now.Add(-time.Minute), now.Add(time.Hour), now} {
+		number(at.Unix())
+	}
+	cache = append(cache, make([]byte, 13)...) // no flags, addresses and authorization data
+	data(string(encoded))
+	data("")
+	dir := t.TempDir()
+	conf := "[libdefaults]\ndefault_realm = R.TEST\nudp_preference_limit = 1\n[realms]\nR.TEST = {\nkdc = 127.0.0.1:1\n}\n"
+	for file, content := range map[string]string{"krb5.conf": conf, "cache": string(cache)} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("KRB5_CONFIG", filepath.Join(dir, "krb5.conf"))
+	t.Setenv("KRB5CCNAME", filepath.Join(dir, "cache"))
+	t.Setenv(kerberos.Keytab, "")
+	t.Setenv(kerberos.Principal, "")
+}
+
+// TestNoServiceTicket connects to a name node for which the KDC gives no ticket. The connection is
+// closed, and the login ends.
+func TestNoServiceTicket(t *testing.T) {
+	logIn(t)
+	nameNode, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nameNode.Close()
+	received := make(chan error, 1)
+	go func() {
+		conn, err := nameNode.Accept()
+		if err == nil {
+			conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+			_, err = conn.Read(make([]byte, 1))
+			conn.Close()
+		}
+		received <- err
+	}()
+	properties := hadoopconf.HadoopConf{authentication: "kerberos", namePrincipal: "nn/_HOST@R.TEST"}
+	_, err = connect(properties, []string{nameNode.Addr().String()}, "", nil)
+	if err == nil || !strings.Contains(err.Error(), "login with Kerberos: no KDC of R.TEST answers") {
+		t.Error(err)
+	}
+	nameNode.Close()
+	if err := <-received; err != io.EOF {
+		t.Errorf("the name node: %v", err)
+	}
+	logins := func() bool {
+		var stacks bytes.Buffer
+		pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+		return strings.Contains(stacks.String(), "kerberos.(*Login).keep")
+	}
+	for limit := time.Now().Add(2 * time.Second); logins(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the login continues")
+		}
+	}
+}
+
+// TestIdentify checks the user of a ticket, and the error of a keytab without a principal.
+func TestIdentify(t *testing.T) {
+	logIn(t)
+	id, user, err := identify(nil)
+	if err != nil || user != "alice" {
+		t.Fatalf("%q, %v", user, err)
+	}
+	id.login.Close()
+	t.Setenv(kerberos.Keytab, "/keytab")
+	const want = "login with Kerberos: the keytab /keytab needs a principal (--principal, or KRB5PRINCIPAL in the environment)"
+	if id, _, err := identify(nil); err == nil || err.Error() != want || id.login != nil {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+// TestSlowLogin checks that the time that a connection takes to fail counts as time of a failover.
+func TestSlowLogin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		noKDC := errors.New("no KDC answers")
+		d := &dialer{nodes: 2, connect: func(context.Context, string, string) (net.Conn, error) {
+			time.Sleep(2*hdfsBackoff + time.Second)
+			return nil, noKDC
+		}}
+		begun := time.Now()
+		for err := noKDC; err == noKDC; {
+			_, err = d.dial(t.Context(), "tcp", "host:1")
+			if time.Since(begun) > 2*failoverWait {
+				t.Fatalf("no end after %v", time.Since(begun))
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package hadoop
 import (
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 )
 
@@ -15,7 +14,8 @@ import (
 //
 // An archive must contain the files to which it refers. So the directory above them is the
 // archive; its name, which must end with .har, is a mount point (viewfs) that the configuration
-// of the job defines. The index of the next job replaces that of a job that has ended.
+// of the job defines. The index files of the next job replace those of a job that has ended. So
+// the names in an archive must differ from those in the archive of any other job.
 //
 //	har://viewfs-treereduce/splits.har          the archive
 //	viewfs://treereduce/splits.har              Dir
@@ -47,7 +47,7 @@ func (a *Archive) Property() string {
 	return fmt.Sprintf("fs.viewfs.mounttable.%s.link.%s=%s%s", archiveMount, archivePath, a.FS.Name(), (&url.URL{Path: a.Dir}).EscapedPath())
 }
 
-// Files returns the contents of the index files, by path. A line of the index has the path of
+// Files returns the contents of the index files in Dir, by name. A line of the index has the path of
 // a directory or a file; for a directory the names in it, for a file the part, the offset and
 // the length. A line of the master index has an interval of hashes, and where the lines of
 // paths with such hashes are in the index; here, one line has all.
@@ -58,7 +58,7 @@ func (a *Archive) Files() map[string][]byte {
 		fmt.Fprintf(&index, "/%s file %s %d 1\n", a.Names[i], strings.TrimPrefix(b.File, a.Dir+"/"), b.At)
 	}
 	return map[string][]byte{
-		path.Join(a.Dir, "_index"):       []byte(index.String()),
-		path.Join(a.Dir, "_masterindex"): fmt.Appendf(nil, "1\n0 %d 0 %d\n", 1<<31-1, index.Len()),
+		"_index":       []byte(index.String()),
+		"_masterindex": fmt.Appendf(nil, "1\n0 %d 0 %d\n", 1<<31-1, index.Len()),
 	}
 }

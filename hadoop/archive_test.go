@@ -16,10 +16,10 @@ func TestArchive(t *testing.T) {
 		files[name] = string(text)
 	}
 	if want := map[string]string{
-		"/a b/_index": "/ dir none 0 0 0-9 9-20\n" +
+		"_index": "/ dir none 0 0 0-9 9-20\n" +
 			"/0-9 file data_first2/part-00000.blocks 17 1\n" +
 			"/9-20 file data_first2/part-00001.blocks 0 1\n",
-		"/a b/_masterindex": "1\n0 2147483647 0 114\n",
+		"_masterindex": "1\n0 2147483647 0 114\n",
 	}; !maps.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)
 	}

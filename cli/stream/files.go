@@ -55,7 +55,7 @@ func closeFiles(place *filesys.Place, n *step.Counters) {
 
 // mapInput returns the input of the map of a step. For packed records, stdin is the archive of
 // the job's plan, see hadoop.Archive; the splits are the lines that the name of the input
-// refers to.
+// refers to. An archive of another plan is an error: with its names, some splits might not be read.
 func mapInput(stdin io.Reader, place *filesys.Place, o *step.Options) (io.Reader, error) {
 	name := os.Getenv(command.Environment("splits")[0])
 	if name == "" {
@@ -64,7 +64,7 @@ func mapInput(stdin io.Reader, place *filesys.Place, o *step.Options) (io.Reader
 	if _, err := io.Copy(io.Discard, stdin); err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
-	from, to, err := step.ParseSplitsName(path.Base(os.Getenv("mapreduce_map_input_file")))
+	from, to, err := step.ParseSplitsName(path.Base(path.Dir(name)), path.Base(os.Getenv("mapreduce_map_input_file")))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func mapInput(stdin io.Reader, place *filesys.Place, o *step.Options) (io.Reader
 	if err != nil {
 		return nil, err
 	}
-	if to > int64(len(text)) {
+	if to > len(text) {
 		return nil, fmt.Errorf("%s: expected at least %d bytes, found %d", name, to, len(text))
 	}
 	o.Source = name

@@ -261,7 +261,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 }
 
 // execute runs a job of the given weight, a part of the work of the run. finish must commit the
-// job's directory.
+// job's directory. If the output of an adopted job is damaged, the job runs again.
 func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, finish func(runner.Stats) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -269,6 +269,13 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	stats, err := r.runJob(ctx, job, weight)
 	if err == nil {
 		err = finish(stats)
+	}
+	if job.Adopted && jobdir.Damaged(err) {
+		r.warn("%v: run again", err)
+		job.Adopted = false
+		if err = r.data.RemoveAttempt(job.Output); err == nil {
+			return r.execute(ctx, job, weight, finish)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)

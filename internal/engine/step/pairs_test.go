@@ -56,24 +56,24 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 		return r.runPass(job, job.Method.States)
 	}
 	g := job.Method.Blocks
-	shares, records, err := step.BlockShares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	inputs, records, err := step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	mapped, reduced, err := r.run(job, shares, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
+	mapped, reduced, err := r.run(job, inputs, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
 	stats.Records = reduced.Records
 	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	shares := []step.Share{{Splits: []step.Split{{File: pass.Input[0]}}}}
+	inputs := []step.MapInput{{Splits: []step.Split{{File: pass.Input[0]}}}}
 	records := int64(1)
 	if pass.Step != step.Create {
 		if records, err = newIn(pass, g); err != nil {
 			return stats, err
 		}
-		if shares, err = step.StateShares(pass.FS, pass.Input, g, r.maps); err != nil {
+		if inputs, err = step.StateInputs(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
 	}
@@ -86,7 +86,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 		defer moves.Close()
 		o.Moves = moves.Reader()
 	}
-	mapped, reduced, err := r.run(pass, shares, step.CyclicBorders(g, pass.Reducers), o,
+	mapped, reduced, err := r.run(pass, inputs, step.CyclicBorders(g, pass.Reducers), o,
 		func(name string, _ game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 			return reducePass(pass, g, in, o)
 		})
@@ -135,9 +135,9 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
-// wantPlace checks that the place of a share is a block of one of its splits.
-func wantPlace(fsys store.FS, share step.Share) error {
-	in, err := fsys.Open(share.File)
+// wantPlace checks that the place of a map input is a block of one of its splits.
+func wantPlace(fsys store.FS, input step.MapInput) error {
+	in, err := fsys.Open(input.File)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func wantPlace(fsys store.FS, share step.Share) error {
 	if err != nil {
 		return err
 	}
-	file, err := streamfmt.OpenAny(in, info.Size(), share.File)
+	file, err := streamfmt.OpenAny(in, info.Size(), input.File)
 	if err != nil {
 		return err
 	}
@@ -155,27 +155,27 @@ func wantPlace(fsys store.FS, share step.Share) error {
 		return err
 	}
 	for _, e := range entries {
-		if int64(e.Offset) == share.At && slices.ContainsFunc(share.Splits, func(s step.Split) bool {
-			return s.File == share.File && s.From <= e.Range && e.Range < s.To
+		if int64(e.Offset) == input.At && slices.ContainsFunc(input.Splits, func(s step.Split) bool {
+			return s.File == input.File && s.From <= e.Range && e.Range < s.To
 		}) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: no block of %v begins at byte %d", share.File, share.Splits, share.At)
+	return fmt.Errorf("%s: no block of %v begins at byte %d", input.File, input.Splits, input.At)
 }
 
-// run runs the maps of a job, one for each share of the input, then the reduces.
-func (r *shuffled) run(job *runner.Job, shares []step.Share, borders []uint64, o step.Options,
+// run runs the maps of a job, one for each map input, then the reduces.
+func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64, o step.Options,
 	reduce func(string, game.Method, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
-	for _, share := range shares {
+	for _, input := range inputs {
 		if job.Step != step.Create {
-			if err := wantPlace(job.FS, share); err != nil {
+			if err := wantPlace(job.FS, input); err != nil {
 				return mapped, reduced, err
 			}
 		}
 		var in strings.Builder
-		for _, s := range share.Splits {
+		for _, s := range input.Splits {
 			in.WriteString(s.String() + "\n")
 		}
 		var out bytes.Buffer

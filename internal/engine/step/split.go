@@ -50,33 +50,31 @@ func parseSplit(line string) (s Split, ok bool) {
 }
 
 // SplitsName returns the name of the input of a mapper whose splits are the bytes from from up
-// to, but not including, to of the file of splits.
-func SplitsName(from, to int) string { return fmt.Sprintf("%d-%d", from, to) }
+// to, but not including, to of the file of splits in the directory plan. It ends with that name,
+// because Hadoop ignores files whose names begin with an underscore.
+func SplitsName(plan string, from, to int) string { return fmt.Sprintf("%d-%d-%s", from, to, plan) }
 
-// ParseSplitsName is the inverse of SplitsName.
-func ParseSplitsName(name string) (from, to int64, err error) {
-	first, last, _ := strings.Cut(name, "-")
-	if from, err = strconv.ParseInt(first, 10, 64); err == nil {
-		to, err = strconv.ParseInt(last, 10, 64)
+// ParseSplitsName is the inverse of SplitsName. The name of an input of another plan is an error.
+func ParseSplitsName(plan, name string) (from, to int, err error) {
+	_, err = fmt.Sscanf(name, "%d-%d", &from, &to)
+	if err != nil || from < 0 || from > to || name != SplitsName(plan, from, to) {
+		return 0, 0, fmt.Errorf("name of the input: expected FROM-TO-%s, found %q: another driver may have replaced the archive of this job; driver solve --resume continues", plan, name)
 	}
-	if err != nil || from < 0 || from > to {
-		err = fmt.Errorf("the name of an input: expected numbers FROM-TO, found %q", name)
-	}
-	return from, to, err
+	return from, to, nil
 }
 
-// A Share is the input of one mapper of packed records: splits, and the place of a byte of
+// A MapInput is the input of one mapper of packed records: splits, and the place of a byte of
 // them, on whose node the mapper should run.
-type Share struct {
+type MapInput struct {
 	Splits []Split
 	jobdir.Place
 }
 
-// StateShares divides the input of a pass, the new positions in some directories, among about
+// StateInputs divides the input of a pass, the new positions in some directories, among about
 // the given number of mappers. Each mapper gets about the same number of bytes: an interval of
 // ranges, and for it one split of each file, so that it can merge all its messages to one
 // range.
-func StateShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (shares []Share, err error) {
+func StateInputs(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (inputs []MapInput, err error) {
 	fresh, err := jobdir.OpenNew(fsys, dirs, g)
 	if err != nil {
 		return nil, err
@@ -85,19 +83,19 @@ func StateShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (shar
 	borders := fresh.Split(mappers)
 	places := fresh.Places(borders)
 	for i, from := range borders {
-		share := Share{Place: places[i]}
+		in := MapInput{Place: places[i]}
 		for _, part := range fresh.Files() {
-			share.Splits = append(share.Splits, Split{part, from, end(borders, i)})
+			in.Splits = append(in.Splits, Split{part, from, end(borders, i)})
 		}
-		shares = append(shares, share)
+		inputs = append(inputs, in)
 	}
-	return shares, nil
+	return inputs, nil
 }
 
-// BlockShares divides the directory of a tier among mappers, each of which gets about the same
+// BlockInputs divides the directory of a tier among mappers, each of which gets about the same
 // number of bytes of one shard. tasks returns the desired number of mappers for a number of
 // records. The result has about as many, but at least one for each shard that has records.
-func BlockShares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (shares []Share, records int64, err error) {
+func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs []MapInput, records int64, err error) {
 	parts, err := jobdir.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, 0, err
@@ -132,10 +130,10 @@ func BlockShares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 			if err != nil {
 				return nil, 0, err
 			}
-			shares = append(shares, Share{[]Split{split}, jobdir.Place{File: parts[i], At: at}})
+			inputs = append(inputs, MapInput{[]Split{split}, jobdir.Place{File: parts[i], At: at}})
 		}
 	}
-	return shares, records, nil
+	return inputs, records, nil
 }
 
 // middle returns the offset of a block in the middle of a split of a tier with one file.

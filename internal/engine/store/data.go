@@ -412,12 +412,17 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 			return err
 		}
 	}
+	return d.RemoveAttempt(attempt)
+}
+
+// RemoveAttempt deletes an attempt, and the files next to it that belong to it.
+func (d *Data) RemoveAttempt(attempt string) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if beside, _, _ := strings.Cut(e.Name(), "."); beside == path.Base(attempt) {
+		if d.attemptOf(e.Name()) == attempt {
 			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
 				return err
 			}

@@ -25,6 +25,8 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 //   - A file within a directory may be deleted that the previous run no longer needed.
 //   - A small file may be replaced by an older version: a manifest, a journal, or a seal of
 //     the tiers in the table. Each is replaced again when it next changes.
+//   - The index of an archive may be replaced (see hadoop.Archive). Mappers refuse the names in an
+//     archive of another attempt.
 type fence struct {
 	FS
 	own string // "" before the directory is owned

@@ -5,8 +5,8 @@
 // When the task has succeeded, its driver commits the directories, one by one.
 //
 // The driver does not know how many records the later jobs will read. So the task decides after
-// each job whether the series goes on: only while the job has written more records than would
-// be processed in the driver, and all jobs together not more than one task is worth.
+// each job whether the series goes on: only while the job has written more records than the driver
+// would process itself, and all jobs together have written no more than one task should.
 package series
 
 import (
@@ -48,8 +48,8 @@ type line struct {
 	Most  int64 `json:"most"`
 }
 
-// Lines returns the jobs of a series, as the task reads them. data is the data directory. A job
-// with at most above records runs elsewhere; a task is worth most records.
+// Lines returns the jobs of a series as the task reads them. data is the data directory. above and
+// most become Above and Most of each line.
 func Lines(data string, jobs []*runner.Job, above, most int64) ([]byte, error) {
 	var text bytes.Buffer
 	for _, job := range jobs {
@@ -74,13 +74,17 @@ type Result struct {
 
 // Results parses the output of Run.
 func Results(text []byte) (all []Result, err error) {
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
 		name, counts, _ := strings.Cut(lines.Text(), "\t")
 		of := make(map[string]int64)
 		if err := json.Unmarshal([]byte(counts), &of); err != nil {
 			return nil, fmt.Errorf("result of a series: line %d: %w", len(all)+1, err)
 		}
 		all = append(all, Result{name, step.Named(func(name string) int64 { return of[name] }).Counts})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("result of a series: line %d: %w", len(all)+1, err)
 	}
 	return all, nil
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
-// the ranges of the reducers, are in a directory next to the attempt's, except the archive of the
-// splits, which is in the directory above.
+// the ranges of the reducers, are in a directory next to the attempt's. The index files of the
+// archive of the splits are moved to the directory above.
 type plan struct {
 	*Runner
 	job        *runner.Job
@@ -35,7 +35,7 @@ type plan struct {
 
 	// The following fields are for blocks.
 
-	input []step.Share // by map
+	input []step.MapInput // by map
 
 	// The following fields are for text.
 
@@ -91,7 +91,7 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	} else {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Predecessors})
-		p.input, p.reads, err = step.BlockShares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
@@ -119,10 +119,10 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	}
 	p.keys = pairKeys(borders)
 	if job.Step == step.Create {
-		p.input = []step.Share{{Splits: []step.Split{{File: job.Input[0]}}, Place: jobdir.Place{File: job.Input[0]}}}
+		p.input = []step.MapInput{{Splits: []step.Split{{File: job.Input[0]}}, Place: jobdir.Place{File: job.Input[0]}}}
 		return nil
 	}
-	p.input, err = step.StateShares(job.FS, job.Input, g, p.tasks(p.reads))
+	p.input, err = step.StateInputs(job.FS, job.Input, g, p.tasks(p.reads))
 	return err
 }
 
@@ -195,7 +195,6 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
 	w, blocks, reducers := p.job, p.blocks() && p.series == nil, len(p.keys)+1
-	_, archive := p.splits()
 	name, output := w.Step, w.Output
 	if p.series != nil {
 		name, output, reducers = series.Name, seriesDir(w.Output), 0
@@ -222,7 +221,7 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
 		p.maps = len(p.input)
-		args = append(args, "-D", archive.Property())
+		args = append(args, "-D", p.archive().Property())
 		define("treereduce.splits", path.Join(p.dir, splitsFile))
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
@@ -257,7 +256,7 @@ func (p *plan) arguments(files string) []string {
 	case p.series != nil:
 		args = append(args, "-input", p.FS.Name()+path.Join(p.dir, seriesFile))
 	case blocks:
-		args = append(args, "-lazyOutput", "-input", archive.Name())
+		args = append(args, "-lazyOutput", "-input", p.archive().Name())
 	default:
 		if p.together {
 			args = append(args, "-inputformat", hadoop.TogetherFormat)
@@ -295,7 +294,10 @@ func (p *plan) write() error {
 			return err
 		}
 		for name, index := range archive.Files() {
-			if err := store.WriteFile(p.job.FS, name, index); err != nil {
+			if err := p.writeFile(name, index); err != nil {
+				return err
+			}
+			if err := p.job.FS.Rename(path.Join(p.dir, name), path.Join(archive.Dir, name)); err != nil {
 				return err
 			}
 		}
@@ -310,17 +312,20 @@ func (p *plan) write() error {
 	return p.writeFile(rangesFile, hadoop.SequenceFile(class, p.keys))
 }
 
+// archive returns the archive of the splits, without its files.
+func (p *plan) archive() *hadoop.Archive { return &hadoop.Archive{FS: p.FS, Dir: path.Dir(p.dir)} }
+
 // splits returns the file of splits, and the archive that tells each map which lines of that
 // file are its own (see step.SplitsName), and Hadoop on which node the map should run.
 func (p *plan) splits() (text []byte, archive *hadoop.Archive) {
-	archive = &hadoop.Archive{FS: p.FS, Dir: path.Dir(p.dir)}
-	for _, share := range p.input {
+	archive = p.archive()
+	for _, in := range p.input {
 		from := len(text)
-		for _, s := range share.Splits {
+		for _, s := range in.Splits {
 			text = append(append(text, s.String()...), '\n')
 		}
-		archive.Names = append(archive.Names, step.SplitsName(from, len(text)))
-		archive.Bytes = append(archive.Bytes, hadoop.Byte(share.Place))
+		archive.Names = append(archive.Names, step.SplitsName(path.Base(p.dir), from, len(text)))
+		archive.Bytes = append(archive.Bytes, hadoop.Byte(in.Place))
 	}
 	return text, archive
 }

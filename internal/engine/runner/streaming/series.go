@@ -25,8 +25,8 @@ type madeJob struct {
 	stats runner.Stats
 }
 
-// ofSeries sets series if the job, and jobs after it, can run in one task: if the job is worth one
-// task and the number of reducers is not given.
+// ofSeries sets series if the job needs only one task, jobs follow it, the number of reducers is
+// not given, and the memory of a series is enough.
 func (p *plan) ofSeries() error {
 	job := p.job
 	if job.Ahead == nil || p.Reducers > 0 || p.reads > taskRecords || inline.Least(job.Method, -1, false) > series.Memory {
@@ -41,8 +41,9 @@ func (p *plan) ofSeries() error {
 }
 
 // collect returns the statistics of a job on the cluster that has succeeded, after moving its
-// directory from that of its series, if it has begun one. The jobs after it are made then. A
-// driver that dies leaves a shorter series for the next one: the last job is moved first.
+// directory from that of its series, if it has begun one. It moves the directories of the later
+// jobs too, the last one first: a driver that dies in between leaves the beginning of the series,
+// which the next driver can collect.
 func (r *Runner) collect(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	dir := seriesDir(job.Output)
 	text, err := store.ReadFile(job.FS, path.Join(dir, seriesPart))
@@ -53,22 +54,24 @@ func (r *Runner) collect(job *runner.Job, stats runner.Stats) (runner.Stats, err
 		return stats, err
 	}
 	results, err := series.Results(text)
-	if err != nil {
-		return stats, fmt.Errorf("%s: %w", dir, err)
+	if err == nil && (len(results) == 0 || results[0].Job != job.Name) {
+		err = fmt.Errorf("expected a series that begins with %s", job.Name)
 	}
-	if len(results) == 0 || results[0].Job != job.Name {
-		return stats, fmt.Errorf("%s: expected a series that begins with %s", dir, job.Name)
+	if err != nil {
+		return stats, &store.DamageError{Name: dir, Reason: err.Error()}
 	}
 	// This directory must remain when the attempt of the first job is committed. The next driver
 	// deletes it.
 	ahead := job.Output + "-ahead"
 	r.made = make(map[string]madeJob)
-	for i := len(results) - 1; i > 0; i-- {
-		name := results[i].Job
-		to := path.Join(ahead, name)
+	if len(results) > 1 {
 		if err := job.FS.MkdirAll(ahead); err != nil {
 			return stats, err
 		}
+	}
+	for i := len(results) - 1; i > 0; i-- {
+		name := results[i].Job
+		to := path.Join(ahead, name)
 		switch err := job.FS.Rename(path.Join(dir, name), to); {
 		case err == nil:
 			r.made[name] = madeJob{to, runner.Stats{Counts: results[i].Counts, Application: stats.Application}}
@@ -89,7 +92,8 @@ func (r *Runner) collect(job *runner.Job, stats runner.Stats) (runner.Stats, err
 	return stats, replace(job.FS, from, job.Output)
 }
 
-// take returns the result of a job that is made.
+// take moves the directory of a job that a series has already run to its place, and returns its
+// statistics.
 func (r *Runner) take(job *runner.Job, made madeJob) (runner.Stats, error) {
 	delete(r.made, job.Name)
 	err := replace(job.FS, made.dir, job.Output)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -79,6 +80,32 @@ func (r *seriesRunner) Run(ctx context.Context, job *runner.Job) (stats runner.S
 func keeps(attempt string) (bool, error) {
 	_, err := os.Stat(planDir(attempt))
 	return err == nil, nil
+}
+
+// A faulty file system fails to open the files, and to make the renames, for which its functions
+// return an error. They may be nil.
+type faulty struct {
+	store.Local
+	open   func(name string) error
+	rename func(from string) error
+}
+
+func (f faulty) Open(name string) (store.File, error) {
+	if f.open != nil {
+		if err := f.open(name); err != nil {
+			return nil, err
+		}
+	}
+	return f.Local.Open(name)
+}
+
+func (f faulty) Rename(from, to string) error {
+	if f.rename != nil {
+		if err := f.rename(from); err != nil {
+			return err
+		}
+	}
+	return f.Local.Rename(from, to)
 }
 
 // A mortal file system fails from the given call on that changes a directory, as that of a driver
@@ -181,6 +208,47 @@ func TestSeries(t *testing.T) {
 			if len(r.series) != g.series[i] {
 				t.Errorf("%s %+v: %d series %v, want %d", g.Spec(), test, len(r.series), r.series, g.series[i])
 			}
+		}
+	}
+}
+
+// TestSeriesLost kills a driver when its first series has succeeded, and then loses the results of the
+// series, or the parts of its first job. The next driver adopts the job, and must run it again.
+func TestSeriesLost(t *testing.T) {
+	for _, g := range seriesGames(t) {
+		plain := t.TempDir()
+		if err := solveSeries(t, store.Local{}, plain, g, new(inline.Runner), store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		for _, lost := range []string{".series/" + seriesPart, "/" + store.PartPrefix} {
+			dir := t.TempDir()
+			r := &seriesRunner{most: 20, counts: make(map[string]step.Counts)}
+			dying := faulty{rename: func(from string) error {
+				if strings.Contains(from, ".series/") {
+					return errKilled
+				}
+				return nil
+			}}
+			if err := solveSeries(t, dying, dir, g, r, store.Fresh); !errors.Is(err, errKilled) {
+				t.Fatalf("%s: %v", g.Spec(), err)
+			}
+			plans, err := filepath.Glob(filepath.Join(dir, "_attempt-*.plan"))
+			if err != nil || len(plans) != 1 {
+				t.Fatalf("%s: plans %v, %v", g.Spec(), plans, err)
+			}
+			attempt := strings.TrimSuffix(plans[0], ".plan")
+			damaged := faulty{open: func(name string) error {
+				if strings.HasPrefix(name, attempt+lost) {
+					return &store.DamageError{Name: name, Reason: "block 1 of 1 is lost"}
+				}
+				return nil
+			}}
+			r = &seriesRunner{most: 20, counts: make(map[string]step.Counts)}
+			if err := solveSeries(t, damaged, dir, g, r, store.Resume); err != nil || r.adopted != 1 {
+				t.Errorf("%s without %s: %v, %d jobs were adopted", g.Spec(), lost, err, r.adopted)
+				continue
+			}
+			solved.Same(t, store.Local{}, dir, plain)
 		}
 	}
 }

@@ -1,0 +1,42 @@
+package streaming
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// TestWriteTakenOver checks that a driver that has lost its data directory does not change the
+// archive of the new driver's job.
+func TestWriteTakenOver(t *testing.T) {
+	dir := t.TempDir()
+	index := filepath.Join(dir, "_index")
+	if err := os.WriteFile(index, []byte("new"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lost := false
+	fsys := faulty{rename: func(string) error {
+		if lost {
+			return store.ErrTakenOver
+		}
+		return nil
+	}}
+	p := &plan{
+		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Codec: jobdir.Packed}, dir: filepath.Join(dir, "_attempt-x.plan"),
+		input: []step.MapInput{{Splits: []step.Split{{File: filepath.Join(dir, "a")}}, Place: jobdir.Place{File: filepath.Join(dir, "a")}}},
+	}
+	for _, lost = range []bool{true, false} {
+		err := p.write()
+		text, read := os.ReadFile(index)
+		if read != nil || errors.Is(err, store.ErrTakenOver) != lost || (string(text) == "new") != lost {
+			t.Errorf("taken over: %v: error %v, %v, index %q", lost, err, read, text)
+		}
+	}
+}

@@ -125,7 +125,7 @@ func TestSecure(t *testing.T) {
 	t.Setenv("HADOOP_CONF_DIR", filepath.Join(dir, "none")) // a node need not have a configuration
 	t.Setenv("hadoop_security_authentication", "kerberos")
 	t.Setenv("HADOOP_TOKEN_FILE_LOCATION", filepath.Join(dir, "tokens"))
-	if _, err := DialTask("host:1"); err == nil || !strings.HasPrefix(err.Error(), "name node host:1: no delegation token: open ") {
+	if _, err := DialTask("hdfs://host:1", "host:1"); err == nil || !strings.HasPrefix(err.Error(), "name node host:1: no delegation token: open ") {
 		t.Errorf("a task without a token: %v", err)
 	}
 }

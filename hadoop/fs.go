@@ -141,7 +141,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	f.options.DatanodeDialFunc = f.traffic.counted(f.options.DatanodeDialFunc)
 	var err error
 	if secure(properties) {
-		f.identity, f.options.User, err = identify(addresses)
+		f.identity, f.options.User, err = identify(name, addresses)
 	} else {
 		f.options.User, err = user()
 	}
@@ -180,15 +180,14 @@ func (f *FS) NameNodes() []string { return f.options.Addresses }
 // User returns the user that reads and writes files.
 func (f *FS) User() string { return f.options.User }
 
-// DialTask connects a task to the file system of the name nodes with the given addresses,
-// separated by commas. The user is that of the task's job.
-func DialTask(addresses string) (*FS, error) {
+// DialTask connects a task to the file system with the given name (see FS.Name). addresses are those of
+// its name nodes, separated by commas. The user is that of the task's job.
+func DialTask(name, addresses string) (*FS, error) {
 	properties, err := configuration()
 	if err != nil {
 		return nil, err
 	}
-	nodes := strings.Split(addresses, ",")
-	return connect(properties, nodes, Scheme+nodes[0], func() (string, error) { return os.Getenv("mapreduce_job_user_name"), nil })
+	return connect(properties, strings.Split(addresses, ","), name, func() (string, error) { return os.Getenv("mapreduce_job_user_name"), nil })
 }
 
 // Name returns the prefix of the names in the file system: hdfs://host:port.

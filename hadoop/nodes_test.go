@@ -98,7 +98,7 @@ func wantSpread(t *testing.T, f *hadoop.FS) {
 	configure(t, 60_000) // a slow data node must not count as one that hangs
 	t.Setenv("mapreduce_job_user_name", f.User())
 	t.Setenv("NM_HOST", "127.0.0.12")
-	own, err := hadoop.DialTask(f.NameNodes()[0])
+	own, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func wantSpread(t *testing.T, f *hadoop.FS) {
 		t.Errorf("a client on node 2 read %d of %d bytes there", near, all)
 	}
 	t.Setenv("NM_HOST", "")
-	other, err := hadoop.DialTask(f.NameNodes()[0])
+	other, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,6 +86,7 @@ func TestParseTokens(t *testing.T) {
 func TestNameNodeToken(t *testing.T) {
 	other := token{of("bob"), []byte("x"), hdfsToken, "127.0.0.1:9000"}
 	logical := token{of("carol"), []byte("x"), hdfsToken, "ha-hdfs:both"}
+	staging := token{of("dave"), []byte("x"), hdfsToken, "ha-hdfs:staging"}
 	file := filepath.Join(t.TempDir(), "tokens")
 	for _, test := range []struct {
 		content   []byte
@@ -95,8 +96,8 @@ func TestNameNodeToken(t *testing.T) {
 		{writables(theToken), "elsewhere:1", "alice@EXAMPLE.COM"},
 		{writables(other, theToken, logical), "localhost:8020", "alice@EXAMPLE.COM"},
 		{writables(other, theToken, logical), "127.0.0.1:9000", "bob"},
-		{writables(other, theToken, logical), "one:8020,two:8020", "carol"},
-		{writables(other, logical), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
+		{writables(other, staging, theToken, logical), "one:8020,two:8020", "carol"},
+		{writables(other, staging), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
 		{writables(token{kind: "mapreduce.job"}), "one:1", "no delegation token of the name node one:1 in FILE"},
 		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the token's identifier"},
 		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
@@ -105,7 +106,7 @@ func TestNameNodeToken(t *testing.T) {
 		if err := os.WriteFile(file, test.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, got, err := nameNodeToken(file, strings.Split(test.addresses, ","))
+		_, got, err := nameNodeToken(file, Scheme+"both", strings.Split(test.addresses, ","))
 		if err != nil {
 			got = strings.ReplaceAll(err.Error(), file, "FILE")
 		}
@@ -113,7 +114,7 @@ func TestNameNodeToken(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.addresses, got, test.want)
 		}
 	}
-	if _, _, err := nameNodeToken(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := nameNodeToken(filepath.Join(t.TempDir(), "none"), "", nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -74,9 +74,9 @@ type identity struct {
 
 // identify returns the identity of this process on a cluster with Kerberos, and its user: that of
 // its job's token in a task, or else by Kerberos.
-func identify(addresses []string) (id identity, user string, err error) {
+func identify(name string, addresses []string) (id identity, user string, err error) {
 	if file := os.Getenv(tokenFile); file != "" {
-		id.token, user, err = nameNodeToken(file, addresses)
+		id.token, user, err = nameNodeToken(file, name, addresses)
 		return id, user, err
 	}
 	if id.login, err = kerberos.New(); err == nil {

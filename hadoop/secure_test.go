@@ -107,14 +107,14 @@ func TestNoServiceTicket(t *testing.T) {
 // TestIdentify checks the user of a ticket, and the error of a keytab without a principal.
 func TestIdentify(t *testing.T) {
 	logIn(t)
-	id, user, err := identify(nil)
+	id, user, err := identify("", nil)
 	if err != nil || user != "alice" {
 		t.Fatalf("%q, %v", user, err)
 	}
 	id.login.Close()
 	t.Setenv(kerberos.Keytab, "/keytab")
 	const want = "login with Kerberos: the keytab /keytab needs a principal (--principal, or KRB5PRINCIPAL in the environment)"
-	if id, _, err := identify(nil); err == nil || err.Error() != want || id.login != nil {
+	if id, _, err := identify("", nil); err == nil || err.Error() != want || id.login != nil {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }

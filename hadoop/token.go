@@ -27,9 +27,9 @@ type token struct {
 	kind, service        string
 }
 
-// nameNodeToken reads the file of a task's tokens, and returns the one for the name nodes with these
-// addresses, and the user to whom it belongs.
-func nameNodeToken(file string, addresses []string) (t *token, user string, err error) {
+// nameNodeToken reads the file of a task's tokens, and returns the one for the file system with this
+// name, whose name nodes have these addresses, and the user to whom it belongs.
+func nameNodeToken(file, name string, addresses []string) (t *token, user string, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, "", fmt.Errorf("no delegation token: %w", err)
@@ -40,7 +40,7 @@ func nameNodeToken(file string, addresses []string) (t *token, user string, err 
 	}
 	tokens = slices.DeleteFunc(tokens, func(t token) bool { return t.kind != hdfsToken })
 	if len(tokens) > 1 {
-		tokens = slices.DeleteFunc(tokens, func(t token) bool { return !t.serves(addresses) })
+		tokens = slices.DeleteFunc(tokens, func(t token) bool { return !t.serves(name, addresses) })
 	}
 	if len(tokens) == 0 {
 		return nil, "", fmt.Errorf("no delegation token of the name node %s in %s", strings.Join(addresses, ", "), file)
@@ -51,11 +51,11 @@ func nameNodeToken(file string, addresses []string) (t *token, user string, err 
 	return &tokens[0], user, nil
 }
 
-// serves reports whether the token is for the name node with one of the addresses. Hadoop names it
-// by IP address, by host, or by its name service.
-func (t *token) serves(addresses []string) bool {
-	if strings.HasPrefix(t.service, "ha-") {
-		return len(addresses) > 1
+// serves reports whether the token is for a file system. Hadoop names it by name service, or by the
+// IP address or host of its name node.
+func (t *token) serves(name string, addresses []string) bool {
+	if service, logical := strings.CutPrefix(t.service, "ha-hdfs:"); logical {
+		return name == Scheme+service
 	}
 	for _, address := range addresses {
 		host, port, _ := net.SplitHostPort(address)

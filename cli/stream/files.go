@@ -86,7 +86,7 @@ func taskPlace() (*filesys.Place, error) {
 	if nodes == "" {
 		return &filesys.Place{FS: store.Local{}}, nil
 	}
-	dfs, err := hadoop.DialTask(nodes)
+	dfs, err := hadoop.DialTask(os.Getenv(command.Environment("file-system")[0]), nodes)
 	if err != nil {
 		return nil, err
 	}

@@ -218,6 +218,7 @@ func (p *plan) arguments(files string) []string {
 		define("treereduce."+property.Name, property.Value)
 	}
 	define("treereduce.combine", w.Combine)
+	define("treereduce.file_system", p.FS.Name())
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
 		p.maps = len(p.input)

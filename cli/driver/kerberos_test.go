@@ -245,7 +245,7 @@ func TestLongHadoopKerberos(t *testing.T) {
 func (r *realm) slowPrograms(t *testing.T) string {
 	dir := t.TempDir()
 	for name, wait := range map[string]time.Duration{"mapper": ticketTime / 6, "reducer": 0} {
-		text := fmt.Sprintf("#!/bin/sh\nsleep %v\nexec %s\n", wait.Seconds(), filepath.Join(r.bin, name))
+		text := fmt.Sprintf("#!/bin/bash\nsleep %v\nexec -a $0 %s\n", wait.Seconds(), filepath.Join(r.bin, name))
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -195,7 +195,7 @@ func BenchmarkSlow(b *testing.B) {
 	}
 	programs := b.TempDir()
 	for _, name := range []string{"mapper", "reducer"} {
-		text := fmt.Sprintf("#!/bin/sh\ntest \"$NM_HOST\" != %s || sleep 60\nexec %s\n", slow.Hostname(), filepath.Join(bin, name))
+		text := fmt.Sprintf("#!/bin/sh\ntest \"$NM_HOST\" != %s || sleep 60\nexec %s/${0##*/}\n", slow.Hostname(), bin)
 		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755); err != nil {
 			b.Fatal(err)
 		}

@@ -188,7 +188,7 @@ func (c *Cluster) WaitReplicated(ctx context.Context) error {
 	defer cancel()
 	for {
 		// The counts of FSNamesystemState are out of date for a second.
-		err := c.check(ctx, NameNode, "/fsck?ugi="+owner.Username+"&path=/", `Under-replicated blocks:\s+0 |Missing blocks:\s+0\s`, 2)
+		err := c.check(ctx, NameNode, "/fsck?ugi="+owner.Username+"&path=/", `Under-replicated blocks:\s+0\s|Missing blocks:\s+0\s`, 2)
 		if err == nil {
 			return nil
 		}

@@ -97,7 +97,7 @@ func (r *realm) runs(ctx context.Context, t *testing.T, env string, args ...stri
 // writes for the game.
 func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...string) {
 	t.Helper()
-	here := filepath.Join(r.dir, "inline")
+	here := t.TempDir()
 	r.runs(ctx, t, "", append(append([]string{"solve"}, game...), "--data", here)...)
 	solved.Same(t, r.fs, dir, here)
 }

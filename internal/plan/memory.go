@@ -8,6 +8,9 @@ const (
 	// clusterMemory is what a run adds that has jobs on a cluster: connections to HDFS, and the programs
 	// that it copies there.
 	clusterMemory = 30e6
+	// shardMemory is the memory for a shard of the tier with the most shards: a client, windows of its file
+	// and pages of its index.
+	shardMemory = 5.5e6
 	// tableTimes is the memory for a byte of the tables for the moves of blocks, with what the garbage
 	// collector lets the heap grow because of it.
 	tableTimes = 2.4
@@ -41,12 +44,17 @@ const (
 // all: at least the minimum of the runner. A driver needs tables, slots and images only for the jobs of
 // blocks that it runs itself.
 func (w *work) memory(s *site, until int) float64 {
-	ranges, slots, rows, stored, tables := 0.0, 0.0, 0.0, 0.0, 0.0
+	ranges, slots, rows, stored, tables, shards := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, t := range w.tiers {
 		if until >= 0 && i > until {
 			break
 		}
 		ranges, rows = max(ranges, min(t.Cells, t.Positions)), max(rows, t.Moves)
+		for _, j := range []*job{&t.forward, &t.back} {
+			if s.sends(j) {
+				shards = max(shards, s.tasks(j.reads))
+			}
+		}
 		if t.forward.reads > 0 && !s.sends(&t.forward) || t.back.reads > 0 && !s.sends(&t.back) {
 			slots, tables = max(slots, t.Slots), w.tables
 			if !s.onCluster() { // jobs beside those of a cluster compute all positions
@@ -65,7 +73,7 @@ func (w *work) memory(s *site, until int) float64 {
 	}
 	switch w.method {
 	case blocks:
-		bytes += tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
+		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
 	case lists:
 		bytes += rows
 	case states:

@@ -257,18 +257,18 @@ func TestRecordedOthers(t *testing.T) {
 	}
 }
 
-// 6×5 connect 4 on clusters of one and three nodes of one machine, which did much other work: docs/hadoop.md.
+// 6×5 connect 4, every job on clusters of one to three nodes of one machine: docs/hadoop.md.
 func TestRecordedNodes(t *testing.T) {
 	g, counts := recorded(t, "6x5", 6, 5, 4)
 	for _, of := range []struct {
 		nodes                 int
-		above                 float64
 		cpu, shuffled, memory float64
 	}{
-		{1, 0, 898, 2_646_683_783, 61.8e6},
-		{3, 300e6, 737, 1_373_465_029, 163.1e6},
+		{1, 645, 2.610e9, 71.7e6},
+		{2, 1167, 2.768e9, 91.5e6},
+		{3, 1524, 2.834e9, 117.6e6},
 	} {
-		where := plan.Where{Runner: plan.Hadoop, Machine: plan.Machine{Name: "a node", Cores: 4}, Nodes: of.nodes, Above: of.above, Replication: min(2, of.nodes)}
+		where := plan.Where{Runner: plan.Hadoop, Machine: plan.Machine{Name: "a node", Cores: 4}, Nodes: of.nodes, Replication: min(2, of.nodes)}
 		p, err := plan.Make(g, counts, plan.Builtin(), where)
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ var causes = []struct{ text, meaning string }{
 	{"KDC_ERR_S_PRINCIPAL_UNKNOWN", "the KDC of %[2]s does not know %[3]s: is the cluster in another realm?"},
 	{"KDC_ERR_WRONG_REALM", "the KDC does not serve the realm %[2]s"},
 	{"client referrals", "the KDC does not serve the realm %[2]s"},
+	{"KRB_AP_ERR_BAD_INTEGRITY", "the key of %[1]s in %[4]s is not the one that the KDC has"},
 	{"KDC_ERR_PREAUTH_FAILED", "the key of %[1]s in %[4]s is not the one that the KDC has"},
 	{"password/keytab incorrect", "the key of %[1]s in %[4]s is not the one that the KDC has"},
 	{"matching key not found", "%[4]s has no key of %[1]s with the encryption that the KDC wants"},

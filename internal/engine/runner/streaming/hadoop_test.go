@@ -120,7 +120,7 @@ func TestLongHadoop(t *testing.T) {
 	longtest.Skip(t)
 	newSite(t, clustertest.Shared(t.Context(), t)).parallel(t, map[string]func(*testing.T, *site){
 		"three reducers":               testThreeReducers(small),
-		"three reducers, course":       testThreeReducers(course),
+		"three reducers of 4x5":        testThreeReducers(course),
 		"passes as text":               testPassText,
 		"passes by rules only as text": testPassRulesOnlyText,
 	})

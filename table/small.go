@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -321,33 +319,17 @@ func (t *Table) WriteTier(ctx context.Context, out io.WriteCloser, tier int) err
 	return w.Finish(b.writeTier(ctx, w, tier))
 }
 
-const (
-	// writeAtOnce is the number of ranges that a worker of writeTier computes at a time:
-	// neighbouring ranges read the same blocks.
-	writeAtOnce = 16
-	// chunksOf is the number of chunks for each worker, some of which wait to be written.
-	chunksOf = 3
-)
+// writeAtOnce is the number of ranges that a worker of writeTier computes at a time: neighbouring ranges
+// read the same blocks.
+const writeAtOnce = 16
 
 func (t *blocks) writeTier(ctx context.Context, w *jobdir.Writer, tier int) error {
 	if err := t.openTiers(); err != nil {
 		return err
 	}
-	workers, ranges := runtime.GOMAXPROCS(0), t.tiers[tier].omitted
-	next := parallel.Numbers((len(ranges) + writeAtOnce - 1) / writeAtOnce)
-	chunk := func() *jobdir.Chunk { return jobdir.NewChunk(t.game(), jobdir.Packed) }
-	return parallel.InOrder(ctx, workers, chunksOf*workers, next, chunk, func() func(int, *jobdir.Chunk) error {
-		r, b := t.reader(tier, verifyAhead), new(block.Block)
-		return func(task int, out *jobdir.Chunk) error {
-			out.Reset()
-			for _, rng := range ranges[task*writeAtOnce : min((task+1)*writeAtOnce, len(ranges))] {
-				if ok, err := r.Load(b, rng); err != nil {
-					return err
-				} else if ok {
-					out.Add(b)
-				}
-			}
-			return nil
-		}
-	}, func(_ int, out *jobdir.Chunk) error { return w.Append(out) })
+	ranges := t.tiers[tier].omitted
+	return w.AppendBlocks(ctx, len(ranges), writeAtOnce, func() func(int, *block.Block) (bool, error) {
+		r := t.reader(tier, verifyAhead)
+		return func(i int, b *block.Block) (bool, error) { return r.Load(b, ranges[i]) }
+	})
 }

@@ -213,33 +213,47 @@ func (w *Writer) AppendTier(ctx context.Context, t *Tier) error {
 	return nil
 }
 
-const (
-	// halveAtOnce is the number of ranges that a worker of appendHalf decodes at a time.
-	halveAtOnce = 256
-	// chunksPerWorker is the number of chunks for each worker: one that it fills, and others that wait
-	// to be written.
-	chunksPerWorker = 3
-)
+// halveAtOnce is the number of blocks that a worker of appendHalf decodes at a time.
+const halveAtOnce = 256
 
-// appendHalf appends the stored half of a tier that has all positions. It uses all cores.
+// appendHalf appends the stored half of a tier that has all positions.
 func (w *Writer) appendHalf(ctx context.Context, t *Tier) error {
-	half, workers := w.chunk.half, runtime.GOMAXPROCS(0)
-	next := parallel.Numbers((t.Len() + halveAtOnce - 1) / halveAtOnce)
-	chunk := func() *Chunk { return NewChunk(half, Packed) }
+	return w.AppendBlocks(ctx, t.Len(), halveAtOnce, func() func(int, *block.Block) (bool, error) {
+		c := t.Cursor(readAhead)
+		return func(i int, b *block.Block) (bool, error) {
+			e, err := c.Entry(i)
+			if err == nil {
+				_, err = c.Load(b, e.Range)
+			}
+			if err != nil {
+				return false, err
+			}
+			w.chunk.half.Keep(b)
+			return true, nil
+		}
+	})
+}
+
+// chunksPerWorker is the number of chunks for each worker of AppendBlocks: one that it fills, and
+// others that wait to be written.
+const chunksPerWorker = 3
+
+// AppendBlocks appends the blocks 0 to blocks-1, whose ranges must ascend. Workers on all cores load
+// them, atOnce consecutive ones at a time. worker returns the function of one worker, which loads a
+// block; ok is false if there is none.
+func (w *Writer) AppendBlocks(ctx context.Context, blocks, atOnce int, worker func() func(i int, b *block.Block) (ok bool, err error)) error {
+	workers, next := runtime.GOMAXPROCS(0), parallel.Numbers((blocks+atOnce-1)/atOnce)
+	chunk := func() *Chunk { return &Chunk{codec: w.chunk.codec, width: w.chunk.width, half: w.chunk.half} }
 	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, next, chunk, func() func(int, *Chunk) error {
-		c, b := t.Cursor(readAhead), new(block.Block)
+		load, b := worker(), new(block.Block)
 		return func(task int, out *Chunk) error {
 			out.Reset()
-			for i := task * halveAtOnce; i < min((task+1)*halveAtOnce, t.Len()); i++ {
-				e, err := c.Entry(i)
-				if err == nil {
-					_, err = c.Load(b, e.Range)
-				}
-				if err != nil {
+			for i := task * atOnce; i < min((task+1)*atOnce, blocks); i++ {
+				if ok, err := load(i, b); err != nil {
 					return err
+				} else if ok {
+					out.Add(b)
 				}
-				half.Keep(b)
-				out.Add(b)
 			}
 			return nil
 		}

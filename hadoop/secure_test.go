@@ -3,7 +3,6 @@ package hadoop
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
+	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
@@ -25,32 +25,17 @@ import (
 
 // logIn writes a ticket cache of alice@R.TEST, whose KDC does not answer, and sets the environment.
 func logIn(t *testing.T) {
-	ticket := messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: types.NewPrincipalName(2, "krbtgt/R.TEST"),
-		EncPart: types.EncryptedData{EType: etypeID.AES256_CTS_HMAC_SHA1_96, Cipher: []byte("ticket")}}
-	encoded, err := ticket.Marshal()
+	service := types.NewPrincipalName(2, "krbtgt/R.TEST")
+	encoded, err := (&messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: service,
+		EncPart: types.EncryptedData{EType: etypeID.AES256_CTS_HMAC_SHA1_96, Cipher: []byte("ticket")}}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := []byte{5, 4, 0, 0}
-	number := func(n int64) { cache = binary.BigEndian.AppendUint32(cache, uint32(n)) }
-	data := func(d string) { number(int64(len(d))); cache = append(cache, d...) }
-	for _, name := range [][]string{{"alice"}, {"alice"}, {"krbtgt", "R.TEST"}} { // of the cache; of its ticket: client, server
-		number(1)
-		number(int64(len(name)))
-		data("R.TEST")
-		for _, part := range name {
-			data(part)
-		}
-	}
-	cache = binary.BigEndian.AppendUint16(cache, uint16(etypeID.AES256_CTS_HMAC_SHA1_96))
-	data(strings.Repeat("k", 32))
 	now := time.Now()
-	for _, at := range []time.Time{now.Add(-time.Minute), now.Add(-time.Minute), now.Add(time.Hour), now} {
-		number(at.Unix())
-	}
-	cache = append(cache, make([]byte, 13)...) // no flags, addresses and authorization data
-	data(string(encoded))
-	data("")
+	ticket := &credentials.Credential{Key: types.EncryptionKey{KeyType: etypeID.AES256_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 32)},
+		AuthTime: now.Add(-time.Minute), StartTime: now.Add(-time.Minute), EndTime: now.Add(time.Hour), RenewTill: now, Ticket: encoded}
+	ticket.Server.Realm, ticket.Server.PrincipalName = "R.TEST", service
+	cache := kerberos.Cache(types.NewPrincipalName(1, "alice"), "R.TEST", ticket)
 	dir := t.TempDir()
 	conf := "[libdefaults]\ndefault_realm = R.TEST\nudp_preference_limit = 1\n[realms]\nR.TEST = {\nkdc = 127.0.0.1:1\n}\n"
 	for file, content := range map[string]string{"krb5.conf": conf, "cache": string(cache)} {

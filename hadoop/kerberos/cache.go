@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/types"
 )
 
 // loadCache reads a ticket cache.
@@ -65,7 +66,7 @@ func (l *Login) save(file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(l.cache())
+	_, err = f.Write(Cache(l.name, l.realm, l.ticket.Load().Credential))
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
 	}
@@ -75,24 +76,23 @@ func (l *Login) save(file string) error {
 	return err
 }
 
-// cache returns the ticket in version 4 of the format of ticket caches.
-func (l *Login) cache() []byte {
+// Cache returns a ticket cache of a principal with one ticket, in version 4 of the format.
+func Cache(name types.PrincipalName, realm string, t *credentials.Credential) []byte {
 	b := []byte{5, 4, 0, 0} // a header without fields
 	number := func(n int) { b = binary.BigEndian.AppendUint32(b, uint32(n)) }
 	data := func(d []byte) { number(len(d)); b = append(b, d...) }
-	principal := func(kind int32, parts []string, realm string) {
-		number(int(kind))
-		number(len(parts))
+	principal := func(p types.PrincipalName, realm string) {
+		number(int(p.NameType))
+		number(len(p.NameString))
 		data([]byte(realm))
-		for _, part := range parts {
+		for _, part := range p.NameString {
 			data([]byte(part))
 		}
 	}
-	t := l.ticket.Load()
 	for range 2 { // the principal of the cache, and of its only ticket
-		principal(l.name.NameType, l.name.NameString, l.realm)
+		principal(name, realm)
 	}
-	principal(t.Server.PrincipalName.NameType, t.Server.PrincipalName.NameString, t.Server.Realm)
+	principal(t.Server.PrincipalName, t.Server.Realm)
 	b = binary.BigEndian.AppendUint16(b, uint16(t.Key.KeyType))
 	data(t.Key.KeyValue)
 	for _, at := range []time.Time{t.AuthTime, t.StartTime, t.EndTime, t.RenewTill} {

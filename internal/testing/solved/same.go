@@ -16,22 +16,43 @@ import (
 )
 
 // Same checks that the data directory got of fsys has the result of the local one want: the same
-// files of the table, and the same final, in any number of parts.
+// files of the table, and of final if there is one.
 func Same(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
-	files, wanted := filesOf(t, fsys, path.Join(got, table.Dir)), filesOf(t, store.Local{}, filepath.Join(want, table.Dir))
-	if !slices.Equal(files, wanted) || len(wanted) == 0 {
-		t.Errorf("%s: the table has the files %v, want %v", got, files, wanted)
-		return
-	}
-	for _, name := range wanted {
-		if b, wanted := read(t, fsys, path.Join(got, table.Dir, name)), read(t, store.Local{}, filepath.Join(want, table.Dir, name)); !bytes.Equal(b, wanted) {
-			t.Errorf("%s: %s differs: %d bytes, want %d", got, name, len(b), len(wanted))
-		}
-	}
+	sameTable(t, fsys, got, want)
+	sameFiles(t, fsys, path.Join(got, solve.FinalDir), filepath.Join(want, solve.FinalDir))
+}
+
+// SameText is like Same, but final may have any number of parts.
+func SameText(t testing.TB, fsys store.FS, got, want string) {
+	t.Helper()
+	sameTable(t, fsys, got, want)
 	if b, wanted := finalOf(t, fsys, got), finalOf(t, store.Local{}, want); !bytes.Equal(b, wanted) {
 		t.Errorf("%s: final differs: %d bytes, want %d", got, len(b), len(wanted))
 	}
+}
+
+func sameTable(t testing.TB, fsys store.FS, got, want string) {
+	t.Helper()
+	if sameFiles(t, fsys, path.Join(got, table.Dir), filepath.Join(want, table.Dir)) == 0 {
+		t.Errorf("%s: no table", want)
+	}
+}
+
+// sameFiles compares directories, and returns the number of files in the local one.
+func sameFiles(t testing.TB, fsys store.FS, got, want string) int {
+	t.Helper()
+	files, wanted := filesOf(t, fsys, got), filesOf(t, store.Local{}, want)
+	if !slices.Equal(files, wanted) {
+		t.Errorf("%s: files %v, want %v", got, files, wanted)
+		return len(wanted)
+	}
+	for _, name := range wanted {
+		if b, wanted := read(t, fsys, path.Join(got, name)), read(t, store.Local{}, filepath.Join(want, name)); !bytes.Equal(b, wanted) {
+			t.Errorf("%s/%s differs: %d bytes, want %d", got, name, len(b), len(wanted))
+		}
+	}
+	return len(wanted)
 }
 
 // filesOf returns the names of the files in a directory; none if it does not exist.

@@ -726,7 +726,7 @@ func (s *site) resume(t *testing.T, b board, data, flags string) (out string) {
 // wantFinal checks that final, and the files of the table, are those of a run on one machine.
 func (s *site) wantFinal(t *testing.T, b board, data string) {
 	t.Helper()
-	solved.Same(t, s.files, data, s.localOf(t, b))
+	solved.SameText(t, s.files, data, s.localOf(t, b))
 }
 
 // localOf returns the data directory of a run on one machine.

@@ -14,8 +14,8 @@ import (
 //
 // An archive must contain the files to which it refers. So the directory above them is the
 // archive; its name, which must end with .har, is a mount point (viewfs) that the configuration
-// of the job defines. The index files of the next job replace those of a job that has ended. So
-// the names in an archive must differ from those in the archive of any other job.
+// of the job defines. Each job replaces the index files of the job before it. So that a mapper can
+// recognise the archive of another job, the names in an archive must differ from those of all others.
 //
 //	har://viewfs-treereduce/splits.har          the archive
 //	viewfs://treereduce/splits.har              Dir

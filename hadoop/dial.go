@@ -100,7 +100,7 @@ func newClient(options hdfs.ClientOptions, id identity) (*hdfs.Client, error) {
 type dialer struct {
 	nodes   int
 	connect dialFunc  // also authenticates
-	begun   time.Time // of the failover
+	begun   time.Time // when the failover began
 	last    time.Time // when a node was last dialled
 	tries   int
 }

@@ -63,7 +63,7 @@ type Login struct {
 
 	mu    sync.Mutex // held while the ticket is replaced, also while a KDC is asked
 	tried time.Time  // when the last request for a new ticket ended
-	err   error      // of that request
+	err   error      // error of that request
 	read  time.Time  // modification time of the cache when it was read
 }
 

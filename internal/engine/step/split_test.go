@@ -17,8 +17,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// TestSplitsName checks that the name of an input gives its splits, and that other names and those
-// of another plan are errors.
+// TestSplitsName checks that the name of an input gives its splits. A name of another form, or of
+// another plan, is an error.
 func TestSplitsName(t *testing.T) {
 	const plan = "_attempt-data_first2-0123456789.plan"
 	if from, to, err := ParseSplitsName(plan, SplitsName(plan, 12, 345)); from != 12 || to != 345 || err != nil {

@@ -46,7 +46,8 @@ type Mover interface {
 	// Finished emits the terminal positions of a set, with one call for each result.
 	Finished(rng uint64, of block.Set, emit func(result Result, set block.Set))
 	// CountMoves adds the number of moves of each position of a set to its count. No
-	// position of the set is terminal.
+	// position of the set is terminal. A count that would exceed block.MaxCount becomes 0,
+	// which the caller refuses.
 	CountMoves(rng uint64, of block.Set, into *block.Counter)
 }
 
@@ -225,7 +226,11 @@ func (m *singleMover) Finished(rng uint64, of block.Set, emit func(Result, block
 func (m *singleMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
 	for p := range m.positions(rng, of) {
 		slot := int(p % uint64(m.g.size))
-		into.Put(slot, into.Get(slot)+len(m.movesOf(p)))
+		n := into.Get(slot) + len(m.movesOf(p))
+		if n > block.MaxCount {
+			n = 0
+		}
+		into.Put(slot, n)
 	}
 }
 

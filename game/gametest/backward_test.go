@@ -82,6 +82,41 @@ func TestBackwardContract(t *testing.T) {
 	}
 }
 
+// TestMoveCountContract checks that Contract detects positions of games with cycles that have too
+// many moves, or none but no result. In a game of rules only, moves to one successor count once.
+func TestMoveCountContract(t *testing.T) {
+	const end = 70
+	as := func(_ gametest.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+		return predecessors
+	}
+	for _, c := range []struct {
+		moves     int
+		different bool   // moves lead to different positions
+		reverse   string // the failure of a game with predecessors
+		rules     string // that of its rules only
+	}{
+		{63, true, "", ""},
+		{64, true, "it has 64 moves, at most 63", "it has 64 moves, at most 63"},
+		{64, false, "it has 64 moves, at most 63", ""},
+		{0, true, "finished is false, but there are 0 moves", "finished is false, but there are 0 moves"},
+	} {
+		g := gametest.Graph{Next: map[game.Position][]game.Position{}, End: map[game.Position]game.Result{}, Size: end + 1}
+		for p := range game.Position(end) {
+			g.End[p+1] = game.Loses
+			if int(p) < c.moves && c.different {
+				g.Next[0] = append(g.Next[0], p+1)
+			} else if int(p) < c.moves {
+				g.Next[0] = append(g.Next[0], end)
+			}
+		}
+		for want, g := range map[*string]game.Game{&c.reverse: backward{g, as}, &c.rules: gametest.RulesOnly(backward{g, as})} {
+			if f := failure(t, g); (f == "") != (*want == "") || !strings.Contains(f, *want) {
+				t.Errorf("%d moves, %T: the failure is %q, want %q", c.moves, g, f, *want)
+			}
+		}
+	}
+}
+
 // TestHashesOfNoPosition checks that Check skips invalid hashes, including hash 0, and
 // still detects a missing predecessor.
 func TestHashesOfNoPosition(t *testing.T) {

@@ -225,8 +225,8 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}{
 		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
 		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
-		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not terminal, and has moves to 64 positions: expected 1 to 63"},
-		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not terminal, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not terminal, and has 64 successors: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not terminal, and has 0 successors: expected 1 to 63"},
 		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
 		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
 		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
@@ -238,6 +238,39 @@ func TestRulesOnlyErrors(t *testing.T) {
 		_, err := solveInto(t, t.TempDir(), &c.g, options(), store.Fresh)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestReversibleMoves checks that a Reversible game is refused if a position that is not terminal
+// has no moves, or more than a block.Counter can count. Of 65 moves, 64 lead into an endless
+// cycle and one to a win for the opponent: counted modulo 64, they would make the draw a loss.
+func TestReversibleMoves(t *testing.T) {
+	for n, want := range map[int]string{
+		0:   "position 0x0 is not terminal, and has 0 moves: expected 1 to 63",
+		1:   "",
+		63:  "",
+		64:  "position 0x0 is not terminal, and has 64 moves: expected 1 to 63",
+		65:  "position 0x0 is not terminal, and has 65 moves: expected 1 to 63",
+		129: "position 0x0 is not terminal, and has 129 moves: expected 1 to 63",
+	} {
+		g := gametest.Graph{Next: map[game.Position][]game.Position{1: {2}, 2: {1}}, End: map[game.Position]game.Result{3: game.Wins}, Size: 4}
+		for len(g.Next[0]) < n {
+			g.Next[0] = append(g.Next[0], game.Position(1+len(g.Next[0])%2))
+		}
+		if n > 1 {
+			g.Next[0][n-1] = 3
+		}
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
+			o := options()
+			o.Runner = run
+			r, err := solveInto(t, t.TempDir(), g, o, store.Fresh)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %d moves: %v, want %q", name, n, err, want)
+			}
+			if err == nil && r.Value != "DRAW" {
+				t.Errorf("%s: %d moves: %s, want DRAW", name, n, r.Value)
+			}
 		}
 	}
 }

@@ -243,14 +243,25 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 		return nil
 	}
 	p.mover.CountMoves(rng, open, &s.Number)
+	s.Number.Zero(of, open)
+	if wrong := of.Append(nil); len(wrong) > 0 {
+		from := rng*uint64(p.g.RangeSize()) + uint64(wrong[0])
+		return wrongMoves(from, len(p.g.Moves(nil, from)), "moves")
+	}
 	return nil
+}
+
+// wrongMoves returns the error of a position that has no moves but is not terminal, or more of
+// them than a block.Counter can count.
+func wrongMoves(from game.Position, n int, what string) error {
+	return fmt.Errorf("position %#x is not terminal, and has %d %s: expected 1 to %d", from, n, what, block.MaxCount)
 }
 
 // storeEdges counts and stores the outgoing edges of a position that is not terminal.
 func (p *Pass) storeEdges(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
-		return fmt.Errorf("position %#x is not terminal, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
+		return wrongMoves(from, n, "successors")
 	}
 	into.Put(slot, len(p.moves))
 	mover := p.g.ToMove(from)

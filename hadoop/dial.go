@@ -31,9 +31,6 @@ const (
 	// always one to try.
 	hdfsBackoff = 5 * time.Second
 	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
-	// socketTimeout bounds how long a data node may take to accept a connection, or to continue,
-	// unless dfs.client.socket-timeout is set. It is Hadoop's default.
-	socketTimeout = time.Minute
 )
 
 // nameNodes returns the addresses of the name nodes of a file system: those of a name service,
@@ -77,36 +74,67 @@ func withPort(address string) string {
 	return address
 }
 
+// A nameClient is an hdfs.Client that can be closed while it waits for an answer.
+type nameClient struct {
+	*hdfs.Client
+	dialer *dialer
+	end    context.CancelFunc // closes the connection
+}
+
+// Close closes the connection at once. An hdfs.Client would first wait for the answer to its
+// renewal of leases.
+func (c *nameClient) Close() error {
+	c.end()
+	if err := c.Client.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
 // newClient connects to the active name node.
 //
 // If a name node is on standby, an hdfs.Client tries the next address, but does not wait: in a
 // failover, until the next name node is active, all calls would fail, including those that
 // keep the lock. Therefore the client gets each address many times, with a dialer that waits
 // between tries.
-func newClient(options hdfs.ClientOptions, id identity) (*hdfs.Client, error) {
-	options.NamenodeDialFunc = dialerOf(dialTimeout).DialContext
-	if err := id.authenticate(&options); err != nil {
+func (f *FS) newClient() (*nameClient, error) {
+	options := f.options
+	nodes := len(options.Addresses)
+	ctx, end := context.WithCancel(context.Background())
+	d := &dialer{limits: &f.limits, ctx: ctx, nodes: nodes}
+	options.NamenodeDialFunc = d.open
+	err := f.identity.authenticate(&options)
+	if err != nil {
+		end()
 		return nil, err
 	}
-	if nodes := options.Addresses; len(nodes) > 1 {
-		d := &dialer{nodes: len(nodes), connect: options.NamenodeDialFunc}
-		options.NamenodeDialFunc = d.dial
-		options.Addresses = slices.Repeat(nodes, manyNodes/len(nodes)+1)
+	d.connect, options.NamenodeDialFunc = options.NamenodeDialFunc, d.dial
+	if nodes > 1 {
+		options.Addresses = slices.Repeat(options.Addresses, manyNodes/nodes+1)
 	}
-	return hdfs.NewClient(options)
+	client, err := hdfs.NewClient(options)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return &nameClient{client, d, end}, nil
 }
 
 // A dialer dials the name nodes of one client, one at a time.
 type dialer struct {
+	limits  *limits
+	ctx     context.Context // of the client
 	nodes   int
-	connect dialFunc  // also authenticates
+	connect dialFunc  // opens a connection and authenticates
 	begun   time.Time // when the failover began
 	last    time.Time // when a node was last dialled
 	tries   int
+	current atomic.Pointer[string] // the address of the last connection
 }
 
-// dial dials each node once without waiting, and then waits before each further try.
-func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dial dials each node once without waiting, and then waits before each further try. It does not
+// connect to a node that was silent a moment ago.
+func (d *dialer) dial(_ context.Context, network, address string) (net.Conn, error) {
 	now := time.Now()
 	if now.Sub(d.last) > 2*hdfsBackoff {
 		d.begun, d.tries = now, 0
@@ -114,32 +142,56 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if now.Sub(d.begun) > failoverWait {
 		return nil, fmt.Errorf("none became active within %v", failoverWait)
 	}
-	if d.tries >= d.nodes {
-		time.Sleep(failoverPoll)
+	silent, all := d.limits.wasSilent(address, d.nodes)
+	if d.nodes > 1 && d.tries >= d.nodes && !all && !d.limits.sleep(failoverPoll) {
+		return nil, context.Canceled
 	}
 	d.tries++
-	conn, err := d.connect(ctx, network, address)
+	if silent != nil {
+		return nil, silent
+	}
+	conn, err := d.connect(d.ctx, network, address)
 	d.last = time.Now()
 	return conn, err
 }
 
-// clientOptions returns the options of clients that the configuration sets, with a time limit for
-// data nodes: an hdfs.Client reads on from another replica if a data node fails, but would wait
-// forever for one that hangs.
-func clientOptions(properties hadoopconf.HadoopConf) hdfs.ClientOptions {
-	options := hdfs.ClientOptionsFromConf(properties)
-	wait := socketTimeout
-	if ms, err := strconv.Atoi(properties["dfs.client.socket-timeout"]); err == nil && ms > 0 {
-		wait = time.Duration(ms) * time.Millisecond
+// open opens a connection, which ends with the client.
+func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.limits.dial(ctx, network, address, dialTimeout)
+	if err != nil {
+		return nil, err
 	}
-	options.DatanodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialerOf(wait).DialContext(ctx, network, address)
+	d.current.Store(&address)
+	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), address}
+	context.AfterFunc(ctx, func() { c.Close() })
+	return c, nil
+}
+
+// milliseconds returns the time that a property sets, or the other one.
+func milliseconds(properties hadoopconf.HadoopConf, name string, other time.Duration) time.Duration {
+	if ms, err := strconv.Atoi(properties[name]); err == nil && ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return other
+}
+
+// newFS returns a file system with the options and the time limits that the configuration sets. An
+// hdfs.Client reads on from another replica if a data node fails, but would wait forever for one that
+// hangs, or for a name node.
+func newFS(properties hadoopconf.HadoopConf, name string) *FS {
+	f := &FS{options: hdfs.ClientOptionsFromConf(properties), name: name}
+	f.limits.silent = make(map[string]*silentError)
+	f.limits.ctx, f.limits.interrupt = context.WithCancel(context.Background())
+	f.limits.setCall(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout))
+	data := milliseconds(properties, "dfs.client.socket-timeout", socketTimeout)
+	f.options.DatanodeDialFunc = f.traffic.counted(func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := f.limits.dial(ctx, network, address, data)
 		if err != nil {
 			return nil, err
 		}
-		return &dataConn{conn, wait}, nil
-	}
-	return options
+		return f.limits.limit(conn, func() time.Duration { return data }), nil
+	})
+	return f
 }
 
 // dialerOf returns a dialer. In a task of a cluster with several nodes on this machine, such as
@@ -189,24 +241,4 @@ func (c *countedConn) Read(b []byte) (int, error) {
 		count.Add(int64(n))
 	}
 	return n, err
-}
-
-// A dataConn is a connection to a data node. Each read and write has a time limit.
-type dataConn struct {
-	net.Conn
-	wait time.Duration
-}
-
-func (c *dataConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.wait)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(b)
-}
-
-func (c *dataConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(b)
 }

@@ -138,8 +138,8 @@ func TestDataNodeHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	options := clientOptions(hadoopconf.HadoopConf{"dfs.client.socket-timeout": "50"})
-	conn, err := options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
+	f := newFS(hadoopconf.HadoopConf{"dfs.client.socket-timeout": "50"}, "")
+	conn, err := f.options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +184,8 @@ func TestTraffic(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		var n traffic
-		conn, err := n.counted(clientOptions(nil).DatanodeDialFunc)(t.Context(), "tcp", l.Addr().String())
+		f := newFS(nil, "")
+		conn, err := f.options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestTraffic(t *testing.T) {
 		if test.near {
 			want = 5
 		}
-		if all, near := n.all.Load(), n.near.Load(); all != 5 || near != want {
+		if all, near := f.Received(); all != 5 || near != want {
 			t.Errorf("node %q, service %s: %d bytes, %d of them near; want 5 and %d", test.node, test.service, all, near, want)
 		}
 	}

@@ -58,9 +58,12 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// unanswered reports whether an error means that the connection broke before the answer came.
-// The call may have been carried out.
+// unanswered reports whether an error means that the connection broke before the answer came, or that
+// no answer came in time. The call may have been carried out.
 func unanswered(err error) bool {
+	if isSilent(err) {
+		return true
+	}
 	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, broken) {
 			return true

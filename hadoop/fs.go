@@ -5,6 +5,8 @@ package hadoop
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -65,9 +67,10 @@ type FS struct {
 	identity identity
 	name     string
 	traffic  traffic
+	limits   limits
 
 	mu   sync.Mutex
-	idle []*hdfs.Client
+	idle []*nameClient
 }
 
 var _ store.FS = (*FS)(nil)
@@ -94,36 +97,19 @@ func Dial(name string) (f *FS, path string, err error) {
 	if f, err = connect(properties, addresses, Scheme+host, userName); err != nil {
 		return nil, "", err
 	}
-	if err := f.answers(); err != nil {
+	// That it accepts a connection is not enough: it may hang, or be another service.
+	limit := f.limits.call.Load()
+	f.limits.call.Store(min(limit, int64(dialTimeout)))
+	if _, err := f.Stat("/"); err != nil {
 		f.Close()
-		return nil, "", err
+		return nil, "", unreachable(addresses, err)
 	}
+	f.limits.call.Store(limit)
 	return f, "/" + path, nil
 }
 
-// answers returns an error unless the name node answers a request. That it accepts a
-// connection is not enough: it may hang, or be another service.
-func (f *FS) answers() error {
-	wait := dialTimeout
-	if len(f.options.Addresses) > 1 {
-		wait += failoverWait
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := f.Stat("/")
-		done <- err
-	}()
-	var err error
-	select {
-	case err = <-done:
-	case <-time.After(wait):
-		err = fmt.Errorf("no answer within %v", wait)
-	}
-	if err != nil {
-		return unreachable(f.options.Addresses, err)
-	}
-	return nil
-}
+// EndWith makes all calls fail that a node does not answer within two seconds after ctx ends.
+func (f *FS) EndWith(ctx context.Context) { context.AfterFunc(ctx, f.limits.interrupt) }
 
 // unreachable returns the error for name nodes that cannot be reached.
 func unreachable(addresses []string, err error) error {
@@ -136,9 +122,8 @@ func unreachable(addresses []string, err error) error {
 
 // connect connects to the name nodes with these addresses. user returns the user of a cluster without Kerberos.
 func connect(properties hadoopconf.HadoopConf, addresses []string, name string, user func() (string, error)) (*FS, error) {
-	f := &FS{options: clientOptions(properties), name: name}
+	f := newFS(properties, name)
 	f.options.Addresses = addresses
-	f.options.DatanodeDialFunc = f.traffic.counted(f.options.DatanodeDialFunc)
 	var err error
 	if secure(properties) {
 		f.identity, f.options.User, err = identify(name, addresses)
@@ -148,7 +133,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	if err != nil {
 		return nil, fmt.Errorf("name node %s: %w", strings.Join(addresses, ", "), err)
 	}
-	client, err := newClient(f.options, f.identity)
+	client, err := f.newClient()
 	if err != nil {
 		f.Close()
 		return nil, unreachable(addresses, err)
@@ -208,49 +193,59 @@ func (f *FS) Close() error {
 		f.identity.login.Close()
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	idle := f.idle
+	f.idle = nil
+	f.mu.Unlock()
 	var errs []error
-	for _, client := range f.idle {
+	for _, client := range idle {
 		errs = append(errs, client.Close())
 	}
-	f.idle = nil
 	return errors.Join(errs...)
 }
 
 // take returns a client for exclusive use, because a client does one thing at a time. It is an
-// idle client or a new one.
-func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
-	f.mu.Lock()
-	if n := len(f.idle); n > 0 {
+// idle client, unless its name node was silent a moment ago, or a new one.
+func (f *FS) take() (client *nameClient, reused bool, err error) {
+	for {
+		f.mu.Lock()
+		n := len(f.idle)
+		if n == 0 {
+			f.mu.Unlock()
+			client, err = f.newClient()
+			return client, false, err
+		}
 		client, f.idle = f.idle[n-1], f.idle[:n-1]
+		f.mu.Unlock()
+		if silent, _ := f.limits.wasSilent(*client.dialer.current.Load(), 1); silent == nil {
+			return client, true, nil
+		}
+		client.Close()
 	}
-	f.mu.Unlock()
-	if client != nil {
-		return client, true, nil
-	}
-	client, err = newClient(f.options, f.identity)
-	return client, false, err
 }
 
 // give returns a client to the idle ones. The client must not have a file open for writing.
-func (f *FS) give(client *hdfs.Client) error {
+func (f *FS) give(client *nameClient) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.idle) >= maxIdleClients {
+	if len(f.idle) < maxIdleClients {
+		f.idle = append(f.idle, client)
+		client = nil
+	}
+	f.mu.Unlock()
+	if client != nil {
 		return client.Close()
 	}
-	f.idle = append(f.idle, client)
 	return nil
 }
 
 // open calls do with a client, and returns the client if do succeeds. If the connection fails,
 // open tries again with another client, because the name node may have been restarted. It
 // tries up to maxNewClients new clients.
-func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
+func (f *FS) open(do func(*nameClient) error) (*nameClient, error) {
+	var silence error // that of the last call
 	for tried := 0; ; {
 		client, reused, err := f.take()
 		if err != nil {
-			return nil, plain(err)
+			return nil, plain(cmp.Or(silence, err))
 		}
 		if err = do(client); err == nil {
 			return client, nil
@@ -260,6 +255,12 @@ func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
 			return nil, plain(err)
 		}
 		client.Close()
+		if silence = nil; isSilent(err) {
+			silence = err
+			if f.limits.ctx.Err() != nil {
+				return nil, err
+			}
+		}
 		if reused {
 			continue
 		}
@@ -270,7 +271,7 @@ func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
 }
 
 // do calls a function with a client.
-func (f *FS) do(do func(*hdfs.Client) error) error {
+func (f *FS) do(do func(*nameClient) error) error {
 	client, err := f.open(do)
 	if err != nil {
 		return err
@@ -280,7 +281,7 @@ func (f *FS) do(do func(*hdfs.Client) error) error {
 
 // Stat returns the FileInfo of a file.
 func (f *FS) Stat(name string) (info fs.FileInfo, err error) {
-	err = f.do(func(client *hdfs.Client) (err error) {
+	err = f.do(func(client *nameClient) (err error) {
 		info, err = client.Stat(name)
 		return err
 	})
@@ -289,7 +290,7 @@ func (f *FS) Stat(name string) (info fs.FileInfo, err error) {
 
 // ReadDir returns the entries of a directory, sorted by name.
 func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
-	err = f.do(func(client *hdfs.Client) error {
+	err = f.do(func(client *nameClient) error {
 		infos, err := client.ReadDir(name)
 		entries = make([]fs.DirEntry, len(infos))
 		for i, info := range infos {
@@ -305,7 +306,7 @@ func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
 // renamed the file.
 func (f *FS) Rename(from, to string) error {
 	repeated := false
-	return f.do(func(client *hdfs.Client) error {
+	return f.do(func(client *nameClient) error {
 		err := client.Rename(from, to)
 		if repeated && errors.Is(err, fs.ErrNotExist) {
 			if _, there := client.Stat(to); there == nil {
@@ -319,12 +320,12 @@ func (f *FS) Rename(from, to string) error {
 
 // RemoveAll deletes a file, or a directory with its contents. It returns nil if there is none.
 func (f *FS) RemoveAll(name string) error {
-	return f.do(func(client *hdfs.Client) error { return client.RemoveAll(name) })
+	return f.do(func(client *nameClient) error { return client.RemoveAll(name) })
 }
 
 // MkdirAll creates a directory and its parents.
 func (f *FS) MkdirAll(name string) error {
-	return f.do(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o777) })
+	return f.do(func(client *nameClient) error { return client.MkdirAll(name, 0o777) })
 }
 
 // Sync does nothing, because files in HDFS are durable when they are closed. To close a file,
@@ -338,7 +339,7 @@ func (f *FS) Sync(string) error { return nil }
 // Create creates a file, or replaces one that exists, even if another client has it open for
 // writing: a process that has just died still has the lease of its file.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
-	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+	w, err := f.write(name, func(client *nameClient) (*hdfs.FileWriter, error) {
 		defaults, err := client.ServerDefaults()
 		if err != nil {
 			return nil, err
@@ -363,10 +364,10 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 
 // write opens a file for writing with open, and returns it. It keeps the client until the file
 // is closed, because a client has one lease for all files that it writes.
-func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
+func (f *FS) write(name string, open func(*nameClient) (*hdfs.FileWriter, error)) (*writer, error) {
 	w := &writer{fs: f, name: name, open: open}
 	var err error
-	w.client, err = f.open(func(client *hdfs.Client) (err error) {
+	w.client, err = f.open(func(client *nameClient) (err error) {
 		w.out, err = open(client)
 		return err
 	})
@@ -379,10 +380,10 @@ func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error
 // A writer is a file that is open for writing.
 type writer struct {
 	fs     *FS
-	client *hdfs.Client
+	client *nameClient
 	out    *hdfs.FileWriter
 	name   string
-	open   func(*hdfs.Client) (*hdfs.FileWriter, error)
+	open   func(*nameClient) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
 }
@@ -397,8 +398,7 @@ func (w *writer) Write(b []byte) (int, error) {
 	}
 	n, err := w.out.Write(b)
 	wait := pipelineFirst
-	for limit := time.Now().Add(pipelineWait); err != nil && n == 0 && w.size == 0 && !answered(err) && time.Now().Before(limit); wait = min(2*wait, pipelineMost) {
-		time.Sleep(wait)
+	for limit := time.Now().Add(pipelineWait); err != nil && n == 0 && w.size == 0 && !answered(err) && time.Now().Before(limit) && w.fs.limits.sleep(wait); wait = min(2*wait, pipelineMost) {
 		var out *hdfs.FileWriter
 		if out, err = w.open(w.client); err == nil {
 			w.out = out
@@ -435,7 +435,7 @@ func (w *writer) Close() error {
 		w.delete()
 		return w.client.Close()
 	}
-	err := untilReady(closeWait, hdfs.IsErrReplicating, w.out.Close)
+	err := w.fs.limits.untilReady(closeWait, hdfs.IsErrReplicating, w.out.Close)
 	if err == nil {
 		return w.fs.give(w.client)
 	}
@@ -469,8 +469,8 @@ func (w *writer) delete() {
 // data nodes for the lengths of their blocks.
 func (f *FS) recoverFile(name string, size int64) error {
 	notReady := func(err error) bool { return leased(err) || is(err, startingExceptions) }
-	return untilReady(recoverWait, notReady, func() error {
-		return f.do(func(client *hdfs.Client) error {
+	return f.limits.untilReady(recoverWait, notReady, func() error {
+		return f.do(func(client *nameClient) error {
 			_, err := client.Truncate(name, size)
 			return err
 		})
@@ -479,11 +479,10 @@ func (f *FS) recoverFile(name string, size int64) error {
 
 // untilReady calls close until notReady is false for its error, or the time most is over. A
 // data node may acknowledge a block to the writer a moment before it reports the block to the
-// name node.
-func untilReady(most time.Duration, notReady func(error) bool, close func() error) error {
+// name node. It ends at an interrupt.
+func (l *limits) untilReady(most time.Duration, notReady func(error) bool, close func() error) error {
 	err := close()
-	for wait, all := closeFirst, time.Duration(0); notReady(err) && all < most; wait = min(2*wait, closeMost) {
-		time.Sleep(wait)
+	for wait, all := closeFirst, time.Duration(0); notReady(err) && all < most && l.sleep(wait); wait = min(2*wait, closeMost) {
 		all += wait
 		err = close()
 	}
@@ -493,7 +492,7 @@ func untilReady(most time.Duration, notReady func(error) bool, close func() erro
 // Lock takes a lock: a file that stays open for writing. The name node gives its lease to only
 // one client. The lease of a client that has died ends after a minute.
 func (f *FS) Lock(name string) (io.Closer, error) {
-	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+	w, err := f.write(name, func(client *nameClient) (*hdfs.FileWriter, error) {
 		w, err := client.Create(name)
 		if errors.Is(err, fs.ErrExist) {
 			return client.Append(name) // fails unless we have the lease
@@ -536,7 +535,7 @@ var leaseExceptions = []string{
 func (f *FS) Open(name string) (store.File, error) {
 	var in *hdfs.FileReader
 	r := new(reader)
-	client, err := f.open(func(client *hdfs.Client) (err error) {
+	client, err := f.open(func(client *nameClient) (err error) {
 		if in, err = client.Open(name); err != nil {
 			return err
 		}
@@ -643,7 +642,7 @@ func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 // A file is a large file with several readers, each at its own offset.
 type file struct {
 	fs     *FS
-	client *hdfs.Client
+	client *nameClient
 	name   string
 	info   fs.FileInfo
 	at     int64 // offset of the next Read

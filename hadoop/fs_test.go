@@ -85,8 +85,8 @@ func TestUntilReplicated(t *testing.T) {
 		{time.Hour, closeWait + closeMost, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			begun := time.Now()
-			err := untilReady(closeWait, hdfs.IsErrReplicating, func() error {
+			begun, l := time.Now(), &newFS(nil, "").limits
+			err := l.untilReady(closeWait, hdfs.IsErrReplicating, func() error {
 				if time.Since(begun) < test.after {
 					return replicating
 				}
@@ -98,7 +98,7 @@ func TestUntilReplicated(t *testing.T) {
 		})
 	}
 	broken := errors.New("no name node")
-	if err := untilReady(closeWait, hdfs.IsErrReplicating, func() error { return broken }); err != broken {
+	if err := newFS(nil, "").limits.untilReady(closeWait, hdfs.IsErrReplicating, func() error { return broken }); err != broken {
 		t.Errorf("another error: %v", err)
 	}
 }

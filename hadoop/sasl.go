@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -69,14 +68,7 @@ var rpcHeader = []byte{'h', 'r', 'p', 'c', 9, 0, 0xdf}
 // authenticate authenticates with a name node, and returns the connection for an hdfs client.
 func (t *token) authenticate(conn net.Conn) (net.Conn, error) {
 	c := &saslConn{Conn: conn, skip: len(rpcHeader)}
-	err := conn.SetDeadline(time.Now().Add(dialTimeout))
-	if err == nil {
-		err = c.handshake(t)
-	}
-	if err == nil {
-		err = conn.SetDeadline(time.Time{})
-	}
-	if err != nil {
+	if err := c.handshake(t); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("delegation token: %w", err)
 	}

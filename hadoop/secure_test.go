@@ -108,7 +108,7 @@ func TestIdentify(t *testing.T) {
 func TestSlowLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		noKDC := errors.New("no KDC answers")
-		d := &dialer{nodes: 2, connect: func(context.Context, string, string) (net.Conn, error) {
+		d := &dialer{limits: &newFS(nil, "").limits, nodes: 2, connect: func(context.Context, string, string) (net.Conn, error) {
 			time.Sleep(2*hdfsBackoff + time.Second)
 			return nil, noKDC
 		}}

@@ -143,6 +143,7 @@ func calibrateCluster(ctx context.Context, c *cli.Context, bar *progress.Line, r
 		return err
 	}
 	defer place.Close()
+	place.EndWith(ctx)
 	if err := freeFor(place.FS, place.Path); err != nil {
 		return err
 	}

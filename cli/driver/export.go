@@ -61,9 +61,10 @@ func (p *program) export(c *cli.Context) error {
 	if !ok {
 		return command.Usagef("--format %q: expected tsv, csv or jsonl", c.String("format"))
 	}
-	ctx, stop := command.Interruptible(c.Context)
-	defer stop()
-	return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
+	return datadir.WithTable(c, p.games, func(t *table.Table, place *filesys.Place) error {
+		ctx, stop := command.Interruptible(c.Context)
+		defer stop()
+		place.EndWith(ctx)
 		w, err := wantedOf(c, t)
 		if err != nil {
 			return err

@@ -264,6 +264,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
+	place.EndWith(ctx)
 	data, err := begin(ctx, place, g, mode, o.Codec, r)
 	if err != nil {
 		return err

@@ -55,6 +55,7 @@ func (p *program) resize(c *cli.Context) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
+	place.EndWith(ctx)
 	data, err := store.Create(place.FS, place.Path, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
 	if err != nil {
 		return err

@@ -65,9 +65,10 @@ func (p *program) verifyCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := command.Interruptible(c.Context)
-			defer stop()
 			err = datadir.WithTable(c, p.games, func(t *table.Table, place *filesys.Place) error {
+				ctx, stop := command.Interruptible(c.Context)
+				defer stop()
+				place.EndWith(ctx)
 				if rules {
 					return verifyRules(ctx, c, t, sample)
 				}

@@ -5,6 +5,7 @@
 package filesys
 
 import (
+	"context"
 	"strings"
 
 	"github.com/treereduce/treereduce/hadoop"
@@ -53,6 +54,13 @@ func Open(name string, further ...Opener) (*Place, error) {
 		return nil, err
 	}
 	return &Place{FS: dfs, Path: path, HDFS: dfs}, nil
+}
+
+// EndWith makes the calls of an HDFS end soon after ctx (see hadoop.FS.EndWith).
+func (p *Place) EndWith(ctx context.Context) {
+	if p.HDFS != nil {
+		p.HDFS.EndWith(ctx)
+	}
 }
 
 // Close closes the connection to an HDFS, if there is one.

@@ -1,0 +1,186 @@
+package hadoop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// callTimeout bounds how long a name node may be silent during a call, unless
+	// ipc.client.rpc-timeout.ms is set. It is Hadoop's default.
+	callTimeout = 2 * time.Minute
+	// socketTimeout bounds how long a data node may take to accept a connection, or to continue,
+	// unless dfs.client.socket-timeout is set. It is Hadoop's default.
+	socketTimeout = time.Minute
+	// interruptWait bounds both after an interrupt: a lock is still released, if the name node answers.
+	interruptWait = 2 * time.Second
+	// silentWait is how long a name node is not called after it was silent. It is shorter than
+	// failoverWait, so that a call that waits for an active name node tries it again.
+	silentWait = failoverWait / 2
+)
+
+// limits are the time limits of the connections of a file system.
+type limits struct {
+	call      atomic.Int64    // how long a name node may be silent, in ns
+	ctx       context.Context // ends at an interrupt
+	interrupt context.CancelFunc
+
+	mu     sync.Mutex
+	silent map[string]*silentError // by address
+}
+
+// A silentError is the error of a call that a name node did not answer in time.
+type silentError struct {
+	address string
+	wait    time.Duration
+	at      time.Time
+	cause   error // context.Canceled after an interrupt; else nil
+}
+
+func (e *silentError) Error() string {
+	return fmt.Sprintf("no answer from name node %s within %v", e.address, e.wait)
+}
+
+func (e *silentError) Unwrap() error { return e.cause }
+
+// isSilent reports whether an error means that a name node did not answer in time.
+func isSilent(err error) bool {
+	silent := new(silentError)
+	return errors.As(err, &silent)
+}
+
+// setCall sets how long a name node may be silent.
+func (l *limits) setCall(wait time.Duration) { l.call.Store(int64(wait)) }
+
+// within returns a limit, which is shorter after an interrupt.
+func (l *limits) within(wait time.Duration) time.Duration {
+	if l.ctx.Err() != nil {
+		return min(wait, interruptWait)
+	}
+	return wait
+}
+
+// sleep waits. It returns false at once after an interrupt.
+func (l *limits) sleep(wait time.Duration) bool {
+	select {
+	case <-l.ctx.Done():
+		return false
+	case <-time.After(wait):
+		return true
+	}
+}
+
+// noteSilent notes that a name node was silent, and returns the error.
+func (l *limits) noteSilent(address string) error {
+	e := &silentError{address, l.within(time.Duration(l.call.Load())), time.Now(), l.ctx.Err()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.silent[address] = e
+	return e
+}
+
+// wasSilent returns an error if a name node was silent less than silentWait ago, and whether all
+// nodes were.
+func (l *limits) wasSilent(address string, nodes int) (err error, all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for a, e := range l.silent {
+		if time.Since(e.at) > silentWait {
+			delete(l.silent, a)
+		}
+	}
+	if e := l.silent[address]; e != nil {
+		return e, len(l.silent) >= nodes
+	}
+	return nil, false
+}
+
+// dial connects to a node. An interrupt ends it.
+func (l *limits) dial(ctx context.Context, network, address string, wait time.Duration) (net.Conn, error) {
+	if l.ctx.Err() == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(l.ctx, cancel)()
+	}
+	return dialerOf(l.within(wait)).DialContext(ctx, network, address)
+}
+
+// limit returns the connection with a limit for each read and write.
+func (l *limits) limit(conn net.Conn, wait func() time.Duration) *limitedConn {
+	c := &limitedConn{Conn: conn, limits: l, wait: wait}
+	c.stop = context.AfterFunc(l.ctx, func() { conn.SetDeadline(time.Now().Add(interruptWait)) })
+	return c
+}
+
+// A limitedConn is a connection whose reads and writes have a time limit.
+type limitedConn struct {
+	net.Conn
+	limits *limits
+	wait   func() time.Duration
+	stop   func() bool
+}
+
+func (c *limitedConn) Read(b []byte) (int, error) {
+	if err := c.within(c.SetReadDeadline); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(b)
+	return n, c.interrupted(err)
+}
+
+func (c *limitedConn) Write(b []byte) (int, error) {
+	if err := c.within(c.SetWriteDeadline); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	return n, c.interrupted(err)
+}
+
+// interrupted returns the error, or context.Canceled if the limit was that after an interrupt.
+func (c *limitedConn) interrupted(err error) error {
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.limits.ctx.Err() != nil {
+		return c.limits.ctx.Err()
+	}
+	return err
+}
+
+func (c *limitedConn) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+// within sets a deadline, again if an interrupt came before the first one was set.
+func (c *limitedConn) within(set func(time.Time) error) error {
+	wait := c.wait()
+	err := set(time.Now().Add(wait))
+	if short := c.limits.within(wait); err == nil && short < wait {
+		err = set(time.Now().Add(short))
+	}
+	return err
+}
+
+// A nameConn is a connection to a name node. It is closed after a read that fails: a client would
+// take a late answer for that to its next call, and dials the next address only if it cannot write.
+type nameConn struct {
+	*limitedConn
+	address string
+}
+
+func (c *nameConn) Read(b []byte) (int, error) {
+	n, err := c.limitedConn.Read(b)
+	if err == nil {
+		return n, nil
+	}
+	c.Close()
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.Canceled) {
+		err = c.limits.noteSilent(c.address)
+	}
+	return n, err
+}

@@ -1,0 +1,202 @@
+//go:build hadoop
+
+package hadoop_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+)
+
+// TestHadoopStopped stops the daemons of HDFS by SIGSTOP: they accept connections and do not answer.
+func TestHadoopStopped(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	defer cancel()
+	c := clustertest.Up(ctx, t, minicluster.Config{
+		HA:      true,
+		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.NameNode2, minicluster.DataNode},
+	})
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	if out, err := c.Command(ctx, "fs", "-mkdir", "/stopped").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Run("data node", func(t *testing.T) { testStoppedDataNode(t, c) })
+	t.Run("limit", func(t *testing.T) { testStoppedLimit(ctx, t, c) })
+	t.Run("interrupt", func(t *testing.T) { testStoppedInterrupt(ctx, t, c) })
+	t.Run("second name node", func(t *testing.T) { testStoppedSecond(ctx, t, c) })
+}
+
+// stop stops a daemon, and returns a function that continues it.
+func stop(t *testing.T, c *minicluster.Cluster, d minicluster.Daemon) (proceed func()) {
+	t.Helper()
+	for _, s := range c.Status() {
+		if s.Daemon == d {
+			if err := syscall.Kill(s.PID, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			return func() { syscall.Kill(s.PID, syscall.SIGCONT) }
+		}
+	}
+	t.Fatalf("no %s", d)
+	return nil
+}
+
+// withProperty returns a directory with the configuration of the cluster and one more property.
+func withProperty(t *testing.T, c *minicluster.Cluster, name, value string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, file := range []string{"core-site.xml", "hdfs-site.xml"} {
+		b, err := os.ReadFile(filepath.Join(c.ConfDir(), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := fmt.Sprintf("<property><name>%s</name><value>%s</value></property></configuration>", name, value)
+		if err := os.WriteFile(filepath.Join(dir, file), bytes.Replace(b, []byte("</configuration>"), []byte(more), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// testStoppedDataNode reads a file from a data node that stops, within its limit and until an interrupt.
+func testStoppedDataNode(t *testing.T, c *minicluster.Cluster) {
+	for _, test := range []struct {
+		limit string
+		want  error
+	}{{"1000", os.ErrDeadlineExceeded}, {"3600000", context.Canceled}} {
+		t.Setenv("HADOOP_CONF_DIR", withProperty(t, c, "dfs.client.socket-timeout", test.limit))
+		f := dial(t, c)
+		ctx, interrupt := context.WithCancel(t.Context())
+		f.EndWith(ctx)
+		const size = 4 << 20
+		write(t, f, "/stopped/file", string(make([]byte, size)))
+		r, err := f.Open("/stopped/file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		proceed := stop(t, c, minicluster.DataNode)
+		if test.want == context.Canceled {
+			time.AfterFunc(time.Second, interrupt)
+		}
+		n, err := io.Copy(io.Discard, r)
+		proceed()
+		if damage := new(store.DamageError); !errors.Is(err, test.want) || errors.As(err, &damage) || n == size {
+			t.Errorf("limit %s ms: read %d bytes of %d: %v, want %v", test.limit, n, size, err, test.want)
+		}
+		r.Close()
+		interrupt()
+	}
+}
+
+// solving starts a driver that solves a board in a directory of the cluster, and waits for its first
+// files.
+func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fileSystem, dir string) (cmd *exec.Cmd, said *bytes.Buffer) {
+	t.Helper()
+	f := dial(t, c)
+	said = new(bytes.Buffer)
+	cmd = exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)...)
+	cmd.Env = append(c.Env(), "HADOOP_CONF_DIR="+conf)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := f.Stat(dir + "/data_first5"); err == nil {
+			return cmd, said
+		}
+		if ctx.Err() != nil {
+			t.Fatal(ctx.Err())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// testStoppedLimit stops the only name node that a driver knows. The driver names it.
+func testStoppedLimit(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
+	cmd, said := solving(ctx, t, c, withProperty(t, c, "ipc.client.rpc-timeout.ms", "3000"), "hdfs://"+c.NameNode(), "/stopped/limit")
+	defer stop(t, c, minicluster.NameNode)()
+	begun := time.Now()
+	err := cmd.Wait()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), "no answer from name node "+c.NameNode()+" within 3s\n") {
+		t.Errorf("%v: %s", err, said)
+	}
+	t.Logf("ended after %.1f s: %s", time.Since(begun).Seconds(), said)
+	out, err := driverOn(ctx, c, "stats --data hdfs://"+c.NameNode()+"/stopped/limit")
+	if err == nil || !strings.Contains(out, "no answer from name node "+c.NameNode()+" within 20s\n") {
+		t.Errorf("a new driver: %v: %s", err, out)
+	}
+}
+
+// driverOn runs a driver.
+func driverOn(ctx context.Context, c *minicluster.Cluster, args string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
+	cmd.Env = c.Env()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// testStoppedInterrupt interrupts a driver that waits for a name node. The limit is Hadoop's.
+func testStoppedInterrupt(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
+	cmd, said := solving(ctx, t, c, c.ConfDir(), "hdfs://"+c.NameNode(), "/stopped/interrupt")
+	defer stop(t, c, minicluster.NameNode)()
+	time.Sleep(time.Second) // so that it waits
+	begun := time.Now()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	took := time.Since(begun)
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(said.String(), "stopped; --resume continues") || took > time.Minute {
+		t.Errorf("after %v: %v: %s", took, err, said)
+	}
+	t.Logf("ended after %.1f s: %s", took.Seconds(), said)
+}
+
+// testStoppedSecond stops the active name node, and makes the other one active. Open locks are kept,
+// and a driver solves a board.
+func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
+	conf := withProperty(t, c, "ipc.client.rpc-timeout.ms", "3000")
+	t.Setenv("HADOOP_CONF_DIR", conf)
+	f := dial(t, c)
+	lock, err := f.Lock("/stopped/_lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proceed := stop(t, c, minicluster.NameNode)
+	defer func() {
+		c.Kill(minicluster.NameNode) // both would be active
+		proceed()
+	}()
+	if out, err := c.Command(ctx, "haadmin", "-transitionToActive", "--forceactive", "nn2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	begun := time.Now()
+	if _, err := f.Stat("/stopped"); err != nil {
+		t.Error(err)
+	}
+	t.Logf("the second name node answered after %.1f s", time.Since(begun).Seconds())
+	other := dial(t, c) // the first name node is the first of its addresses
+	if _, err := other.Lock("/stopped/_lock"); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a second lock: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
+	}
+	out, err := driverOn(ctx, c, "solve connectn --width 4 --height 4 --connect 3 --data hdfs:///stopped/second")
+	if err != nil || !strings.Contains(out, "wins in") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

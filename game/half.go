@@ -100,12 +100,11 @@ func (h *Half) Keep(b *block.Block) {
 }
 
 // LowImages are the mirror images of a list of low parts: what each adds to the range and to the low
-// part of the image of its position. There are few different parts of at least one kind.
+// part of the image of its position.
 type LowImages struct {
 	Ranges []uint64 // different parts of ranges
-	Lows   []uint32 // different parts of low parts
 	Range  []uint32 // by slot, the index in Ranges
-	Low    []uint16 // by slot, the index in Lows; nil if there is only one
+	Low    []uint32 // by slot, the part of the low part; nil if all are 0
 }
 
 // LowImages returns the images of a list that Low returned. The caller must not modify them.
@@ -113,26 +112,21 @@ func (h *Half) LowImages(low []uint32) *LowImages {
 	if found, ok := h.images.Load(&low[0]); ok {
 		return found.(*LowImages)
 	}
-	m := &LowImages{Range: make([]uint32, len(low)), Low: make([]uint16, len(low))}
-	ranges, lows := make(map[uint64]uint32), make(map[uint32]uint16)
+	m := &LowImages{Range: make([]uint32, len(low)), Low: make([]uint32, len(low))}
+	ranges, none := make(map[uint64]uint32), true
 	for slot, l := range low {
 		image := h.Mirror(Position(l))
-		rng, part := image>>h.LowBits(), uint32(image&(1<<h.LowBits()-1))
+		rng, part := image>>h.LowBits(), uint32(image&(1<<h.LowBits()-1)) // LowBits is at most 31
 		r, ok := ranges[rng]
 		if !ok {
-			r = uint32(len(m.Ranges))
+			r = uint32(len(m.Ranges)) // at most len(low)
 			ranges[rng] = r
 			m.Ranges = append(m.Ranges, rng)
 		}
-		p, ok := lows[part]
-		if !ok {
-			p = uint16(len(m.Lows))
-			lows[part] = p
-			m.Lows = append(m.Lows, part)
-		}
-		m.Range[slot], m.Low[slot] = r, p
+		m.Range[slot], m.Low[slot] = r, part
+		none = none && part == 0
 	}
-	if len(m.Lows) == 1 {
+	if none {
 		m.Low = nil
 	}
 	first, _ := h.images.LoadOrStore(&low[0], m)

@@ -28,22 +28,22 @@ func (t *transposed) add(s *sorter, of *class) {
 	slices.SortFunc(of.rows, func(a, b blockRow) int { return cmp.Compare(a.low, b.low) }) // so that slots ascend in each column
 	tiles, slots := make([][64]uint64, (len(of.rows)+63)/64), make([]int, len(of.rows))
 	words := block.Words(len(of.images.Range))
-	last := -1 // the index in Lows that slots belongs to
+	last := int64(-1) // the part of the low parts of images that slots belongs to
 	for w := range words {
 		for taken := of.load(tiles, w); taken != 0; taken &= taken - 1 {
 			k := bits.TrailingZeros64(taken)
 			slot := w<<6 + k
 			rng := of.high | of.images.Ranges[of.images.Range[slot]]
 			there := block.Words(len(s.g.Halved.Low(s.tier, rng))) // after that, Slot can be called
-			which := 0
+			low := uint32(0)
 			if of.images.Low != nil {
-				which = int(of.images.Low[slot])
+				low = of.images.Low[slot]
 			}
-			if which != last {
+			if int64(low) != last {
 				for i, row := range of.rows {
-					slots[i] = s.g.Slot(row.low | of.images.Lows[which])
+					slots[i] = s.g.Slot(row.low | low)
 				}
-				last = which
+				last = int64(low)
 			}
 			val := 8*words + slot
 			if s.kind == Reached {

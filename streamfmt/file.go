@@ -260,7 +260,10 @@ func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
 // need only its checksums.
 func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 	magic := make([]byte, min(size, int64(len(rangeMagic))))
-	if _, err := r.ReadAt(magic, 0); err == nil && string(magic) == rangeMagic {
+	if _, err := r.ReadAt(magic, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if string(magic) == rangeMagic {
 		return OpenRangeFile(r, size, name)
 	}
 	return OpenFile(r, size, name)

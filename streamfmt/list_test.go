@@ -155,6 +155,9 @@ func TestListFileDamage(t *testing.T) {
 	if _, err := streamfmt.OpenListFile(iotestReader{}, 1000, "x.lists"); !errors.Is(err, errBroken) {
 		t.Errorf("an error below: %v", err)
 	}
+	if _, err := streamfmt.OpenAny(new(brokenOnce), 1000, "x.blocks"); !errors.Is(err, errBroken) {
+		t.Errorf("an error of the first read of a block file: %v", err)
+	}
 }
 
 var errBroken = errors.New("broken")
@@ -164,6 +167,17 @@ type iotestReader struct{}
 func (iotestReader) ReadAt([]byte, int64) (int, error) { return 0, errBroken }
 
 var _ io.ReaderAt = iotestReader{}
+
+// brokenOnce is a reader that can be read when it is tried again.
+type brokenOnce bool
+
+func (b *brokenOnce) ReadAt(p []byte, _ int64) (int, error) {
+	if !*b {
+		*b = true
+		return 0, errBroken
+	}
+	return len(p), nil
+}
 
 func FuzzListFile(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 4))

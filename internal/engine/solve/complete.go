@@ -60,6 +60,9 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, r.data.Game, seal.Game)
 	}
 	complete, err := r.complete(ctx, table.Dir)
+	if err == nil && complete {
+		err = r.removeTemporary(table.Dir)
+	}
 	if err != nil || complete {
 		return complete, err
 	}
@@ -73,6 +76,17 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return false, r.data.Remove(path.Join(table.Dir, store.Success))
 	}
 	return false, r.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, TiersSeal))
+}
+
+// removeTemporary deletes what drivers that were killed have left in a directory.
+func (r *run) removeTemporary(name string) error {
+	entries, err := r.data.FS.ReadDir(r.data.Dir(name))
+	for _, e := range entries {
+		if store.IsTemporary(e.Name()) {
+			err = errors.Join(err, r.data.FS.RemoveAll(path.Join(r.data.Dir(name), e.Name())))
+		}
+	}
+	return err
 }
 
 // canKeepDir returns an error if a directory that earlier runs have needed is missing or lacks

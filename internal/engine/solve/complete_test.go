@@ -219,6 +219,23 @@ func TestTableUnsealedFirst(t *testing.T) {
 	}
 }
 
+// TestTemporaryInTable checks that a resumed run deletes what a killed driver has left in a complete
+// table: a new seal of its tiers that was not renamed.
+func TestTemporaryInTable(t *testing.T) {
+	g := rules(t, 2, 2, 2)
+	dir, _ := solved(t, g, nil)
+	left := filepath.Join(dir, table.Dir, "_attempt-"+solve.TiersSeal+"-0123456789")
+	if err := os.WriteFile(left, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
 // TestNoStart checks that a table without the initial position is an error, not a result.
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))

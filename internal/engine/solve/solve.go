@@ -179,9 +179,7 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	stop := r.journal.beat()
 	err := r.solve(ctx)
 	stop()
-	if lost := data.CheckOwner(); err != nil && errors.Is(lost, store.ErrTakenOver) {
-		err = lost // err may only be a consequence: files that were about to be read may have been deleted
-	}
+	err = cause(data, err)
 	r.result.Wall = time.Since(r.begun)
 	state := Solved
 	switch {
@@ -190,7 +188,16 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	case err != nil:
 		state = Failed
 	}
-	return r.result, r.journal.end(state, err)
+	return r.result, cause(data, r.journal.end(state, err))
+}
+
+// cause returns store.ErrTakenOver in place of an error if another driver has taken over: err may
+// only be a consequence, because that driver has deleted a file that was about to be read.
+func cause(data *store.Data, err error) error {
+	if err != nil && errors.Is(data.CheckOwner(), store.ErrTakenOver) {
+		return store.ErrTakenOver
+	}
+	return err
 }
 
 // Check returns an error if the game cannot be solved on any machine.
@@ -249,6 +256,9 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := m.solve(ctx); err != nil {
 		return err
 	}
+	if err := r.data.RemoveKept(""); err != nil { // if no job has run
+		return err
+	}
 	if r.KeepAll {
 		if err := r.syncKept(); err != nil {
 			return err
@@ -267,6 +277,9 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 		return err
 	}
 	stats, err := r.runJob(ctx, job, weight)
+	if err == nil && job.Adopted {
+		job.Output, err = r.data.Adopt(job.Output, job.Name)
+	}
 	if err == nil {
 		err = finish(stats)
 	}
@@ -338,7 +351,9 @@ func (r *run) attempt(job *runner.Job) (err error) {
 		}
 		if len(kept) > 0 {
 			job.Output, job.Adopted = kept[0], true
-			return nil
+		}
+		if err := r.data.RemoveKept(job.Output); err != nil || job.Adopted {
+			return err
 		}
 	}
 	job.Output, err = r.data.Attempt(job.Name)

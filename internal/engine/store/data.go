@@ -94,6 +94,7 @@ type Data struct {
 	Resumed bool              // whether an earlier run created it
 
 	isArtifact func(name string) bool
+	kept       []string // the attempts for which keep returned true
 
 	lock  io.Closer
 	syncs *syncer // the same as FS
@@ -130,6 +131,9 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
+		if err != nil && errors.Is(d.CheckOwner(), ErrTakenOver) {
+			err = ErrTakenOver // the other driver has deleted what this one was about to use
+		}
 		if err != nil {
 			d.Close()
 		}
@@ -171,7 +175,10 @@ func (d *Data) takeOver() error {
 		switch {
 		case strings.HasPrefix(e.Name(), driverPrefix) && dir != own:
 			moved := filepath.Join(own, e.Name())
-			if err = d.FS.Rename(dir, moved); err == nil {
+			err = d.FS.Rename(dir, moved)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil // that driver has ended
+			} else if err == nil {
 				err = d.clearOwn(moved)
 			}
 		case strings.HasPrefix(e.Name(), removedPrefix):
@@ -311,6 +318,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		}
 		switch {
 		case kept:
+			d.kept = append(d.kept, d.attemptOf(e.Name()))
 		case attempt:
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
 		case all && d.isArtifact(e.Name()):
@@ -413,6 +421,32 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 		}
 	}
 	return d.RemoveAttempt(attempt)
+}
+
+// Adopt gives an attempt that an earlier driver began, and that is complete now, a new name, which it
+// returns: that driver may still write to the old one. It deletes the files next to the attempt that
+// belong to it.
+func (d *Data) Adopt(attempt, name string) (dir string, err error) {
+	dir = d.unique(attemptPrefix, name)
+	if err := d.FS.Rename(attempt, dir); err != nil {
+		return attempt, err
+	}
+	return dir, d.RemoveAttempt(attempt)
+}
+
+// RemoveKept deletes the attempts of earlier runs that Create has kept, except one: their jobs,
+// which may still be running, are not needed.
+func (d *Data) RemoveKept(except string) error {
+	for _, attempt := range d.kept {
+		if attempt == except {
+			continue
+		}
+		if err := d.RemoveAttempt(attempt); err != nil {
+			return err
+		}
+	}
+	d.kept = nil
+	return nil
 }
 
 // RemoveAttempt deletes an attempt, and the files next to it that belong to it.

@@ -231,7 +231,20 @@ func TestKeep(t *testing.T) {
 	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{running}) {
 		t.Errorf("attempts: %q, %v, want %s", got, err, running)
 	}
-	if err := data.Commit(running, "data_first1", good); err != nil {
+	if err := data.RemoveKept(running); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := data.Attempts("data_first2"); err != nil || len(got) > 0 {
+		t.Errorf("attempts that are not needed: %q, %v", got, err)
+	}
+	adopted, err := data.Adopt(running, "data_first1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{adopted}) || adopted == running {
+		t.Errorf("attempts: %q, %v, want %s", got, err, adopted)
+	}
+	if err := data.Commit(adopted, "data_first1", good); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil {

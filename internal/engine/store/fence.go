@@ -20,8 +20,8 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 // checked before the take-over may be made after it.
 //
 //   - Data.Remove renames into own: after a take-over the file system refuses it.
-//   - Data.Commit renames an attempt, which the new driver has deleted or adopted. If it has
-//     adopted it, the same records of the same job are committed.
+//   - Data.Commit renames an attempt, which the new driver has deleted, or renames when it adopts
+//     it. If Commit is first, the same records of the same job are committed.
 //   - A file within a directory may be deleted that the previous run no longer needed.
 //   - A small file may be replaced by an older version: a manifest, a journal, or a seal of
 //     the tiers in the table. Each is replaced again when it next changes.

@@ -104,6 +104,50 @@ func TestTakenOverLate(t *testing.T) {
 	}
 }
 
+// TestOtherEnds lets the previous driver end while the next one takes over, after it was listed.
+func TestOtherEnds(t *testing.T) {
+	path := t.TempDir()
+	first, err := store.Create(leased{}, path, spec, store.Fresh, artifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	second, err := store.Create(&pausing{pause: func() {
+		if !ended {
+			ended = true
+			first.Close()
+		}
+	}}, path, spec, store.Resume, artifact, nil)
+	if err != nil || !ended {
+		t.Fatalf("ended %v: %v", ended, err)
+	}
+	second.Close()
+	if got := names(t, path); got != "" {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// TestTakenOverCreate takes over a directory while a driver creates its manifest, which the second
+// driver deletes.
+func TestTakenOverCreate(t *testing.T) {
+	path := t.TempDir()
+	var second *store.Data
+	fsys := &pausingSync{}
+	fsys.pause = func() {
+		fsys.pause = nil
+		var err error
+		if second, err = store.Create(leased{}, path, spec, store.Fresh, artifact, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil); !errors.Is(err, store.ErrTakenOver) {
+		t.Errorf("got %v", err)
+	}
+	if err := second.CheckOwner(); err != nil {
+		t.Error(err)
+	}
+}
+
 // pausing is a leased file system that calls pause before it renames.
 type pausing struct {
 	leased
@@ -230,4 +274,14 @@ func (d *dying) RemoveAll(name string) error {
 
 func (d *dying) MkdirAll(name string) error {
 	return d.die(func() error { return d.Local.MkdirAll(name) })
+}
+
+// pausingSync calls pause before it syncs, too.
+type pausingSync struct{ pausing }
+
+func (p *pausingSync) Sync(name string) error {
+	if p.pause != nil {
+		p.pause()
+	}
+	return p.pausing.Sync(name)
 }

@@ -68,6 +68,7 @@ type FS struct {
 	name     string
 	traffic  traffic
 	limits   limits
+	umask    fs.FileMode
 
 	mu   sync.Mutex
 	idle []*nameClient
@@ -125,6 +126,9 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	f := newFS(properties, name)
 	f.options.Addresses = addresses
 	var err error
+	if f.umask, err = parseUmask(properties); err != nil {
+		return nil, err
+	}
 	if secure(properties) {
 		f.identity, f.options.User, err = identify(name, addresses)
 	} else {
@@ -323,9 +327,9 @@ func (f *FS) RemoveAll(name string) error {
 	return f.do(func(client *nameClient) error { return client.RemoveAll(name) })
 }
 
-// MkdirAll creates a directory and its parents.
+// MkdirAll creates a directory and its parents, with the modes that the umask allows.
 func (f *FS) MkdirAll(name string) error {
-	return f.do(func(client *nameClient) error { return client.MkdirAll(name, 0o777) })
+	return f.do(func(client *nameClient) error { return client.MkdirAll(name, 0o777&^f.umask) })
 }
 
 // Sync does nothing, because files in HDFS are durable when they are closed. To close a file,
@@ -340,19 +344,12 @@ func (f *FS) Sync(string) error { return nil }
 // writing: a process that has just died still has the lease of its file.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
 	w, err := f.write(name, func(client *nameClient) (*hdfs.FileWriter, error) {
-		defaults, err := client.ServerDefaults()
-		if err != nil {
-			return nil, err
-		}
-		create := func() (*hdfs.FileWriter, error) {
-			return client.CreateFile(name, defaults.Replication, defaults.BlockSize, 0o644)
-		}
-		w, err := create()
+		w, err := f.create(client, name)
 		if errors.Is(err, fs.ErrExist) || leased(err) {
 			if err := client.Remove(name); err != nil {
 				return nil, err
 			}
-			return create()
+			return f.create(client, name)
 		}
 		return w, err
 	})
@@ -360,6 +357,15 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// create creates a file that does not exist, with the mode that the umask allows.
+func (f *FS) create(client *nameClient, name string) (*hdfs.FileWriter, error) {
+	defaults, err := client.ServerDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return client.CreateFile(name, defaults.Replication, defaults.BlockSize, 0o666&^f.umask)
 }
 
 // write opens a file for writing with open, and returns it. It keeps the client until the file
@@ -493,7 +499,7 @@ func (l *limits) untilReady(most time.Duration, notReady func(error) bool, close
 // one client. The lease of a client that has died ends after a minute.
 func (f *FS) Lock(name string) (io.Closer, error) {
 	w, err := f.write(name, func(client *nameClient) (*hdfs.FileWriter, error) {
-		w, err := client.Create(name)
+		w, err := f.create(client, name)
 		if errors.Is(err, fs.ErrExist) {
 			return client.Append(name) // fails unless we have the lease
 		}

@@ -39,6 +39,8 @@ func TestHadoop(t *testing.T) {
 	t.Run("lease of another", func(t *testing.T) { testLeaseOfAnother(t, c) })
 	t.Run("connection", func(t *testing.T) { testConnection(t, c) })
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
+	t.Run("umask", func(t *testing.T) { testUmask(t, c) })
+	t.Run("other user", func(t *testing.T) { testOtherUser(ctx, t, c) })
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
 	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
@@ -391,6 +393,132 @@ func testPermission(t *testing.T, c *minicluster.Cluster) {
 	}
 	if _, err := f.Stat("/permission/file"); err != nil {
 		t.Error(err)
+	}
+}
+
+// testUmask checks the modes of new directories and files against those that Hadoop's own command makes.
+func testUmask(t *testing.T, c *minicluster.Cluster) {
+	for _, mask := range []string{"", "u=rwx,g=rwx,o="} {
+		conf, args := c.ConfDir(), []string{"fs"}
+		if mask != "" {
+			conf, args = withProperty(t, c, "fs.permissions.umask-mode", mask), append(args, "-D", "fs.permissions.umask-mode="+mask)
+		}
+		t.Setenv("HADOOP_CONF_DIR", conf)
+		f := dial(t, c)
+		t.Cleanup(func() { f.RemoveAll("/umask") })
+		if err := f.MkdirAll("/umask/ours/deep"); err != nil {
+			t.Fatal(err)
+		}
+		write(t, f, "/umask/ours/deep/file", "x")
+		lock, err := f.Lock("/umask/ours/deep/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock.Close()
+		run(t, c, append(args, "-mkdir", "-p", "/umask/theirs/deep")...)
+		run(t, c, append(args, "-touchz", "/umask/theirs/deep/file", "/umask/theirs/deep/lock")...)
+		for _, name := range []string{"", "/deep", "/deep/file", "/deep/lock"} {
+			ours, err := f.Stat("/umask/ours" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs, err := f.Stat("/umask/theirs" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ours.Mode() != theirs.Mode() {
+				t.Errorf("umask %q, %s: %v, want %v", mask, name, ours.Mode(), theirs.Mode())
+			}
+		}
+		if err := f.RemoveAll("/umask"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// testOtherUser runs a job, and checks that another user can neither replace the programs of jobs nor move
+// or add files, and that a program that another user has planted in a directory that was open is refused.
+func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
+	const dir = "/otheruser"
+	f := dial(t, c)
+	f.RemoveAll(dir)
+	t.Cleanup(func() { f.RemoveAll(dir) })
+	driver := func(args string) (string, error) {
+		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0 --data "+c.DefaultFS()+dir+" "+args)...)
+		cmd.Env = c.Env()
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := driver("--until-tier 1 --streaming-jar " + c.StreamingJar()); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	programs, err := f.ReadDir(dir + "/_bin")
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("%v, %v", programs, err)
+	}
+	program := dir + "/_bin/" + programs[0].Name()
+	planted := filepath.Join(t.TempDir(), "planted")
+	if err := os.WriteFile(planted, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := func(args ...string) error {
+		cmd := c.Command(ctx, append([]string{"fs"}, args...)...)
+		cmd.Env = append(cmd.Env, "HADOOP_USER_NAME=mallory")
+		out, err := cmd.CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "Permission denied") {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+		return err
+	}
+	before, err := store.ReadFile(f, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HADOOP_USER_NAME", "mallory")
+	mallory := dial(t, c)
+	t.Setenv("HADOOP_USER_NAME", "")
+	for what, err := range map[string]error{
+		"move the programs":  mallory.Rename(dir+"/_bin", dir+"/_old"),
+		"move a program":     mallory.Rename(program, dir+"/_bin/old"),
+		"delete a program":   mallory.RemoveAll(program),
+		"replace a program":  store.WriteFile(mallory, program, []byte("x")),
+		"add a program":      store.WriteFile(mallory, dir+"/_bin/new", nil),
+		"move a directory":   mallory.Rename(dir+"/data_first1", dir+"/old"),
+		"create a directory": mallory.MkdirAll(dir + "/table"),
+	} {
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("another user: %s: %v, want %v", what, err, fs.ErrPermission)
+		}
+	}
+	if other("-put", planted, dir+"/data_first1/new") == nil {
+		t.Error("another user could put a file into a directory")
+	}
+	if after, err := store.ReadFile(f, program); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the program has changed: %v", err)
+	}
+
+	// The directory is open, as earlier versions made it.
+	run(t, c, "fs", "-chmod", "777", dir, dir+"/_bin")
+	for _, args := range [][]string{{"-rm", program}, {"-put", planted, program}} {
+		if err := other(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(want string) {
+		t.Helper()
+		if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err == nil || !strings.Contains(out, want) {
+			t.Errorf("%v: %s\nwant %s", err, out, want)
+		}
+	}
+	refused("other users can write to ")
+	run(t, c, "fs", "-chmod", "-R", "go-w", dir) // as the error advises
+	refused(program + " belongs to mallory, not to ")
+	run(t, c, "fs", "-rm", program)
+	write(t, f, program, "another program")
+	refused(program + " is not the program that this driver has uploaded (-rw-r--r--, 15 bytes): hadoop fs -rm " + c.DefaultFS() + program)
+	run(t, c, "fs", "-rm", program)
+	if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

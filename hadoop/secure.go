@@ -37,7 +37,7 @@ var notInName = regexp.MustCompile(`[^A-Za-z0-9]`)
 // jobProperties returns the properties, replaced by those of this task's job, which are in its
 // environment. The node on which a task runs need not have a configuration.
 func jobProperties(properties hadoopconf.HadoopConf) hadoopconf.HadoopConf {
-	for _, name := range []string{authentication, protection, encryption, "dfs.client.use.datanode.hostname"} {
+	for _, name := range []string{authentication, protection, encryption, "dfs.client.use.datanode.hostname", umaskMode} {
 		if value, found := os.LookupEnv(notInName.ReplaceAllString(name, "_")); found {
 			if properties == nil {
 				properties = make(hadoopconf.HadoopConf)

@@ -311,6 +311,11 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	if err != nil {
 		return nil, err
 	}
+	if place.HDFS != nil {
+		if err := place.HDFS.CheckClosed(place.Path); err != nil {
+			return nil, err
+		}
+	}
 	data, err := store.Create(place.FS, place.Path, g.Spec(), mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) })
 	switch {
 	case err != nil && ctx.Err() != nil:

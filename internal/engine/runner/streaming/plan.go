@@ -374,11 +374,7 @@ func (r *Runner) upload(binary, data string) (string, error) {
 		return "", err
 	}
 	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
-	_, err = r.FS.Stat(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = r.put(at, content)
-	}
-	if err != nil {
+	if err := r.FS.PutProgram(at, content); err != nil {
 		return "", err
 	}
 	if r.binaries == nil {
@@ -386,15 +382,4 @@ func (r *Runner) upload(binary, data string) (string, error) {
 	}
 	r.binaries[binary] = at
 	return at, nil
-}
-
-// put writes a file atomically.
-func (r *Runner) put(name string, content []byte) error {
-	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
-		return err
-	}
-	if err := store.WriteFile(r.FS, name+".new", content); err != nil {
-		return err
-	}
-	return r.FS.Rename(name+".new", name)
 }

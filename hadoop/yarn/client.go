@@ -63,6 +63,7 @@ type Client struct {
 func New(conf map[string]string, user string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	transport.Proxy = nil // as in Hadoop's client: http_proxy is not for the services of a cluster
 	return &Client{
 		addresses: findAddresses(conf),
 		user:      user,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -104,6 +105,32 @@ func missing(text string) func(http.ResponseWriter, *http.Request) bool {
 			return true
 		}
 		return false
+	}
+}
+
+// TestNoProxy sends a request in a process whose environment names a proxy. The proxy must not get it.
+func TestNoProxy(t *testing.T) {
+	if os.Getenv("TREEREDUCE_TEST_PROXIED") != "" {
+		c := New(map[string]string{"yarn.resourcemanager.webapp.address": "cluster.invalid:8088"}, "someone")
+		if _, err := c.Metrics(t.Context()); err == nil {
+			t.Error("a host that does not exist has answered")
+		}
+		return
+	}
+	var requests atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	defer proxy.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestNoProxy$")
+	cmd.Env = append(os.Environ(), "TREEREDUCE_TEST_PROXIED=1", "http_proxy="+proxy.URL, "HTTP_PROXY="+proxy.URL, "no_proxy=", "NO_PROXY=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if n := requests.Load(); n != 0 {
+		t.Errorf("the proxy got %d requests", n)
 	}
 }
 

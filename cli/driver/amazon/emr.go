@@ -139,8 +139,11 @@ func emrUp(c *cli.Context) error {
 	if ctx.Err() != nil {
 		return command.ErrInterrupted
 	}
-	cluster, err := e.make(context.WithoutCancel(ctx), spec)
-	if err != nil {
+	var cluster *emr.Cluster
+	if err := e.untilAnswered(ctx, func(ctx context.Context) (err error) {
+		cluster, err = e.make(ctx, spec)
+		return err
+	}); err != nil {
 		return err
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.notify(s.String()) })

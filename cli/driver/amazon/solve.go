@@ -38,14 +38,19 @@ const logPatience = 12 * time.Minute
 // cancelPatience is how long a canceled step may take to stop cleanly.
 const cancelPatience = 2 * time.Minute
 
+// answerTime is how long the answer to a request that creates a cluster or a step is waited for
+// after Ctrl-C, to know what was created.
+const answerTime = 10 * time.Second
+
 // An emrCommand is the common part of the commands that use Amazon EMR.
 type emrCommand struct {
-	c       *cli.Context
-	place   bucketPlace
-	conf    sdk.Config
-	service *emr.Service
-	fs      *s3.FS // the bucket; its context is not canceled by an interrupt, so that cleanup still works
-	bar     *progress.Line
+	c          *cli.Context
+	place      bucketPlace
+	conf       sdk.Config
+	service    *emr.Service
+	answerTime time.Duration
+	fs         *s3.FS // the bucket
+	bar        *progress.Line
 }
 
 // newEMRCommand reads the account flags.
@@ -57,7 +62,7 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	if err != nil {
 		return nil, err
 	}
-	e := &emrCommand{c: c, place: place, conf: conf, bar: progress.NewBar(c)}
+	e := &emrCommand{c: c, place: place, conf: conf, answerTime: answerTime, bar: progress.NewBar(c)}
 	e.service = emr.New(conf, emr.Options{Poll: c.Duration("poll"), News: e.notify})
 	return e, nil
 }
@@ -67,9 +72,29 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	if ctx.Err() != nil {
 		return command.ErrInterrupted
 	}
-	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
+	e.fs, err = s3.New(ctx, e.conf, e.place.bucket)
 	if errors.Is(err, s3.ErrNoBucket) {
 		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s creates it)", err, e.place)
+	}
+	return err
+}
+
+// untilAnswered sends requests that create something that costs money. Their context ends
+// answerTime after ctx.
+func (e *emrCommand) untilAnswered(ctx context.Context, create func(context.Context) error) error {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		e.notify(fmt.Sprintf("stopped: waiting up to %v for the answer of Amazon EMR, to know what was created", e.answerTime))
+		select {
+		case <-longer.Done():
+		case <-time.After(e.answerTime):
+			cancel()
+		}
+	})()
+	err := create(longer)
+	if err != nil && longer.Err() != nil {
+		return fmt.Errorf("%w; %w", command.ErrInterrupted, err)
 	}
 	return err
 }
@@ -130,36 +155,40 @@ func solveOnEMR(s *driver.Solve) error {
 	ctx, stop := command.Interruptible(r.c.Context)
 	defer stop()
 	if r.emrCommand, err = newEMRCommand(ctx, r.c, r.place); err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
-	if err := r.openBucket(ctx); err != nil {
-		return err
-	}
-	cluster, step, err := r.atWork(ctx, s.Mode)
+	cluster, step, err := r.join(ctx)
 	if err != nil {
-		return err
-	}
-	if err := r.mayBegin(s.Mode, step != ""); err != nil {
-		return err
-	}
-	if step == "" {
-		if err := r.mayWrite(ctx); err != nil {
-			return r.interrupted(ctx, err)
-		}
-		if s.Mode == store.Resume {
-			if err := s.Continue(r.fs, r.data); err != nil {
-				return err
-			}
-			if err := r.checkOptions(); err != nil {
-				return err
-			}
-		}
-		r.printRegions()
-		if cluster, step, err = r.begin(ctx); err != nil {
-			return r.interrupted(ctx, err)
-		}
+		return interrupted(ctx, err)
 	}
 	return r.finish(ctx, cluster, step)
+}
+
+// join returns the step of the run and its cluster: one that is active, or one that it starts.
+func (r *emrSolve) join(ctx context.Context) (cluster *emr.Cluster, step string, err error) {
+	if err := r.openBucket(ctx); err != nil {
+		return nil, "", err
+	}
+	mode := r.run.Mode
+	if cluster, step, err = r.atWork(ctx, mode); err != nil {
+		return nil, "", err
+	}
+	if err := r.mayBegin(mode, step != ""); err != nil || step != "" {
+		return cluster, step, err
+	}
+	if err := r.mayWrite(ctx); err != nil {
+		return nil, "", err
+	}
+	if mode == store.Resume {
+		if err := r.run.Continue(r.fs, r.data); err != nil {
+			return nil, "", err
+		}
+		if err := r.checkOptions(); err != nil {
+			return nil, "", err
+		}
+	}
+	r.printRegions()
+	return r.begin(ctx)
 }
 
 // newEMRSolve reads the flags of a run.
@@ -387,7 +416,11 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if cluster != nil {
-		step, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
+		step := ""
+		err := r.untilAnswered(ctx, func(ctx context.Context) (err error) {
+			step, err = cluster.Add(ctx, r.step(programs, at, estimate.stepLimit(), false))
+			return err
+		})
 		if err != nil {
 			return nil, "", err
 		}
@@ -403,32 +436,35 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	return r.start(ctx)
 }
 
-// start creates the cluster with its step, and prints its id immediately. It ignores Ctrl-C
-// until then: the user must know of every cluster that exists.
-func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
+// start creates the cluster with its step, and prints its id immediately. After Ctrl-C it waits for
+// the answer for a while: the user should know of every cluster that exists.
+func (r *emrSolve) start(ctx context.Context) (cluster *emr.Cluster, step string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	cluster, err := r.make(context.WithoutCancel(ctx), r.spec)
-	if err != nil {
-		return nil, "", err
-	}
-	steps, err := cluster.Steps(context.WithoutCancel(ctx))
-	if err == nil && len(steps) == 0 {
-		err = errors.New("it has no step")
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("cluster %s was created, and will terminate (driver-aws emr down --cluster-id %s terminates it now): %w", cluster.ID, cluster.ID, err)
-	}
-	return cluster, steps[len(steps)-1].ID, nil
+	err = r.untilAnswered(ctx, func(ctx context.Context) error {
+		if cluster, err = r.make(ctx, r.spec); err != nil {
+			return err
+		}
+		steps, err := cluster.Steps(ctx)
+		if err == nil && len(steps) == 0 {
+			err = errors.New("it has no step")
+		}
+		if err != nil {
+			return fmt.Errorf("cluster %s was created, and will terminate (driver-aws emr down --cluster-id %s terminates it now): %w", cluster.ID, cluster.ID, err)
+		}
+		step = steps[len(steps)-1].ID
+		return nil
+	})
+	return cluster, step, err
 }
 
-// interrupted adds to the error of a canceled request that nothing was started.
-func (r *emrSolve) interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w before anything was started", command.ErrInterrupted)
+// interrupted converts the error of a request that was canceled by Ctrl-C.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) || errors.Is(err, command.ErrInterrupted) {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w before anything was started", command.ErrInterrupted)
 }
 
 // finish follows a step to its end, prints its result or returns its error, and terminates the
@@ -460,7 +496,11 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	}
 	ended := r.seeToCluster(after, cluster)
 	if !isStep {
-		return errors.Join(r.result(), ended)
+		err := r.result()
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("%w; the run is complete: driver-aws status --data %s shows it", command.ErrInterrupted, r.uri())
+		}
+		return errors.Join(err, ended)
 	}
 	return errors.Join(r.why(ctx, cluster, failed, err), ended)
 }

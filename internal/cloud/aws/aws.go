@@ -4,14 +4,17 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/smithy-go/logging"
 )
@@ -31,6 +34,9 @@ const (
 type Options struct {
 	Profile string // overrides AWS_PROFILE
 	Region  string // overrides AWS_REGION and the profile's region
+	// Silence is how long a server may neither send nor accept a byte of a request before the
+	// request fails; 0 means a minute.
+	Silence time.Duration
 }
 
 // ErrNoCredentials is the error of Load if there are no credentials.
@@ -48,8 +54,12 @@ var ErrNoRegion = errors.New("no AWS region: set AWS_REGION (eu-central-1, …),
 // Load retrieves the credentials once, to detect missing ones early. Its error is
 // ErrNoCredentials, ErrNoRegion, or an error from Explain.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
-	// The SDK's log only repeats errors of calls, or is of no use.
-	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
+	client := limited(awshttp.NewBuildableClient(), cmp.Or(o.Silence, silence))
+	options := []func(*config.LoadOptions) error{
+		config.WithLogger(logging.Nop{}), // the SDK's log only repeats errors of calls, or is of no use
+		config.WithHTTPClient(client),
+		config.WithEndpointCredentialOptions(func(e *endpointcreds.Options) { e.HTTPClient = client }),
+	}
 	if o.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(o.Profile))
 	}
@@ -75,6 +85,9 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 	}
 	if c.Region == "" {
 		return c, ErrNoRegion
+	}
+	if client, ok := c.HTTPClient.(*awshttp.BuildableClient); ok { // with the certificates of AWS_CA_BUNDLE
+		c.HTTPClient = client.Freeze() // AWS_DEFAULTS_MODE would replace its connections
 	}
 	return c, nil
 }

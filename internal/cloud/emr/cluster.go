@@ -77,7 +77,8 @@ func token(name string) string {
 
 // Make creates a cluster. RunJobFlow has no token that makes it idempotent, so Make gives the
 // cluster a unique name. If the answer is lost, Make looks for a cluster with this name, and
-// does not send the request again.
+// does not send the request again. If ctx ends first, the error contains the name of the cluster
+// that may have been created.
 func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	named := *spec
 	named.Name = token(spec.Name)
@@ -85,12 +86,20 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // nothing was sent
+	}
+	unsure := func(err error) error {
+		return fmt.Errorf("a cluster named %q may have been created, and would cost money: driver-aws emr status lists clusters, driver-aws emr down --cluster-id CLUSTER terminates one: %w", named.Name, err)
+	}
 	begun := time.Now()
 	out, err := s.client.RunJobFlow(ctx, in, s.once)
-	if err == nil {
+	switch {
+	case err == nil:
 		return s.Cluster(aws.ToString(out.JobFlowId)), nil
-	}
-	if !unknown(err) {
+	case ctx.Err() != nil:
+		return nil, unsure(ctx.Err())
+	case !unknown(err):
 		return nil, cloud.Explain(err)
 	}
 	s.o.News("the answer of Amazon EMR was lost: checking whether the cluster is being created")
@@ -104,7 +113,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		return "", err
 	})
 	if look != nil {
-		return nil, fmt.Errorf("cannot determine whether a cluster named %q was created (driver-aws emr status lists clusters): %w", named.Name, look)
+		return nil, unsure(look)
 	}
 	if id == "" {
 		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists clusters)", cloud.Explain(err), named.Name)

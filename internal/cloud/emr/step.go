@@ -46,13 +46,20 @@ func (e *StepError) Error() string {
 
 // Add adds a step to a cluster, and returns its identifier. If the answer to the request is
 // lost, Add looks for the step. It never repeats the request, because the first one may still be
-// executed. If it does not find the step, it returns an error.
+// executed. If it does not find the step, it returns an error. If ctx ends first, the error contains
+// the name of the step that may have been added.
 func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 	step.Name = token(step.Name)
 	if err := step.Check(); err != nil {
 		return "", err
 	}
 	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(c.ID), Steps: configs([]Step{step})}
+	if err := ctx.Err(); err != nil {
+		return "", err // nothing was sent
+	}
+	unsure := func(err error) error {
+		return fmt.Errorf("step %q of cluster %s may have been added: driver-aws emr status --cluster-id %s lists its steps, driver-aws emr down --cluster-id %s terminates it: %w", step.Name, c.ID, c.ID, c.ID, err)
+	}
 	var lost error
 	err = c.s.poll(ctx, func(ctx context.Context) (bool, error) {
 		out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
@@ -65,7 +72,10 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 		}
 		return true, err
 	})
-	if err != nil || lost == nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", unsure(ctx.Err())
+	case err != nil || lost == nil:
 		return id, err
 	}
 	c.s.o.News("the answer of Amazon EMR was lost: checking whether the step was added")
@@ -79,7 +89,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 		return "", err
 	})
 	if look != nil {
-		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver-aws emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
+		return "", unsure(look)
 	}
 	if id == "" {
 		return "", fmt.Errorf("%w; no step named %q was found (driver-aws emr status --cluster-id %s lists its steps)", cloud.Explain(lost), step.Name, c.ID)

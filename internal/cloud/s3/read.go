@@ -33,11 +33,9 @@ const (
 	// maxIdleReaders is the number of positions in an object for which a reader is kept.
 	maxIdleReaders = 16
 	// readTries is the number of retries after an answer that ends too early. readPause is the
-	// pause before the first one; it doubles each time. readWait is the timeout of each
-	// request.
+	// pause before the first one; it doubles each time.
 	readTries = 5
 	readPause = 50 * time.Millisecond
-	readWait  = time.Minute
 )
 
 // Open opens an object for reading, also at several offsets concurrently. Sequential readers
@@ -136,16 +134,11 @@ func (e *cutError) Unwrap() error { return e.err }
 // ask requests n bytes at an offset. If the object has fewer, it returns their number as the
 // new n. With an error, it returns the bytes that have been received.
 func (f *file) ask(at, n int64) ([]byte, int64, error) {
-	ctx, cancel := context.WithTimeout(f.ctx, readWait)
-	defer cancel()
-	out, err := f.fs.client.GetObject(ctx, &service.GetObjectInput{
+	out, err := f.fs.client.GetObject(f.ctx, &service.GetObjectInput{
 		Bucket: &f.fs.bucket, Key: &f.key, IfMatch: f.etag,
 		Range: sdk.String(fmt.Sprintf("bytes=%d-%d", at, at+n-1)),
 	})
 	if err != nil {
-		if f.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-			err = &cutError{err}
-		}
 		return nil, n, f.fs.orMissing(f.ctx, f.key, err)
 	}
 	defer out.Body.Close()

@@ -1,0 +1,88 @@
+package emr
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
+)
+
+// silent returns a Service whose server accepts connections and is silent, and a function that
+// waits for the next connection.
+func silent(t *testing.T, limit time.Duration) (*Service, func()) {
+	t.Helper()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	accepted := make(chan net.Conn, 1000)
+	go func() {
+		for {
+			c, err := server.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_EMR": "http://" + server.Addr().String()} {
+		t.Setenv(name, value)
+	}
+	conf, err := cloud.Load(t.Context(), cloud.Options{Silence: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(conf, Options{Poll: time.Millisecond, Patience: time.Millisecond}), func() {
+		c := <-accepted
+		t.Cleanup(func() { c.Close() })
+	}
+}
+
+// TestSilent checks that no request waits for ever for a server that accepts connections and is
+// silent.
+func TestSilent(t *testing.T) {
+	s, _ := silent(t, time.Millisecond)
+	c := s.Cluster("j-A")
+	for name, request := range map[string]func(context.Context) error{
+		"make":   func(ctx context.Context) error { _, err := s.Make(ctx, spec()); return err },
+		"alive":  func(ctx context.Context) error { _, err := s.Alive(ctx); return err },
+		"state":  func(ctx context.Context) error { _, err := c.State(ctx); return err },
+		"add":    func(ctx context.Context) error { _, err := c.Add(ctx, spec().Steps[0]); return err },
+		"wait":   func(ctx context.Context) error { return c.Wait(ctx, "s-1", nil) },
+		"cancel": func(ctx context.Context) error { return c.Cancel(ctx, "s-1") },
+		"end":    c.End,
+	} {
+		var silent *cloud.SilentError
+		if err := request(t.Context()); !errors.As(err, &silent) {
+			t.Errorf("%s: %v, expected a SilentError", name, err)
+		}
+	}
+}
+
+// TestMakeStopped checks that Make and Add end with their context, and that the error describes
+// what may have been created, and how to find and end it.
+func TestMakeStopped(t *testing.T) {
+	s, asked := silent(t, time.Hour)
+	for want, request := range map[string]func(context.Context) error{
+		`a cluster named "treereduce test #`: func(ctx context.Context) error { _, err := s.Make(ctx, spec()); return err },
+		`step "solve #`:                      func(ctx context.Context) error { _, err := s.Cluster("j-A").Add(ctx, spec().Steps[0]); return err },
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			asked()
+			stop()
+		}()
+		err := request(ctx)
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "driver-aws emr status") || !strings.Contains(err.Error(), "driver-aws emr down") {
+			t.Errorf("%v, expected %s, and how to end it", err, want)
+		}
+		if stop(); request(ctx) == nil || strings.Contains(request(ctx).Error(), want) {
+			t.Errorf("before anything was sent: %v", request(ctx))
+		}
+	}
+}

@@ -39,9 +39,6 @@ func nameNodes(conf hadoopconf.HadoopConf, host string) ([]string, error) {
 	if host == "" {
 		name := conf["fs.defaultFS"]
 		if name == "" {
-			name = conf["fs.default.name"] // the name in Hadoop 1
-		}
-		if name == "" {
 			return nil, errors.New("no name node: write hdfs://HOST:PORT/path, or set HADOOP_CONF_DIR, as build/cluster/env.sh does after make cluster-up")
 		}
 		u, err := url.Parse(name)

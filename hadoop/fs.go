@@ -160,6 +160,9 @@ func configuration() (hadoopconf.HadoopConf, error) {
 			return nil, err
 		}
 	}
+	for name, value := range c {
+		c[name] = strings.TrimSpace(value) // as Hadoop does with each of those that are read here
+	}
 	return jobProperties(c), nil
 }
 

@@ -16,7 +16,7 @@ var umasks = []struct{ value, want string }{
 	{"u=rwX", ""}, {"u=rwxt", ""}, {"u=rwx g=rx", ""}, {" u = rwx", ""},
 }
 
-// TestUmask parses umasks. TestHadoopConfiguration compares the table with Hadoop.
+// TestUmask parses umasks. TestHadoopUmask compares the table with Hadoop.
 func TestUmask(t *testing.T) {
 	if mask, err := parseUmask(nil); err != nil || mask != 0o022 {
 		t.Errorf("by default: %o, %v", mask, err)

@@ -3,13 +3,11 @@
 package conf
 
 import (
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,101 +16,107 @@ import (
 // confFiles are the files that Load reads. Later files override earlier ones.
 var confFiles = []string{"core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"}
 
-// maxExpansions bounds the number of expansion rounds of a value, as in Hadoop, because a
+// maxExpansions bounds the number of references that are expanded in a value, as in Hadoop, because a
 // property may refer to itself.
 const maxExpansions = 20
 
 // maxValue bounds the length of an expanded value: a property that refers to itself twice
-// would double in each of the twenty rounds.
+// would double with each expansion.
 const maxValue = 1 << 16
 
-// Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml from a directory,
-// and expands ${name} in their values. A name is that of another property, or of an
-// environment variable: ${env.NAME}, ${env.NAME-default} or ${env.NAME:-default}. References
-// to unknown names stay as they are. Missing files are skipped, but a directory without any of
-// them is an fs.ErrNotExist. Load does not follow includes.
+// deprecated maps old names of properties, of those that the project reads, to the new ones. As in
+// Hadoop, the value of an old name replaces that of the new one.
+var deprecated = map[string]string{
+	"fs.default.name":             "fs.defaultFS",
+	"dfs.umaskmode":               "fs.permissions.umask-mode",
+	"dfs.socket.timeout":          "dfs.client.socket-timeout",
+	"dfs.federation.nameservices": "dfs.nameservices",
+}
+
+// Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml from a directory, as
+// Hadoop's class Configuration does: with included files, attributes, final properties and entities. It
+// expands ${name} in their values. A name is that of another property, of Java's user.name, user.home
+// or java.io.tmpdir, or of an environment variable: ${env.NAME}, ${env.NAME-default} or
+// ${env.NAME:-default}. References to unknown names stay as they are. Missing files are skipped, but a
+// directory without any of them is an fs.ErrNotExist. What Load does not support, such as included URLs
+// and external entities, is an error that names it.
 func Load(dir string) (map[string]string, error) {
-	raw := make(map[string]string)
+	raw := &properties{values: make(map[string]string), final: make(map[string]bool)}
 	found := false
 	for _, name := range confFiles {
-		file, err := os.Open(filepath.Join(dir, name))
+		err := raw.load(dir, filepath.Join(dir, name), 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		properties, err := parseXML(file)
-		file.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file.Name(), err)
-		}
-		maps.Copy(raw, properties)
 		found = true
 	}
 	if !found {
 		return nil, fmt.Errorf("%s: no %s: %w", dir, strings.Join(confFiles, ", "), fs.ErrNotExist)
 	}
-	conf := make(map[string]string, len(raw))
-	for name, value := range raw {
-		conf[name] = expand(raw, value)
+	conf := make(map[string]string, len(raw.values))
+	for name, value := range raw.values {
+		conf[name] = expand(raw.values, value)
 	}
 	return conf, nil
 }
 
-// parseXML returns the properties of one file.
-func parseXML(r io.Reader) (map[string]string, error) {
-	var file struct {
-		Property []struct {
-			Name  string `xml:"name"`
-			Value string `xml:"value"`
-		} `xml:"property"`
-	}
-	if err := xml.NewDecoder(r).Decode(&file); err != nil {
-		return nil, err
-	}
-	properties := make(map[string]string)
-	for _, p := range file.Property {
-		if name := strings.TrimSpace(p.Name); name != "" {
-			properties[name] = p.Value
-		}
-	}
-	return properties, nil
-}
-
 // reference matches a ${name} without a nested reference.
-var reference = regexp.MustCompile(`\$\{[^${}\s]+\}`)
+var reference = regexp.MustCompile(`\$\{[^$} ]+\}`)
 
-// expand expands the references in a value. In ${a.${b}}, it expands the inner reference
-// first.
+// expand expands the references in a value, from left to right until the first unknown one. In
+// ${a.${b}}, it expands the inner reference first. A value whose references do not end is not expanded.
 func expand(conf map[string]string, value string) string {
+	expanded := value
 	for range maxExpansions {
-		expanded := reference.ReplaceAllStringFunc(value, func(ref string) string {
-			if text, known := lookup(conf, ref[2:len(ref)-1]); known {
-				return text
-			}
-			return ref
-		})
-		if expanded == value || len(expanded) > maxValue {
-			break
+		at := reference.FindStringIndex(expanded)
+		if at == nil {
+			return expanded
 		}
-		value = expanded
+		ref := expanded[at[0]:at[1]]
+		text, known := lookup(conf, ref[2:len(ref)-1])
+		if !known {
+			return expanded
+		}
+		if strings.Contains(text, ref) || len(expanded)+len(text) > maxValue {
+			return value
+		}
+		expanded = expanded[:at[0]] + text + expanded[at[1]:]
 	}
 	return value
 }
 
 // lookup returns the value of the name in a reference.
 func lookup(conf map[string]string, name string) (value string, known bool) {
-	variable, ok := strings.CutPrefix(name, "env.")
-	if !ok {
-		value, known = conf[name]
-		return value, known
+	switch name {
+	case "user.name", "user.home":
+		if u, err := user.Current(); err == nil && name == "user.name" {
+			return u.Username, true
+		} else if err == nil {
+			return u.HomeDir, true
+		}
+	case "java.io.tmpdir":
+		return "/tmp", true
 	}
-	variable, other, hasOther := strings.Cut(variable, "-")
-	variable, orEmpty := strings.CutSuffix(variable, ":")
-	value, known = os.LookupEnv(variable)
-	if hasOther && (!known || orEmpty && value == "") {
-		return other, true
+	if variable, ok := strings.CutPrefix(name, "env."); ok && variable != "" {
+		variable, other, hasOther := strings.Cut(variable, "-")
+		orEmpty := false
+		if hasOther {
+			variable, orEmpty = strings.CutSuffix(variable, ":")
+		}
+		value, known = os.LookupEnv(variable)
+		if hasOther && (!known || orEmpty && value == "") {
+			return other, true
+		}
+		if known {
+			return value, true
+		}
 	}
+	if current, ok := deprecated[name]; ok {
+		name = current
+	}
+	value, known = conf[name]
 	return value, known
 }

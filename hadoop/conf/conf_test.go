@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +21,10 @@ func site(properties ...string) string {
 
 func TestLoad(t *testing.T) {
 	t.Setenv("YARN_TEST", "here")
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("an empty directory: %v", err)
@@ -28,7 +33,7 @@ func TestLoad(t *testing.T) {
 		"core-site.xml": site("hadoop.tmp.dir", "/tmp/x", "both", "core"),
 		"yarn-site.xml": site("both", "yarn", " spaces ", "a b", "list", "a,\n  b",
 			"yarn.nodemanager.log-dirs", "${hadoop.tmp.dir}/logs", "deep", "${${which}.dir}", "which", "hadoop.tmp",
-			"self", "${self}", "pair", "${other}", "other", "${pair}", "unknown", "${user.name}/x", "open", "${a",
+			"self", "${self}", "pair", "${other}", "other", "${pair}", "unknown", "${no.name}/x", "home", "${user.home}", "open", "${a",
 			"env", "${env.YARN_TEST}", "env2", "${env.YARN_NONE-no}", "env3", "${env.YARN_NONE:-no}", "env4", "${env.YARN_NONE}"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -41,7 +46,7 @@ func TestLoad(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"both": "yarn", "spaces": "a b", "yarn.nodemanager.log-dirs": "/tmp/x/logs", "deep": "/tmp/x",
-		"self": "${self}", "unknown": "${user.name}/x", "open": "${a",
+		"self": "${self}", "unknown": "${no.name}/x", "home": me.HomeDir, "open": "${a",
 		"env": "here", "env2": "no", "env3": "no", "env4": "${env.YARN_NONE}", "list": "a,\n  b",
 	} {
 		if got, ok := conf[name]; !ok || got != want {
@@ -56,21 +61,39 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// FuzzXML checks that there is no panic, that names have no white space around them, and that
-// values have bounded length, whatever they refer to.
+// TestIncluded finds included files.
+func TestIncluded(t *testing.T) {
+	for href, want := range map[string]string{
+		"a.xml": "/conf/a.xml", "more/a.xml": "/conf/more/a.xml", "/etc/a.xml": "/etc/a.xml",
+		"file:///etc/a.xml": "/etc/a.xml", "file:/etc/a.xml": "/etc/a.xml", "https://host/a.xml": "",
+	} {
+		if got, err := included("/conf", href); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", href, got, err, want)
+		}
+	}
+	self := t.TempDir()
+	text := `<configuration><include href="core-site.xml"/></configuration>`
+	if err := os.WriteFile(filepath.Join(self, "core-site.xml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(self); err == nil || !strings.HasSuffix(err.Error(), "included files are nested more than 20 deep") {
+		t.Errorf("a file that includes itself: %v", err)
+	}
+}
+
+// FuzzXML checks that there is no panic, and that values have bounded length, whatever they refer to.
 func FuzzXML(f *testing.F) {
 	f.Add(site("a", "${b}${b}", "b", "${a}x", "env", "${env.HOME:-x}"))
 	f.Add("<configuration><property><name>a</name></property></configuration>")
 	f.Add("<configuration")
+	f.Add(`<!DOCTYPE c [<!ENTITY a "&b;&b;"><!ENTITY b "&a;&#65;">]><c><property name="a" value="&a;"/></c>`)
 	f.Fuzz(func(t *testing.T, text string) {
-		conf, err := parseXML(strings.NewReader(text))
-		if err != nil {
+		p := &properties{values: make(map[string]string), final: make(map[string]bool)}
+		if p.parse([]byte(text), func(string) (bool, error) { return false, nil }) != nil {
 			return
 		}
-		for name, value := range conf {
-			if name == "" || name != strings.TrimSpace(name) {
-				t.Errorf("a property is named %q", name)
-			}
+		conf := p.values
+		for _, value := range conf {
 			if got := expand(conf, value); len(got) > max(maxValue, len(value)) {
 				t.Errorf("%d bytes became %d", len(value), len(got))
 			}

@@ -40,10 +40,7 @@ const (
 
 // TestBrowser starts play web with the table of a small board, and uses its pages.
 func TestBrowser(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
-	if out, err := exec.Command(driver, "solve", "connectn", "--width", "4", "--height", "4", "--connect", "3", "--data", data).CombinedOutput(); err != nil {
-		t.Fatalf("driver solve: %v\n%s", err, out)
-	}
+	data := solve(t)
 	address := serve(t, data)
 	browser := launch(t)
 
@@ -234,6 +231,15 @@ func testPages(t *testing.T, browser context.Context, address string) {
 			}
 		}
 	}
+}
+
+// solve solves the board of the page solved, and returns the data directory.
+func solve(t *testing.T) string {
+	data := filepath.Join(t.TempDir(), "data")
+	if out, err := exec.Command(driver, "solve", "connectn", "--width", "4", "--height", "4", "--connect", "3", "--data", data).CombinedOutput(); err != nil {
+		t.Fatalf("driver solve: %v\n%s", err, out)
+	}
+	return data
 }
 
 // serve starts play web, and returns its address.

@@ -10,7 +10,11 @@ const base = document.body.dataset.view;
 // The play: the position at which it began ("" is the initial one), the moves, and how many of
 // them are made; the others were taken back.
 let from = '', moves = [], made = 0;
-let view = null, report = null, source = null, turn = 0, timer = 0;
+let view = null, report = null, source = null, timer = 0;
+let turn = 0; // number of the latest request for a position: only its answer changes the page
+let shown = null; // the play whose position is view, and the number of its request
+let pushes = false; // the next position that is shown gets an entry in the browser's history
+let thinking = false; // a machine chooses a move
 let paused = false, played = false; // a move was made on this page
 let hints = stored('hints') !== 'off', keys = stored('keys') !== 'off';
 let editing = null; // returns the squares of the board editor, while it is open
@@ -38,45 +42,70 @@ async function get(path, q) {
 
 function say(text) { $('message').textContent = text; }
 
-// show shows the current position. Answers that belong to an earlier one are dropped.
-async function show(remember = true) {
+// ask returns the view that a query describes; null if that fails, or a later request was made
+// meanwhile. A failure restores the play whose position is shown.
+async function ask(q) {
   const mine = ++turn;
   clearTimeout(timer);
   source?.close();
-  let next;
   try {
-    next = await get('', query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
+    const answer = await get('', q);
+    return mine === turn ? answer : null;
   } catch (e) {
+    if (mine !== turn) return null;
     say(e.message);
-    return false;
+    pushes = false;
+    if (shown) {
+      [from, moves, made, played] = shown.play;
+      shown.turn = turn;
+      if (!editing) follow();
+    }
+    return null;
   }
-  if (mine !== turn) return false;
+}
+
+// show shows the current position, and reports whether it did.
+async function show(remember = true) {
+  pushes ||= remember;
+  const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
+  if (!next) return false;
   view = next;
+  shown = { play: [from, moves, made, played], turn };
   report = null;
   editing = null;
-  const address = `?${query()}`;
-  if (remember && location.search !== address) history.pushState(null, '', address);
+  const search = `?${query()}`;
+  if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search);
+  pushes = false;
   render();
-  const taken = made < moves.length, level = $(`seat${view.turn}`).value;
-  clock.run(view.over || taken || paused || !played && level === 'person' ? -1 : view.turn);
-  if (!view.over) {
-    analyze(mine);
-    if (!taken && !paused && level !== 'person') machine(mine, level);
-  }
+  follow();
   return true;
 }
 
+// follow starts the analysis of the position that is shown, the clock, and the machine that is to move.
+function follow() {
+  const mine = turn, taken = made < moves.length, level = $(`seat${view.turn}`).value;
+  clock.run(view.over || taken || paused || !played && level === 'person' ? -1 : view.turn);
+  thinking = !view.over && !taken && !paused && level !== 'person';
+  if (!view.over) analyze(mine);
+  if (thinking) machine(mine, level);
+}
+
+// ready reports whether the page shows the position of the latest request, and a person is to move.
+function ready() { return shown?.turn === turn && !thinking; }
+
+// early reports whether a key may name a move before the page shows the position: no machine moves.
+function early() { return !thinking && (paused || $('machines').hidden); }
+
 // analyze follows the analysis of the position.
 function analyze(mine) {
-  source = new EventSource(`${base}/analysis?${query()}`);
-  source.addEventListener('report', e => {
+  const events = source = new EventSource(`${base}/analysis?${query()}`);
+  events.addEventListener('report', e => {
     if (mine !== turn) return;
     report = JSON.parse(e.data);
     if (report.worth) view.plies[view.ply].worth = report.worth;
     if (!pressed) render();
   });
-  source.addEventListener('end', () => source.close());
-  source.addEventListener('error', () => source.close());
+  for (const end of ['end', 'error']) events.addEventListener(end, () => events.close());
 }
 
 // machine lets a machine move.
@@ -86,7 +115,11 @@ function machine(mine, level) {
     if (mine !== turn) return;
     clock.run(-1);
     timer = setTimeout(() => play(move), Math.max(0, $('speed').value - (performance.now() - begun)));
-  }, e => { if (mine === turn) say(e.message); });
+  }, e => {
+    if (mine !== turn) return;
+    thinking = false;
+    say(e.message);
+  });
 }
 
 // machineTime returns the most time for the next move of a machine; 0: as its level says. It may use
@@ -97,17 +130,20 @@ function machineTime(side) {
   return of === 'move' ? 1000 * seconds : 0;
 }
 
-async function play(name) {
+function play(name) {
   say('');
-  const before = [moves, made];
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
   played = true;
-  if (!await show() && view) [moves, made] = before;
+  show();
 }
+
+// press plays a move that a key names.
+function press(name) { if (ready() || early()) play(name); }
 
 // choose plays a move, or if a click can mean several, marks them in the list.
 function choose(names) {
+  if (!ready()) return;
   if (names.length === 1) return play(names[0]);
   say(`Choose one of ${names.join(', ')}.`);
   for (const button of $('moves').querySelectorAll('button')) {
@@ -118,10 +154,8 @@ function choose(names) {
 
 // jump shows a position that the server finds.
 async function jump(q) {
-  try {
-    const v = await get('', new URLSearchParams(q).toString());
-    begin(v.from);
-  } catch (e) { say(e.message); }
+  const v = await ask(new URLSearchParams(q).toString());
+  if (v) begin(v.from);
 }
 
 // begin begins a play at a position.
@@ -134,7 +168,7 @@ function begin(position) {
 }
 
 function go(ply) {
-  made = ply;
+  made = Math.min(ply, moves.length); // a click may be on a play that was longer
   say('');
   show();
 }
@@ -213,7 +247,7 @@ function renderMoves(worths) {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = name;
-    button.addEventListener('click', () => play(name));
+    button.addEventListener('click', () => choose([name]));
     const result = document.createElement('span');
     if (hints) result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
     const cells = [button, result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : ''].map(content => {
@@ -292,7 +326,7 @@ $('review').addEventListener('click', () => {
     events.addEventListener(end, () => {
       events.close();
       reviewing = null;
-      show(false);
+      if (shown?.turn === turn && !editing) show(false); // otherwise the next position shows it
     });
   }
 });
@@ -330,13 +364,14 @@ function load() {
   from = q.get('from') ?? '';
   made = named.length;
   if (!same) moves = named;
+  pushes = false;
   show(false);
 }
 
 $('undo').addEventListener('click', () => { if (made) go(made - 1); });
 $('redo').addEventListener('click', () => { if (made < moves.length) go(made + 1); });
 $('restart').addEventListener('click', () => begin(''));
-$('best').addEventListener('click', () => { if (report?.best) play(report.best); });
+$('best').addEventListener('click', () => { if (report?.best) choose([report.best]); });
 $('hints').addEventListener('click', () => {
   hints = !hints;
   store('hints', hints ? 'on' : 'off');
@@ -363,7 +398,7 @@ $('edit').addEventListener('click', () => {
     show(false);
     return;
   }
-  turn++; // drops answers for the position
+  shown.turn = ++turn; // drops answers for the position
   clearTimeout(timer);
   clock.run(-1);
   source?.close();
@@ -387,19 +422,19 @@ $('typed').addEventListener('submit', e => {
   e.preventDefault();
   const name = $('move').value.trim();
   $('move').value = '';
-  if (view?.moves.some(m => m.name === name)) play(name);
+  if (view?.moves.some(m => m.name === name)) press(name);
   else say(`There is no move ${JSON.stringify(name)}.`);
 });
 $('goto').addEventListener('submit', async e => {
   e.preventDefault();
-  const before = [from, moves, made];
-  [from, moves, made] = [$('position').value, [], 0];
-  played = false;
+  [from, moves, made, played] = [$('position').value, [], 0, false];
   if (await show()) {
     say('');
     clock.set([0, 0]);
-  } else [from, moves, made] = before;
+  }
 });
+// The second click of a double click is no move of the position that the first one leads to.
+addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#board, #moves')) e.stopPropagation(); }, true);
 addEventListener('pointerdown', () => { pressed = true; });
 for (const end of ['pointerup', 'pointercancel']) {
   addEventListener(end, () => setTimeout(() => {
@@ -410,10 +445,14 @@ for (const end of ['pointerup', 'pointercancel']) {
 addEventListener('popstate', load);
 setInterval(renderClocks, 500);
 addEventListener('keydown', e => {
+  if (e.repeat) { // a key that is held down
+    if (e.key === 'Enter' && e.target.closest('#moves, #best')) e.preventDefault();
+    return;
+  }
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
   if (e.key === 'ArrowLeft' && made) go(made - 1);
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
-  else if (keys && view?.moves.some(m => m.name === e.key)) play(e.key);
+  else if (keys && view?.moves.some(m => m.name === e.key)) press(e.key);
 });
 
 restore();

@@ -1,0 +1,195 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// A gate is a proxy before the server that delays the answers to requests for positions until the
+// test lets them pass.
+type gate struct {
+	address string
+	waiting chan chan struct{} // a channel for each request, whose close lets the answer pass
+}
+
+func newGate(t *testing.T, address string) *gate {
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, g := httputil.NewSingleHostReverseProxy(target), &gate{waiting: make(chan chan struct{}, 100)}
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Count(r.URL.Path, "/") == 3 && strings.HasPrefix(r.URL.Path, "/view/") {
+			pass := make(chan struct{})
+			g.waiting <- pass
+			select {
+			case <-pass:
+			case <-r.Context().Done():
+			}
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections() // ends the event streams
+		server.Close()
+	})
+	g.address = server.URL
+	return g
+}
+
+// requests waits until n requests have arrived.
+func (g *gate) requests(t *tab, n int) (all []chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	for range n {
+		select {
+		case pass := <-g.waiting:
+			all = append(all, pass)
+		case <-ctx.Done():
+			t.Fatalf("%d requests, want %d", len(all), n)
+		}
+	}
+	return all
+}
+
+// pass lets the answers to n requests pass in this order.
+func (g *gate) pass(t *tab, n int) {
+	t.Helper()
+	for _, pass := range g.requests(t, n) {
+		close(pass)
+	}
+}
+
+// open opens the page of a play.
+func (g *gate) open(t *testing.T, browser context.Context, moves string) *tab {
+	tab := newTab(t, browser)
+	tab.run(chromedp.Navigate(g.address + solved + "?moves=" + moves))
+	g.pass(tab, 1)
+	tab.settle()
+	return tab
+}
+
+// TestLatency uses the page faster than the server answers: the board, the values and the address
+// must be those of the same play, and the next move must continue it.
+func TestLatency(t *testing.T) {
+	g := newGate(t, serve(t, solve(t)))
+	browser := launch(t)
+	// same waits until the page shows these moves, with the values of the position after them.
+	same := func(tab *tab, moves string) {
+		tab.Helper()
+		tab.wait(`(new URLSearchParams(location.search).get('moves') ?? '') === '` + moves + `'`)
+		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(len(strings.FieldsFunc(moves, func(r rune) bool { return r == ',' }))))
+		const shown = `['state', 'board', 'worth', 'search', 'line', 'moves', 'history', 'judged'].map(id => document.getElementById(id).textContent).join('\n')`
+		tab.settle()
+		got := tab.text(shown)
+		fresh := g.open(tab.T, browser, moves)
+		fresh.want(shown, got)
+	}
+	next := func(tab *tab, moves string) {
+		tab.Helper()
+		tab.run(chromedp.KeyEvent("3"))
+		g.pass(tab, 1)
+		same(tab, strings.TrimPrefix(moves+",3", ","))
+	}
+
+	t.Run("two keys", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
+		g.pass(tab, 2)
+		same(tab, "1,2,0,0")
+		next(tab, "1,2,0,0")
+	})
+	t.Run("answers in the other order", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
+		requests := g.requests(tab, 2)
+		close(requests[1])
+		same(tab, "1,2,0,0")
+		close(requests[0])
+		next(tab, "1,2,0,0")
+	})
+	t.Run("a move that is not legal", func(t *testing.T) {
+		tab := g.open(t, browser, "0,0,3")
+		tab.expectError = true // the answer to it
+		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
+		g.pass(tab, 3)
+		tab.wait(`document.querySelector('#message').textContent !== ''`)
+		same(tab, "0,0,3")
+		next(tab, "0,0,3")
+	})
+	t.Run("a double click", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		x, y := tab.middle(`.target[y="1"][data-moves="0"]`)
+		tab.run(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+		g.pass(tab, 1)
+		same(tab, "1,2,0")
+		x, y = tab.middle(`#moves tbody tr:first-of-type button`)
+		first := tab.text(`document.querySelector('#moves tbody button').textContent`)
+		tab.run(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+		g.pass(tab, 1)
+		same(tab, "1,2,0,"+first)
+	})
+	t.Run("a key that is held down", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		press := input.DispatchKeyEvent(input.KeyDown).WithKey("0").WithText("0")
+		tab.run(press, input.DispatchKeyEvent(input.KeyDown).WithKey("0").WithText("0").WithAutoRepeat(true))
+		g.pass(tab, 1)
+		same(tab, "1,2,0")
+		tab.run(input.DispatchKeyEvent(input.KeyDown).WithKey("0").WithText("0").WithAutoRepeat(true))
+		next(tab, "1,2,0")
+	})
+	t.Run("against a machine", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		tab.choose("speed", "0")
+		tab.choose("seat1", "perfect")
+		g.pass(tab, 1)
+		tab.run(chromedp.Reload())
+		g.pass(tab, 1)
+		tab.settle()
+		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
+		g.pass(tab, 1)
+		g.pass(tab, 1) // the move of the machine
+		best := bestMove(t, g.address+strings.Replace(solved, "/play/", "/view/", 1)+"/move?level=perfect&moves=1,2,0")
+		if best == "0" {
+			t.Fatal("the machine plays what the second key would")
+		}
+		same(tab, "1,2,0,"+best)
+	})
+	t.Run("a move after a request for another position", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2")
+		tab.run(chromedp.Click("#random"))
+		random := g.requests(tab, 1)
+		tab.run(chromedp.KeyEvent("0"))
+		g.pass(tab, 1)
+		same(tab, "1,2,0")
+		close(random[0])
+		next(tab, "1,2,0")
+	})
+}
+
+// bestMove returns the move of a machine.
+func bestMove(t *testing.T, address string) string {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var found struct{ Move string }
+	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil {
+		t.Fatal(err)
+	}
+	return found.Move
+}

@@ -141,7 +141,7 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v), Link: g.address()}
+	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v), Link: toRoot + g.address()}
 	level, nodes, depth := []place{{root, start, g.g.ToMove(start), nil}}, 1, 0
 	for ; depth < openingPlies; depth++ {
 		count := 0
@@ -163,7 +163,7 @@ func (w *whole) open(ctx context.Context, g *served) error {
 				}
 				turn := turnAfter(g.g, at.turn, m.To)
 				moves := append(slices.Clip(at.moves), m.Name)
-				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, v), Style: winner(g.g, turn, v), Link: g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
+				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
 				at.Children = append(at.Children, n)
 				next = append(next, place{n, m.To, turn, moves})
 				if depth == 0 {
@@ -185,13 +185,16 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	return nil
 }
 
-// address returns the address of the page on which the game is played.
-func (g *served) address() string { return "/play/" + g.id + "/" + g.variant }
+// address returns the address of the page on which the game is played, from the first page.
+func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
+
+// toRoot leads from the page of a table to the first page.
+const toRoot = "../../"
 
 // link returns a position with a link to it.
 func (g *served) link(p game.Position, text string) linked {
 	name := string(g.g.AppendText(nil, p))
-	return linked{name, text, g.address() + "?from=" + url.QueryEscape(name)}
+	return linked{name, text, toRoot + g.address() + "?from=" + url.QueryEscape(name)}
 }
 
 // findLongest finds positions with the longest win. It reads only tiers that have one.
@@ -366,7 +369,7 @@ func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
 	s.write(w, r, "tables.html", map[string]any{
-		"Title": g.title(), "At": "/tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
+		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf,
 	})
@@ -391,7 +394,7 @@ func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 			cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
 		}
 	}
-	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "/tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
 
 // errNoTiers is the error for the heat map of a game with cycles.

@@ -125,7 +125,7 @@ func TestTables(t *testing.T) {
 				}
 			}
 		}
-		at = "/play/" + id + "/" + variant + "?from="
+		at = "../../play/" + id + "/" + variant + "?from="
 		for _, l := range w.longest {
 			p, err := g.Parse(l.Name)
 			if err != nil {
@@ -135,7 +135,7 @@ func TestTables(t *testing.T) {
 			if err != nil || !ok || v.Remoteness() != most || !strings.HasPrefix(l.Text, g.Values().Text(v)) || l.Link != at+url.QueryEscape(l.Name) {
 				t.Errorf("%s: %+v has value %v, the longest win takes %d plies, %v", spec, l, v, most, err)
 			}
-			if status, body := get(t, server.URL+strings.Replace(l.Link, "/play/", "/view/", 1)); status != 200 {
+			if status, body := get(t, server.URL+strings.Replace(l.Link, "../../play/", "/view/", 1)); status != 200 {
 				t.Errorf("%s: %s: status %d: %s", spec, l.Link, status, body)
 			}
 		}

@@ -149,7 +149,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, variant := idOf(g.Spec())
-	http.Redirect(w, r, "/play/"+id+"/"+url.PathEscape(variant), http.StatusSeeOther)
+	// http.Redirect would make the address absolute.
+	w.Header().Set("Location", root(r)+"play/"+id+"/"+url.PathEscape(variant))
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // list returns the games that have a table, one entry for each game that is registered, and the

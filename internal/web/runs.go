@@ -62,8 +62,8 @@ type apiRun struct {
 	page template.HTML // the state as the page shows it
 }
 
-// Link returns the address of the page.
-func (a *apiRun) Link() string { return "/run?data=" + url.QueryEscape(a.Data) }
+// Link returns the address of the page, from the first page.
+func (a *apiRun) Link() string { return "run?data=" + url.QueryEscape(a.Data) }
 
 // stateOf returns the state of a run.
 func (s *Server) stateOf(w *watchedRun) *apiRun {
@@ -183,7 +183,7 @@ func (s *Server) serveTable(source *Source, spec string, r *status.Run) (string,
 	complete := r.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
 	switch {
 	case g != nil && g.source != nil && (complete || g.source.Name == source.Name):
-		return g.address(), nil
+		return "/" + g.address(), nil
 	case !complete:
 		return "", nil
 	}
@@ -195,7 +195,7 @@ func (s *Server) serveTable(source *Source, spec string, r *status.Run) (string,
 	if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
 		t.Close()
 	}
-	return g.address(), nil
+	return "/" + g.address(), nil
 }
 
 // The following types are what the template of the page shows.
@@ -354,7 +354,7 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) {
 	}
 	state := s.stateOf(run)
 	s.write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
-		"Events": strings.Replace(state.Link(), "/run", "/run/events", 1)})
+		"Events": strings.Replace(state.Link(), "run", "run/events", 1)})
 }
 
 // runEvents implements /run/events: an event with the state of a run, as the page shows it,

@@ -156,7 +156,7 @@ func TestRun(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if page := next(`<p class="state solved" role="status">solved</p>`); !strings.Contains(page, `<a href="/play/connectn/4-4-3">`) || !strings.Contains(page, "100.0%") {
+	if page := next(`<p class="state solved" role="status">solved</p>`); !strings.Contains(page, `<a href="./play/connectn/4-4-3">`) || !strings.Contains(page, "100.0%") {
 		t.Error(page)
 	}
 	for lines.Scan() {
@@ -167,7 +167,7 @@ func TestRun(t *testing.T) {
 	if p := position(); p.Value == unsolved || len(p.Moves) != 4 {
 		t.Errorf("after the run: %+v", p)
 	}
-	if _, index := get(t, server.URL+"/"); !strings.Contains(index, `href="/run?data=data&#43;dir"`) || !strings.Contains(index, `href="/tables/connectn/4-4-3"`) {
+	if _, index := get(t, server.URL+"/"); !strings.Contains(index, `href="./run?data=data&#43;dir"`) || !strings.Contains(index, `href="./tables/connectn/4-4-3"`) {
 		t.Error(index)
 	}
 }

@@ -263,7 +263,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !isAPI(r) && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
-		s.pages.ExecuteTemplate(w, "error.html", map[string]any{"Status": status, "Text": text})
+		s.pages.ExecuteTemplate(w, "error.html", map[string]any{"Root": root(r), "Status": status, "Text": text})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -316,8 +316,15 @@ func (s *Server) page(name string) http.HandlerFunc {
 	}
 }
 
+// root returns the relative address of the first page. All links are relative, so that a proxy can
+// serve the pages below a path.
+func root(r *http.Request) string {
+	return "./" + strings.Repeat("../", max(0, strings.Count(r.URL.EscapedPath(), "/")-1))
+}
+
 // write answers with a page made from a template.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, name string, data map[string]any) {
+	data["Root"] = root(r)
 	var page bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&page, name, data); err != nil {
 		s.fail(w, r, err)

@@ -362,7 +362,7 @@ func TestPageSize(t *testing.T) {
 				t.Errorf("%s: status %d", name, status)
 			}
 			size = len(body)
-			for _, m := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
+			for _, m := range regexp.MustCompile(`(?:href|src)="[./]+(/static/[^"]+)"|from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
 				if m[1] != "" {
 					size += load(m[1])
 				} else {

@@ -192,7 +192,7 @@ func TestBrowser(t *testing.T) {
 
 	t.Run("a part of a picture", func(t *testing.T) {
 		tab := open(t, browser, address+table)
-		tab.visit(tab.text(`new URL(document.querySelector('a.node[href$="moves=2%2C1"]').getAttribute('href'), location)`))
+		tab.visit(tab.text(`new URL(document.querySelector('a.node[href$="moves=2%2C1"]').getAttribute('href'), document.baseURI)`))
 		tab.wait(`location.search === '?moves=2%2C1' && document.querySelectorAll('.piece').length === 2`)
 	})
 

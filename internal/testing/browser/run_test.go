@@ -101,7 +101,7 @@ func TestRun(t *testing.T) {
 	tab.wait(back)
 	tab.want(`document.activeElement.getAttribute('aria-label')`, "Table: jobs")
 	inAllForms(t, browser, "run-back", page, back)
-	inAllForms(t, browser, "run-index", server, `document.querySelector('a[href^="/run"]').parentElement.textContent.includes('running')`)
+	inAllForms(t, browser, "run-index", server, `document.querySelector('a[href*="/run"]').parentElement.textContent.includes('running')`)
 	h.release("solve")
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("driver solve: %v", err)
@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 	tab.wait(state + ` === 'solved' && ` + bars + `.join() === '1,21,21'`)
 	tab.want(`document.activeElement.getAttribute('aria-label')`, "Table: jobs")
 	inAllForms(t, browser, "run-solved", page, state+` === 'solved'`)
-	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('a[href^="/run"]').textContent === 'Its run'`)
+	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('a[href*="/run"]').textContent === 'Its run'`)
 	tab.run(chromedp.Click(".links a"))
 	tab.wait(`location.pathname === '/play/connectn/4-5-3' && document.querySelector('#search')?.textContent === 'From the table.'`)
 }

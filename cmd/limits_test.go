@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,13 +78,38 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 	}
 }
 
+// TestFullDiskFinal solves a board on a file system with enough space for the table, but not for
+// final: the driver must say so before it starts and when final fails, and end the run without it,
+// although the incomplete final still takes all space.
+func TestFullDiskFinal(t *testing.T) {
+	t.Parallel()
+	small := t.TempDir()
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("no file system of its own can be mounted: %v", err)
+	}
+	defer syscall.Unmount(small, syscall.MNT_DETACH)
+	dir := filepath.Join(small, "d")
+	for _, test := range []struct{ flags, fails string }{
+		{"", " MB are available in " + dir + "; --final no needs "},
+		{"--yes", "final-*/part-00000: no space left on device: the table is complete; --resume --final no ends without this text"},
+		{"--resume", "; --final no needs "},
+		{"--resume --final no", ""},
+	} {
+		out, err := driver([]string{"solve", "connectn", "--width=4", "--height=4", "--connect=4"}, dir, strings.Fields(test.flags)...).CombinedOutput()
+		text := regexp.MustCompile(`final-[0-9a-f]+`).ReplaceAllString(string(out), "final-*")
+		if (err != nil) != (test.fails != "") || !strings.Contains(text, test.fails) {
+			t.Errorf("%q: %v: %s, want %q", test.flags, err, text, test.fails)
+		}
+	}
+}
+
 // TestDiskAsk checks that, at a terminal, the driver asks before it starts a run for which the
 // disk may be too small. Ctrl-C is a valid answer.
 func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\x03": 130} {
 		dir := t.TempDir()
 		term := inTerminal(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
-		term.shows(`TB of disk space, and .*B are free in disk\. Start, yes or no\?`)
+		term.shows(`TB of disk space, and .*B are available in disk\. Start, yes or no\?`)
 		term.types(answer)
 		term.ends(want)
 		if _, err := os.Stat(filepath.Join(dir, "disk")); err == nil {

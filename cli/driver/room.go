@@ -22,10 +22,12 @@ const (
 )
 
 // enoughDisk asks for confirmation if the disk may be too small for the run: the user at a
-// terminal; without a terminal, --yes is required.
+// terminal; without a terminal, --yes is required. The files of the data directory do not count as
+// missing space: the run continues them, or deletes them before it writes.
 func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Options) error {
 	need := disk.Bound(g, o)
 	free, known := disk.Free(place.Path)
+	free += disk.Used(place.Path)
 	if place.HDFS != nil || !known || need <= free || c.Bool("yes") {
 		return nil
 	}
@@ -41,7 +43,13 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	return command.Confirm(ctx, c, fmt.Sprintf("%s may need %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
+	what := fmt.Sprintf("%s may need %s of disk space, and %s are available in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path)
+	without := *o
+	without.Final = solve.FinalNo
+	if least, err := disk.Planned(ctx, g, &without, disk.Bound(g, &without)); err == nil && least < need {
+		what += fmt.Sprintf("; --final no needs %s", numfmt.Bytes(least))
+	}
+	return command.Confirm(ctx, c, what)
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

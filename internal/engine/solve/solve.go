@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -402,6 +403,9 @@ func (r *run) end(ctx context.Context, m method) error {
 		err = m.final(ctx, job, func() error {
 			return r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 		})
+		if errors.Is(err, syscall.ENOSPC) {
+			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
+		}
 	}
 	if err != nil || r.KeepAll {
 		return err

@@ -4,6 +4,7 @@ package disk
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"syscall"
 
@@ -61,14 +62,42 @@ func Bound(g game.Game, o *solve.Options) float64 {
 		} else if o.KeepAll {
 			bytes *= 2
 		}
-		if o.Final == solve.FinalYes {
-			bytes += plan.FinalBytes(g, slots*slotPositions)
-		}
-		return bytes
+		return bytes + finalBound(g, o, slots)
 	case game.Cyclic:
-		return float64(g.Positions()) * hashBytes
+		return float64(g.Positions())*hashBytes + finalBound(g, o, float64(g.Positions()))
 	}
 	return 0
+}
+
+// finalBound returns the most bytes that final can have if there are at most the given number of
+// positions.
+func finalBound(g game.Game, o *solve.Options, positions float64) float64 {
+	if o.Final == solve.FinalAuto {
+		positions = min(positions, solve.FinalLimit)
+	}
+	return textBytes(g, o, positions)
+}
+
+// textBytes returns the size in bytes of the directory final, 0 if the run does not write it.
+func textBytes(g game.Game, o *solve.Options, positions float64) float64 {
+	if o.Final == solve.FinalYes || o.Final == solve.FinalAuto && positions <= solve.FinalLimit {
+		return plan.FinalBytes(g, positions)
+	}
+	return 0
+}
+
+// Used returns the number of bytes in the files of a local directory.
+func Used(dir string) (bytes float64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += float64(info.Size())
+		}
+		return nil
+	})
+	return bytes
 }
 
 // Free returns the free bytes on the disk of a local directory, which need not exist yet; ok
@@ -116,9 +145,6 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 	if err != nil {
 		return 0, err
 	}
-	need := p.Total.PeakBytes
-	if o.Final == solve.FinalYes {
-		need = max(need, p.Total.KeptBytes+plan.FinalBytes(g, p.Total.Positions))
-	}
+	need := max(p.Total.PeakBytes, p.Total.KeptBytes+textBytes(g, o, p.Total.Positions))
 	return min(bound, need*margin), nil
 }

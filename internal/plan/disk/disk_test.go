@@ -55,3 +55,23 @@ func TestPlanned(t *testing.T) {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
 	}
 }
+
+// TestText checks that both estimates include final if the run writes it. With 161,029 positions,
+// 4×4 connect 4 has 3,478,515 bytes of it.
+func TestText(t *testing.T) {
+	for spec, took := range map[string]float64{"connectn width=4 height=4 connect=4": 3_478_515, "quickcross width=3 height=3 connect=3": 221_940} {
+		g, err := all.Kinds().Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		without := Bound(g, &solve.Options{Final: solve.FinalNo, UntilTier: -1})
+		for _, final := range []solve.Final{solve.FinalYes, solve.FinalAuto} {
+			o := solve.Options{Final: final, UntilTier: -1}
+			bound := Bound(g, &o)
+			n, err := Planned(t.Context(), g, &o, bound)
+			if err != nil || n < took || bound < without+took {
+				t.Errorf("%s, %s: %.4g bytes, at most %.4g, %v; without final at most %.4g, final has %.4g", spec, final, n, bound, err, without, took)
+			}
+		}
+	}
+}

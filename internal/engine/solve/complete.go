@@ -165,7 +165,7 @@ func (r *run) commit(job *runner.Job, records int64) error {
 	}
 	seal := &store.Seal{Game: r.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
-		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
+		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("%d records were made, but %d are there", records, n)}
 	}
 	if after := cmp.Or(r.SyncAfter, syncAfter); time.Since(r.jobAt) > after {
 		if err := r.data.EnableSync(); err != nil {

@@ -104,8 +104,38 @@ func TestLostRecords(t *testing.T) {
 		stats.Records++
 		return stats, err
 	}}
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), "data_first4: 58 records were made, but 57 are in") {
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), ": 58 records were made, but 57 are there") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAdoptedEmpty adopts an attempt that has lost its files, as when the driver that began it
+// creates its directory again in HDFS. The job must run again; otherwise each --resume would fail.
+func TestAdoptedEmpty(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	o.Runner = &ender{at: "data_first2"}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errEnd) {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "_attempt-data_first2-0123456789"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, func(string) (bool, error) { return true, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	adopted := false
+	o.Runner = &forger{at: "data_first2", forge: func(job *runner.Job) (runner.Stats, error) {
+		if job.Adopted {
+			adopted = true
+			return runner.Stats{Counts: step.Counts{Records: 5}}, nil
+		}
+		return new(inline.Runner).Run(t.Context(), job)
+	}}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil || !adopted {
+		t.Errorf("adopted %v: %v", adopted, err)
 	}
 }
 

@@ -493,11 +493,13 @@ func schedules(t *testing.T, n int) {
 				t.Logf("  %d: job %v, killed %v, %d calls, failed %q: %v", a.number, a.isJob(), a.killed, a.calls, a.failed, a.err)
 			}
 		}
+		if (i+1)%10_000 == 0 || i+1 == n {
+			for k, c := range byKind {
+				t.Logf("%s: %s", scheduleKinds[k].name, c)
+			}
+			t.Logf("all: %s", all)
+		}
 	}
-	for k, c := range byKind {
-		t.Logf("%s: %s", scheduleKinds[k].name, c)
-	}
-	t.Logf("all: %s", all)
 }
 
 // scheduleCounts are the numbers of schedules, their actors and what happened to them.

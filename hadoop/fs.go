@@ -548,8 +548,8 @@ func (f *FS) Open(name string) (store.File, error) {
 		if in, err = client.Open(name); err != nil {
 			return err
 		}
-		size := in.Stat().Size()
-		*r = reader{in: in, name: name, size: size}
+		*r = *newReader(in, name)
+		size := r.size
 		if size <= wholeFile {
 			r.window = make([]byte, 0, size)
 		}
@@ -581,11 +581,19 @@ func (f *smallFile) Close() error               { return nil }
 // A reader reads a file sequentially from an offset, and keeps the window that it read last.
 // To continue is cheap; to seek takes a new connection to a data node.
 type reader struct {
-	in     *hdfs.FileReader // positioned at the end of the window
+	in     io.ReadSeekCloser // positioned at the end of the window
 	name   string
 	size   int64
 	window []byte
 	start  int64
+
+	blockSize int64
+}
+
+// newReader returns a reader from the begin of a file.
+func newReader(in *hdfs.FileReader, name string) *reader {
+	info := in.Stat()
+	return &reader{in: in, name: name, size: info.Size(), blockSize: int64(info.Sys().(*hdfs.FileStatus).GetBlocksize())}
 }
 
 func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
@@ -618,8 +626,7 @@ func (r *reader) failure(at int64, err error) error {
 	if answered(err) {
 		return &fs.PathError{Op: "read", Path: r.name, Err: err}
 	}
-	blockSize := int64(r.in.Stat().Sys().(*hdfs.FileStatus).GetBlocksize())
-	block := fmt.Sprintf("block %d of %d", at/blockSize+1, (r.size-1)/blockSize+1)
+	block := fmt.Sprintf("block %d of %d", at/r.blockSize+1, (r.size-1)/r.blockSize+1)
 	text := err.Error()
 	has := func(what string) bool { return strings.Contains(text, what) }
 	switch { // by text, as the client's errors are of no other type
@@ -686,7 +693,7 @@ func (f *file) newReader() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{in: in, name: f.name, size: f.info.Size()}, nil
+	return newReader(in, f.name), nil
 }
 
 // ReadAt implements io.ReaderAt. If all replicas of a block fail, it asks the name node again

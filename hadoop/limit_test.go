@@ -2,102 +2,16 @@ package hadoop
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
-	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/colinmarc/hdfs/v2/hadoopconf"
-	"google.golang.org/protobuf/encoding/protowire"
 )
-
-// A fakeNode is a name node that answers each call with an exception, or is silent.
-type fakeNode struct {
-	net.Listener
-	calls     chan string  // the methods that were called
-	exception string       // "": it is silent
-	accepted  atomic.Int64 // connections
-}
-
-// newFakeNode starts a fakeNode, which ends with the test.
-func newFakeNode(t *testing.T, exception string) *fakeNode {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &fakeNode{Listener: l, calls: make(chan string, 1000), exception: exception}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			n.accepted.Add(1)
-			go n.serve(conn)
-		}
-	}()
-	return n
-}
-
-// serve reads the header and the packet with the user, and then calls.
-func (n *fakeNode) serve(conn net.Conn) {
-	defer conn.Close()
-	io.CopyN(io.Discard, conn, int64(len(rpcHeader)))
-	for first := true; ; first = false {
-		var length uint32
-		if binary.Read(conn, binary.BigEndian, &length) != nil {
-			return
-		}
-		packet := make([]byte, length)
-		if _, err := io.ReadFull(conn, packet); err != nil {
-			return
-		}
-		if first {
-			continue
-		}
-		raw, size := protowire.ConsumeBytes(packet)
-		request, _ := parseMessage(raw)
-		raw, _ = protowire.ConsumeBytes(packet[size:])
-		call, _ := parseMessage(raw)
-		n.calls <- string(call.last(1))
-		if n.exception == "" {
-			continue
-		}
-		header := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(protowire.DecodeZigZag(request.number(requestCall))))
-		header = protowire.AppendVarint(protowire.AppendTag(header, answerStatus, protowire.VarintType), 1)
-		header = protowire.AppendString(protowire.AppendTag(header, answerException, protowire.BytesType), n.exception)
-		answer := protowire.AppendBytes(nil, header)
-		conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(answer))), answer...))
-	}
-}
-
-// connectTo connects to the nodes, which have a time limit for each answer.
-func connectTo(t *testing.T, limit string, nodes ...*fakeNode) *FS {
-	t.Helper()
-	var addresses []string
-	for _, n := range nodes {
-		addresses = append(addresses, n.Addr().String())
-	}
-	f, err := connect(hadoopconf.HadoopConf{"ipc.client.rpc-timeout.ms": limit}, addresses, "", func() (string, error) { return "me", nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-const hour = "3600000"
 
 // TestSilentNameNode calls a name node that accepts connections and does not answer.
 func TestSilentNameNode(t *testing.T) {
-	n := newFakeNode(t, "")
+	n := newFakeNode(t, nil)
 	f := connectTo(t, "50", n)
 	want := "stat /x: no answer from name node " + n.Addr().String() + " within 50ms"
 	if _, err := f.Stat("/x"); err == nil || err.Error() != want {
@@ -117,7 +31,7 @@ func TestSilentNameNode(t *testing.T) {
 // TestSecondNameNode calls a name node that is silent, and then another one, with the same client and
 // with others.
 func TestSecondNameNode(t *testing.T) {
-	first, second := newFakeNode(t, ""), newFakeNode(t, "java.io.FileNotFoundException")
+	first, second := newFakeNode(t, nil), newFakeNode(t, func(string, message) ([]byte, exception) { return nil, missing })
 	f := connectTo(t, hour, first, second)
 	client, _, err := f.take()
 	if err != nil {
@@ -145,7 +59,7 @@ func TestSecondNameNode(t *testing.T) {
 
 // TestCloseSilent closes a file system while a name node does not answer to a renewal of leases.
 func TestCloseSilent(t *testing.T) {
-	n := newFakeNode(t, "")
+	n := newFakeNode(t, nil)
 	f := connectTo(t, hour, n)
 	if method := <-n.calls; method != "renewLease" {
 		t.Fatalf("%s was called", method)
@@ -155,8 +69,8 @@ func TestCloseSilent(t *testing.T) {
 
 // TestInterrupt interrupts calls to a name node and to a data node that are silent.
 func TestInterrupt(t *testing.T) {
-	n := newFakeNode(t, "")
-	f := connectTo(t, hour, n, newFakeNode(t, ""))
+	n := newFakeNode(t, nil)
+	f := connectTo(t, hour, n, newFakeNode(t, nil))
 	ctx, interrupt := context.WithCancel(t.Context())
 	f.EndWith(ctx)
 	calls := make(chan error, 2)

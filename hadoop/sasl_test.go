@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"bytes"
+	"crypto/rc4"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -325,4 +327,70 @@ func FuzzParseSASL(f *testing.F) {
 			m.last(saslToken)
 		}
 	})
+}
+
+// TestSession changes each byte of a protected message, and sends one twice, one too early, and one that
+// is too short.
+func TestSession(t *testing.T) {
+	for _, qop := range []string{"auth-int", "auth-conf"} {
+		d := &digest{realm: "realm", nonce: "nonce", cnonce: "cnonce", user: "user", password: "password", qop: qop}
+		pair := func() (client, server *session) {
+			client, err := d.session()
+			if err != nil {
+				t.Fatal(err)
+			}
+			server = &session{out: client.in, in: client.out}
+			if qop == "auth-conf" {
+				key := sum(string(d.secret()), "Digest H(A1) to server-to-client sealing key magic constant")
+				if server.sealer, err = rc4.NewCipher(key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return client, server
+		}
+		client, server := pair()
+		for _, text := range []string{"first", "second"} {
+			if got, err := client.unwrap(server.wrap([]byte(text))); err != nil || string(got) != text {
+				t.Errorf("%s: %q, %v, want %q", qop, got, err, text)
+			}
+		}
+		third := server.wrap([]byte("third"))
+		if _, err := client.unwrap(slices.Clone(third)); err != nil {
+			t.Error(err)
+		}
+		if _, err := client.unwrap(third); err == nil {
+			t.Errorf("%s: a message was accepted twice", qop)
+		}
+		_, server = pair()
+		length := len(server.wrap([]byte("text")))
+		for at := range length {
+			client, server = pair()
+			b := server.wrap([]byte("text"))
+			b[at] ^= 1
+			if got, err := client.unwrap(b); err == nil {
+				t.Errorf("%s: byte %d of %d was changed: %q", qop, at, length, got)
+			}
+		}
+		client, server = pair()
+		server.wrap(nil)
+		if _, err := client.unwrap(server.wrap([]byte("second"))); err == nil {
+			t.Errorf("%s: the second message was accepted as the first", qop)
+		}
+		if _, err := client.unwrap(make([]byte, checksumLength+trailerLength-1)); err == nil {
+			t.Errorf("%s: a message that is too short was accepted", qop)
+		}
+	}
+}
+
+// TestLongAnswer receives an answer that is longer than Hadoop's limit.
+func TestLongAnswer(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	go func() {
+		theirs.Write(binary.BigEndian.AppendUint32(nil, maxFrame+1))
+		theirs.Close()
+	}()
+	if _, err := (&saslConn{Conn: ours}).receive(saslSuccess); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
+	}
 }

@@ -1,0 +1,92 @@
+package hadoop
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A fakeReader reads bytes, or fails.
+type fakeReader struct {
+	*bytes.Reader
+	seeks int
+	err   error
+}
+
+func (r *fakeReader) Read(b []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	return r.Reader.Read(b)
+}
+
+func (r *fakeReader) Seek(offset int64, whence int) (int64, error) {
+	r.seeks++
+	return r.Reader.Seek(offset, whence)
+}
+
+func (r *fakeReader) Close() error { return nil }
+
+// TestReader reads a file at the edges of its windows. To continue needs no seek.
+func TestReader(t *testing.T) {
+	const size = 3*windowSize + 100
+	content := make([]byte, size)
+	for i := range content {
+		content[i] = byte(i ^ i>>8 ^ i>>16)
+	}
+	in := &fakeReader{Reader: bytes.NewReader(content)}
+	r := &reader{in: in, name: "/x", size: size, blockSize: size}
+	for _, test := range []struct {
+		at       int64
+		n, seeks int
+	}{
+		{0, 1, 0},
+		{1, windowSize - 1, 0},     // the rest of the first window
+		{windowSize, 10, 0},        // the begin of the second
+		{windowSize - 1, 1, 1},     // the byte before it
+		{windowSize - 1, 2, 0},     // in one window
+		{2*windowSize - 2, 3, 0},   // over the end of this window
+		{size - 100, 100, 1},       // the last bytes
+		{size - 100, 101, 0},       // and one more, which is not there
+		{0, 3*windowSize + 200, 1}, // everything
+		{size, 1, 0},               // nothing
+	} {
+		in.seeks = 0
+		b := make([]byte, test.n)
+		n, err := r.readAt(b, test.at)
+		want := content[test.at:min(test.at+int64(test.n), size)]
+		if !bytes.Equal(b[:n], want) || (err == io.EOF) != (len(want) < test.n) || err != nil && err != io.EOF || in.seeks != test.seeks {
+			t.Errorf("%d bytes at %d: %d bytes, %v, %d seeks; want %d and %d seeks", test.n, test.at, n, err, in.seeks, len(want), test.seeks)
+		}
+	}
+}
+
+// TestReadFailure checks which errors of data nodes mean that a block is damaged, and which block is named.
+func TestReadFailure(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		reason string // of a DamageError; "": another error
+	}{
+		{"no available datanodes", "is lost: no data node has it"},
+		{"read failed: ERROR (org.apache.hadoop.hdfs.server.datanode.ReplicaNotFoundException: Replica not found)", "is lost: no data node has it"},
+		{"read failed: ERROR (java.io.FileNotFoundException: blk_1 (No such file))", "is lost: no data node has it"},
+		{"invalid checksum from the datanode", "is damaged on its data nodes"},
+		{"read tcp: i/o timeout", ""},
+	} {
+		const blockSize = 128 << 20
+		r := &reader{in: &fakeReader{err: errors.New(test.text)}, name: "/x", size: 3 * blockSize, start: blockSize, blockSize: blockSize}
+		_, err := r.readAt(make([]byte, 1), blockSize)
+		damage, place := new(store.DamageError), new(fs.PathError)
+		if errors.As(err, &damage) != (test.reason != "") || test.reason == "" && !errors.As(err, &place) {
+			t.Errorf("%s: %v", test.text, err)
+		}
+		if !strings.Contains(err.Error(), "/x") || !strings.Contains(err.Error(), "block 2 of 3") || !strings.HasSuffix(err.Error(), test.reason) {
+			t.Errorf("%s: %v, want block 2 of 3, and %q", test.text, err, test.reason)
+		}
+	}
+}

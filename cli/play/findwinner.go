@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/search"
 )
@@ -40,14 +41,15 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 			"Without a POSITION, it reads one from each line of stdin, as driver lookup does.\n\n" +
 			"The result is from the view of the player to move. --json writes a line for each position: game,\n" +
 			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end, where\n" +
-			"proven), best (a best move), line (best play, as far as it is known), and the effort. If the time or the depth\n" +
+			"proven), best (a best move), line (best play, as far as it is known), book (true for a position of the opening\n" +
+			"book), and the effort. If the time or the depth\n" +
 			"ends a search, there is depth, the number of moves searched ahead, and a value only if it is proven.",
 	}, findWinner)
 }
 
 func findWinnerFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast)", Value: bySearch},
+		&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast; the opening book of a game that has one answers first)", Value: bySearch},
 		&cli.IntFlag{Name: "chains", Usage: "memo: number `N` of chains in the table", Value: defaultChains},
 		&cli.DurationFlag{Name: "time", Usage: "search: time limit, e.g. 500ms or 10s, after which the best move so far is printed", DefaultText: "until it is proven"},
 		&cli.IntFlag{Name: "depth", Usage: "search: search `N` moves ahead; fewer if --time ends it", DefaultText: "until it is proven"},
@@ -60,6 +62,7 @@ func findWinnerFlags() []cli.Flag {
 type finding struct {
 	value     game.Value // 0 if nothing is proven
 	weak      bool       // the remoteness is not proven
+	book      bool       // the opening book has the position
 	best      string     // the best move; "" for a terminal position
 	line      []string   // best play, if known
 	depth     int        // the search depth in plies; 0 if the result is proven
@@ -184,7 +187,13 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
+	openings := book.Embedded(g)
 	return func(ctx context.Context, p game.Position) (f finding, err error) {
+		if line := openings.Line(p); len(line) > 0 {
+			f.value, f.book = openings.Lookup(p)
+			f.best, f.line = line[0], line
+			return f, nil
+		}
 		r, err := s.Search(ctx, p, limit)
 		if err != nil {
 			return f, err
@@ -228,6 +237,10 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	default:
 		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", notation.Heading(g, p), numfmt.Count(f.depth, "move"), f.best)
 	}
+	if f.book {
+		fmt.Fprintln(out, "from the opening book")
+		return
+	}
 	fmt.Fprintf(out, "%s", numfmt.Count(f.positions, "position"))
 	if f.lookups > 0 {
 		fmt.Fprintf(out, ", %s", numfmt.Count(f.lookups, "look-up"))
@@ -258,6 +271,9 @@ func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 	}
 	if f.line != nil {
 		m["line"] = f.line
+	}
+	if f.book {
+		m["book"] = true
 	}
 	if f.chain > 0 {
 		m["chain"] = f.chain

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 )
@@ -72,24 +73,30 @@ func score(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
+	openings := book.Embedded(g)
 	var positions int
 	var nodes uint64
 	var took time.Duration
 	err = command.EachLine(ctx, c, "columns", func(line string) (game.Position, error) { return parseColumns(g, line) },
 		func(out io.Writer, line string, p game.Position) error {
-			r, err := s.Search(ctx, p, search.Limit{Weak: c.Bool("weak")})
-			if err == nil && !r.Exact {
-				err = command.ErrInterrupted
-			}
-			if err != nil {
-				return err
+			var r search.Result
+			if v, ok := openings.Lookup(p); ok {
+				r.Value = v
+			} else {
+				var err error
+				if r, err = s.Search(ctx, p, search.Limit{Weak: c.Bool("weak")}); err != nil {
+					return err
+				}
+				if !r.Exact {
+					return command.ErrInterrupted
+				}
 			}
 			positions, nodes, took = positions+1, nodes+r.Nodes, took+r.Time
 			n := scoreOf(g, p, r.Value, c.Bool("weak"))
 			if c.Bool("json") {
 				return json.NewEncoder(out).Encode(map[string]any{"line": line, "score": n, "nodes": r.Nodes, "seconds": r.Time.Seconds()})
 			}
-			_, err = fmt.Fprintln(out, line, n)
+			_, err := fmt.Fprintln(out, line, n)
 			return err
 		})
 	if positions > 0 && (err == nil || errors.Is(err, command.ErrReported) || errors.Is(err, command.ErrInterrupted)) {

@@ -106,9 +106,7 @@ func (z *Analyzer) Begin(p game.Position) Report {
 		return r
 	}
 	r.Known = true
-	for best, _, ok := z.book.Best(p); ok; best, _, ok = z.book.Best(best.To) {
-		r.Line = append(r.Line, best.Name)
-	}
+	r.Line = z.book.Line(p)
 	if len(r.Line) > 0 {
 		r.Best, r.Done = r.index(r.Line[0]), true
 	}

@@ -112,3 +112,12 @@ func (b *Book) Best(p game.Position) (best game.Move, after game.Value, ok bool)
 	}
 	return best, after, best.Name != ""
 }
+
+// Line returns the names of the best moves from an unfinished position on, as far as the book knows
+// them.
+func (b *Book) Line(p game.Position) (names []string) {
+	for best, _, ok := b.Best(p); ok; best, _, ok = b.Best(best.To) {
+		names = append(names, best.Name)
+	}
+	return names
+}

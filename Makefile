@@ -11,6 +11,8 @@ DATA_HADOOP ?= all_data
 # RESUME=1 continues the run in DATA. OVERWRITE=1 replaces it, however long it took.
 RESUME    ?=
 OVERWRITE ?=
+# YES=1 answers the driver's questions, e.g. about disk space, with yes.
+YES       ?=
 # Data directory of the target pipe.
 PIPE_DATA ?= pipe_data
 # Time for which make fuzz tests each parser.
@@ -25,23 +27,33 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
-.DEFAULT_GOAL := all
-.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+# All targets but help and clean need Go.
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v $(GO)),)
+$(error $(GO) is not in PATH: install Go 1.25 or later, or name it with GO=/path/to/go)
+endif
+endif
 
-all: build help
+.DEFAULT_GOAL := first
+.PHONY: first all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+
+first: build help
+
+all: build
 
 help: ## list the targets
 	@echo 'make TARGET [VARIABLE=VALUE …]'
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
-	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER); RESUME=1 continues a run, OVERWRITE=1 replaces any run'
+	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER); RESUME=1 continues a run, OVERWRITE=1 replaces any run, YES=1 answers questions with yes'
 	@echo 'pipe takes the board and PIPE_DATA=$(PIPE_DATA)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
 build: ## build driver, play, mapper, reducer, and each step under its own name, in bin/
+	@$(if $(wildcard bin/driver),,echo 'building bin/driver, bin/play, bin/mapper and bin/reducer (half a minute the first time)' >&2)
 	@$(BUILD) -o bin/ ./cmd/driver ./cmd/play ./cmd/mapper ./cmd/reducer
 	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
 	@ln -f bin/mapper bin/series_map
@@ -58,7 +70,7 @@ build-emr: aws ## also build the programs for the nodes of Amazon EMR, in bin/li
 	done
 
 yes  = $(filter-out 0 no,$($1))
-MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace))
+MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace)) $(if $(call yes,YES),--yes)
 
 proj2: build ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \

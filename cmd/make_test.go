@@ -110,6 +110,24 @@ func TestMakeAlone(t *testing.T) {
 	if stdout, stderr, code := makes(t, "help WITDH=4"); code != 0 || stdout == "" || !strings.Contains(stderr, "WITDH: not used here; the variables are GO WIDTH HEIGHT ") {
 		t.Errorf("make help WITDH=4: exit status %d\n%s%s", code, stdout, stderr)
 	}
+	if stdout, stderr, code := makes(t, "all"); code != 0 || stdout+stderr != "" {
+		t.Errorf("make all: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	if stdout, stderr, code := makes(t, "build GO=/nowhere/go"); code != 2 || stdout != "" || !strings.Contains(stderr, "/nowhere/go is not in PATH: install Go") {
+		t.Errorf("make without Go: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	if stdout, _, code := makes(t, "-n proj2 YES=1"); code != 0 || !strings.Contains(stdout, "--replace --yes") {
+		t.Errorf("make proj2 YES=1: exit status %d\n%s", code, stdout)
+	}
+}
+
+// TestPlatform checks that the compiler explains why a platform of 32 bits is refused.
+func TestPlatform(t *testing.T) {
+	cmd := exec.Command("go", "build", "../game")
+	cmd.Env = append(os.Environ(), "GOARCH=386")
+	if out, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("undefined: treereduce_needs_a_platform_of_64_bits")) {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // makes runs make, without the variables of a make that may run this test.

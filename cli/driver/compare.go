@@ -51,6 +51,9 @@ func (p *program) compare(c *cli.Context) error {
 	if c.Args().Len() != 2 {
 		return command.Usagef("expected two results, found %d", c.Args().Len())
 	}
+	if c.Args().Get(0) == "-" && c.Args().Get(1) == "-" {
+		return command.Usagef("stdin can only be one of the two results")
+	}
 	var g game.Game
 	if c.IsSet("game") {
 		var err error

@@ -53,6 +53,9 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 		}
 		return Refuse(p.why)
 	}
+	if c.Bool("start") && c.Args().Len() > 0 {
+		return Usagef("%q: --start is the initial position, and excludes a position", c.Args().First())
+	}
 	if c.Args().Len() == 0 && !c.Bool("start") {
 		texts := stdinOf(ctx, c)
 		if ps.From == notation.AnyForm || ps.From == notation.FromPicture {

@@ -283,7 +283,7 @@ func TestExitStatus(t *testing.T) {
 		case name == "play":
 			count = " nodes in "
 		default:
-			count = " records in, "
+			count = " in, "
 		}
 		switch {
 		case status != test.status:

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // Rules verifies a table with the rules of the game alone: the methods Moves and Primitive of
@@ -459,7 +460,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		return "one of its moves leads to a position without a value", nil
 	}
 	if n > c.g.most {
-		return fmt.Sprintf("it is more than %d moves from its end, found %s", c.g.most, c.g.values.Text(v)), nil
+		return fmt.Sprintf("it is more than %s from its end, found %s", numfmt.Count(c.g.most, "move"), c.g.values.Text(v)), nil
 	}
 	if want := game.NewValue(outcome, n); v != want {
 		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.values.Text(want), c.g.values.Text(v)), nil

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A side is the map or the reduce of all steps, for games solved by blocks or states, and for
@@ -275,6 +276,6 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}
-	fmt.Fprintf(stderr, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Records) // informative only: an error here is ignored
+	fmt.Fprintf(stderr, "%s_%s: %d %s in, %d out\n", name, side, n.In, numfmt.Noun(n.In, "record"), n.Records) // informative only: an error here is ignored
 	return nil
 }

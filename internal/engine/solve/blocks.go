@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -109,7 +110,7 @@ func (b *byBlocks) write(ctx context.Context, out io.WriteCloser, tier int) erro
 	}
 	defer in.Close()
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
-		err = fmt.Errorf("%s: %d positions have no value", from, n)
+		err = fmt.Errorf("%s: no value for %s", from, numfmt.Count(n, "position"))
 	} else {
 		err = w.AppendTier(ctx, in)
 	}

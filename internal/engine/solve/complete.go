@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -165,7 +166,7 @@ func (r *run) commit(job *runner.Job, records int64) error {
 	}
 	seal := &store.Seal{Game: r.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
-		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("%d records were made, but %d are there", records, n)}
+		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("%s made, but %s there", numfmt.Count(records, "record"), numfmt.Count(n, "record"))}
 	}
 	if after := cmp.Or(r.SyncAfter, syncAfter); time.Since(r.jobAt) > after {
 		if err := r.data.EnableSync(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -90,7 +91,7 @@ func (c *inputCheck) values(b *block.Block) error {
 			case !c.successor:
 				want = wantOpen
 			case found.Remoteness() == 0 || found.Remoteness() > most:
-				want = fmt.Sprintf("a value of 1 to %d moves to the end", most)
+				want = "a value of 1 to " + numfmt.Count(most, "move") + " to the end"
 			}
 			if want != "" {
 				return valueError(c.o.Source, c.line[slot], c.g, b.Key(slot), byte(found), want)
@@ -135,7 +136,7 @@ func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int
 	case c.name == Mark:
 	case c.number == 1 && rec.Kind == streamfmt.Open: // pass 1 reads all reachable positions
 	case game.Value(rec.Value).Remoteness() != c.number-1: // 0 for an open position
-		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
+		return "a position that is decided in " + numfmt.Count(c.number-1, "move")
 	}
 	if c.line == nil {
 		c.line = make([]int64, c.g.RangeSize())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -119,8 +120,8 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 		case moves == 0:
 			why = "it is terminal, and has no value"
 		}
-		return fmt.Errorf("%s:%d: position %s has %d moves, but received messages for %d: %s",
-			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, received, why)
+		return fmt.Errorf("%s:%d: position %s has %s, but received messages for %d: %s",
+			source, h.line[slot], keyText(h.g, b.Key(int(slot))), numfmt.Count(int(moves), "move"), received, why)
 	}
 	clear(h.moves[:b.Len()])
 	return nil

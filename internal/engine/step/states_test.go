@@ -132,7 +132,7 @@ func TestPassStreamErrors(t *testing.T) {
 		{step.Mark, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
 		{step.Mark, 1, false, "000\n000\n", "in:2: expected each position once"},
 		{step.Mark, 1, false, "000\t4\n", "in:1: expected a value with an outcome"},
-		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 moves"},
+		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 move"},
 		{step.Final, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
 		{step.Create, 1, true, "001\n", "in:1: expected the initial position"},
 		{step.Mark, 1, true, "001\n000\n", "expected keys in ascending order"},

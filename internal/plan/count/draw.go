@@ -287,7 +287,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were counted; %s boards were drawn: the sum is within %s", s.first, numfmt.Number(all.Sum.Draws), numfmt.Percent(all.Sum.Error()))
+	text := fmt.Sprintf("tiers 0 to %d were counted; %s drawn: the sum is within %s", s.first, numfmt.Count(all.Sum.Draws, "board"), numfmt.Percent(all.Sum.Error()))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -127,7 +128,7 @@ func (d *Draft) Search(ctx context.Context, s *search.Searcher, report func()) e
 // Finish writes the complete book into a file of this name, and removes the draft.
 func (d *Draft) Finish(name string) error {
 	if d.known < len(d.keys) {
-		return fmt.Errorf("the values of %d positions are missing", len(d.keys)-d.known)
+		return fmt.Errorf("the values of %s are missing", numfmt.Count(len(d.keys)-d.known, "position"))
 	}
 	f, err := os.Create(name + ".new")
 	if err != nil {

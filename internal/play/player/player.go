@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -42,7 +43,7 @@ var (
 // TakenBack is the error of a human who takes back moves. The play goes on before them.
 type TakenBack struct{ Moves int }
 
-func (t TakenBack) Error() string { return fmt.Sprintf("takes back %d moves", t.Moves) }
+func (t TakenBack) Error() string { return "takes back " + numfmt.Count(t.Moves, "move") }
 
 var (
 	_ Player = (*Human)(nil)

@@ -238,7 +238,7 @@ func (m *model) state() (string, tone) {
 
 // end describes how play has ended.
 func (m *model) end() (text string, how tone) {
-	after := fmt.Sprintf(" after %d moves", len(m.h.Names()))
+	after := " after " + numfmt.Count(len(m.h.Names()), "move")
 	switch o := m.ended.Outcome; {
 	case o == game.Undecided:
 		return fmt.Sprintf("a draw (%s)", m.ended.Reason) + after, drawing
@@ -311,7 +311,7 @@ func (m *model) drawAdvice(p *panel) {
 		p.line(m.worth(a.Worth), style{tone: toneOf(analysis.ResultOf(m.g, a.Position, a.Value))})
 	case m.thinking:
 	default:
-		text := fmt.Sprintf("not proven, %d moves ahead", a.Depth)
+		text := fmt.Sprintf("not proven, %s ahead", numfmt.Count(a.Depth, "move"))
 		if a.Depth > 0 {
 			text += ": " + scoreText(a.Score)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 const (
@@ -359,7 +360,7 @@ func (m *messages) end() {
 func (m *messages) String() string {
 	text := strings.Join(m.kept, "; ")
 	if m.left > 0 {
-		text += fmt.Sprintf(" … (%d lines more)", m.left)
+		text += fmt.Sprintf(" … (%s more)", numfmt.Count(m.left, "line"))
 	}
 	return text
 }

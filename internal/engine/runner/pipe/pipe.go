@@ -38,6 +38,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -415,7 +416,7 @@ func (p *pipeline) finishReduces() {
 			p.cancel(errors.New("sort ended before its input"))
 		}
 		if red.read != red.lines && !red.uncounted {
-			p.cancel(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+			p.cancel(fmt.Errorf("sort was given %s, %s_reduce (task %d) read %d", numfmt.Count(red.lines, "line"), p.Step, i, red.read))
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestLostRecords(t *testing.T) {
 		stats.Records++
 		return stats, err
 	}}
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), ": 58 records were made, but 57 are there") {
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), ": 58 records made, but 57 records there") {
 		t.Errorf("got %v", err)
 	}
 }

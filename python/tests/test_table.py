@@ -1,15 +1,18 @@
 """Tests of Table on real tables, which driver solves."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, List, Tuple
 
+import numpy
 import pandas
 import pytest
 from flit_core import buildapi
@@ -51,6 +54,80 @@ def test_lookup(table: Table) -> None:
     for form in ("1 1 2", [1, 1, 2], ["1", "1", "2"], 16512, "#16512", "0x4080", BOARD, f'"{BOARD}"', picture, want):
         assert table.lookup(form) == want, form
     assert table.lookup("").remoteness == table.lookup([]).remoteness == 11
+
+
+def test_integers(table: Table) -> None:
+    want = table.lookup(16512)
+    frame = pandas.DataFrame({"hash": [16512]})
+    for key in (numpy.uint64(16512), frame["hash"].iloc[0], frame["hash"].astype("Int64").iloc[0], numpy.array(16512)):
+        assert table.lookup(key) == want, type(key)
+    assert table.lookup(numpy.array([1, 1, 2])) == want
+    with pytest.raises(TypeError):
+        table.lookup(16512.0)  # type: ignore[arg-type]
+
+
+def look_up(table: Table, hashes: List[int]) -> List[Tuple[int, int, int]]:
+    """Return each hash with those in its answers, from the table and from the moves."""
+    return [(key, table.lookup(key).hash, len(table.moves(key))) for key in hashes]
+
+
+def test_shared(table: Table) -> None:
+    hashes = [position.hash for position in table.positions(sample=600, seed=1)]
+    want = look_up(table, hashes)
+    assert [key for key, _, _ in want] == [key for _, key, _ in want]
+    parts = [hashes[i::6] for i in range(6)]
+    wants = [want[i::6] for i in range(6)]
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(look_up, [table] * 6, parts)) == wants
+    context = multiprocessing.get_context("fork")
+    ends, children = [], []
+    with table._lock:  # as if a thread were asking
+        for part in parts:
+            end, other = context.Pipe()
+            child = context.Process(target=answer, args=(table, part, other))
+            child.start()
+            other.close()
+            ends.append(end)
+            children.append(child)
+    assert look_up(table, hashes) == want  # at the same time
+    assert [end.recv() for end in ends] == wants
+    for child in children:
+        child.join()
+    assert look_up(table, hashes) == want
+
+
+def answer(table: Table, hashes: List[int], end: Any) -> None:
+    with table:  # close does not end the processes of the parent
+        end.send(look_up(table, hashes))
+
+
+def test_shared_iterator(table: Table) -> None:
+    positions = table.positions(tier=5)
+    first = next(positions)
+    end, other = multiprocessing.get_context("fork").Pipe()
+    child = multiprocessing.get_context("fork").Process(target=go_on, args=(positions, other))
+    child.start()
+    other.close()
+    assert "before a fork" in end.recv()
+    child.join()
+    assert [first, *positions] == list(table.positions(tier=5))
+
+
+def go_on(positions: Iterator[Position], end: Any) -> None:
+    try:
+        end.send(next(positions).position)
+    except DriverError as error:
+        end.send(str(error))
+
+
+def test_other_answer(table: Table) -> None:
+    table.lookup("1 1 2")
+    process = table._lookups["--json"]
+    process.stdin.write(b"1 2\n")  # as another process that shares the pipe
+    process.stdin.flush()
+    with pytest.raises(DriverError):
+        table.lookup("1 1 2")
+    assert table.lookup("1 1 2").hash == 16512
 
 
 def test_moves(table: Table) -> None:

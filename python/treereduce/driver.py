@@ -47,6 +47,7 @@ class Process:
     """A command of driver. As a context manager it ends the process."""
 
     def __init__(self, driver: str, *words: str) -> None:
+        self._owner = os.getpid()
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.
         self._popen = subprocess.Popen(
             [driver, *words],
@@ -74,8 +75,14 @@ class Process:
     ) -> None:
         self.close()
 
+    def owned(self) -> bool:
+        """Report whether this process has started it, and not one that it was forked from."""
+        return self._owner == os.getpid()
+
     def close(self) -> None:
-        """Kill the process if it is running."""
+        """Kill the process if it is running. A child of a fork leaves it to its parent."""
+        if not self.owned():
+            return
         self._popen.kill()
         self._end()
 

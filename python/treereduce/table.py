@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+import operator
 import os
 import threading
+import weakref
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    SupportsIndex,
+    Type,
+    Union,
+)
 
-from treereduce.driver import PathLike, PositionError, Process, find_driver
+from treereduce.driver import DriverError, PathLike, PositionError, Process, find_driver
 
 if TYPE_CHECKING:
     import pandas
@@ -37,19 +51,21 @@ class Move(NamedTuple):
 
 
 #: How a caller names a position: a text in any form that driver lookup reads (moves, a board, a
-#: picture of it), a hash, the list of the moves that lead to it, or a Position.
-PositionLike = Union[str, int, Sequence[Union[str, int]], Position]
+#: picture of it), a hash (an int, or an integer of NumPy or pandas), the list of the moves that lead
+#: to it, or a Position.
+PositionLike = Union[str, SupportsIndex, Sequence[Union[str, SupportsIndex]], Position]
 
 # driver answers each line with a line, except that a text may be the first line of a picture: then
 # it waits for more. This line ends a picture, because it has more words than a board has squares.
-# It is not a position, and driver answers it with an error.
+# It is not a position, and driver answers it with an error. Each question adds its number to it.
 _END = " ".join("#" * 100)
 
 
 class Table:
     """The table of a solved game, in the data directory of driver solve.
 
-    It runs driver as a process. Use it as a context manager, or call close.
+    It runs driver as a process. Use it as a context manager, or call close. Threads may share it.
+    After a fork, the child starts processes of its own.
     """
 
     def __init__(self, path: PathLike = "all_data", driver: Optional[PathLike] = None) -> None:
@@ -59,6 +75,8 @@ class Table:
         self._lock = threading.Lock()
         self._lookups: Dict[str, Process] = {}
         self._stats: Optional[Dict[str, Any]] = None
+        self._asked = 0
+        _tables.add(self)
         self.lookup("")  # fails if there is no table
 
     def __enter__(self) -> Table:
@@ -136,6 +154,8 @@ class Table:
             lines = io.TextIOWrapper(process.stdout, "utf-8", newline="\n")
             next(lines, None)  # the header
             for line in lines:
+                if not process.owned():
+                    raise DriverError("the iterator was begun before a fork: only the process that began it can go on")
                 board, key, value, number, words = line[:-1].split("\t")
                 yield Position(board, int(key), value, int(number) if number else None, words)
             process.check()
@@ -196,7 +216,9 @@ class Table:
         """Return the answer of driver lookup --json, with a further flag."""
         text = _text(position)
         with self._lookup(flag) as process:
-            process.stdin.write(f"{text}\n{_END}\n".encode("utf-8"))
+            self._asked += 1
+            end = f"{_END} {self._asked}"
+            process.stdin.write(f"{text}\n{end}\n".encode("utf-8"))
             process.stdin.flush()
             answers: List[Dict[str, Any]] = []
             while True:
@@ -204,11 +226,15 @@ class Table:
                 if not line:
                     raise process.failure()
                 answer: Dict[str, Any] = json.loads(line)
-                if answer["input"] == _END:
+                if answer["input"] == end:
                     break
+                if answer["input"].startswith(_END):
+                    raise DriverError(f"driver did not answer {text!r}, but another question")
                 answers.append(answer)
         if len(answers) != 1:
             raise PositionError(f"expected one position, found {text!r}")
+        if "\n" not in text and answers[0]["input"] != text:
+            raise DriverError(f"driver did not answer {text!r}, but {answers[0]['input']!r}")
         if "error" in answers[0]:
             raise PositionError(answers[0]["error"])
         return answers[0]
@@ -232,8 +258,23 @@ def _text(position: PositionLike) -> str:
     """Return a position as driver lookup reads it."""
     if isinstance(position, Position):
         position = position.hash
-    if isinstance(position, int):
-        return f"#{position}"
     if isinstance(position, str):
         return position
-    return " ".join(map(str, position))
+    try:
+        return f"#{operator.index(position)}"  # type: ignore[arg-type]
+    except TypeError:
+        return " ".join(map(str, position))  # type: ignore[arg-type]
+
+
+# The tables of this process. A child of a fork shares the pipes of its parent, and a thread of the
+# parent may own a lock, so the child needs processes and locks of its own.
+_tables: weakref.WeakSet[Table] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for table in _tables:
+        table._lock, table._lookups = threading.Lock(), {}
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -299,6 +299,21 @@ func TestOpenNothing(t *testing.T) {
 	}
 }
 
+// TestOpenOtherGame checks that a table is refused in a data directory of another game.
+func TestOpenOtherGame(t *testing.T) {
+	dir, g := solved(t)
+	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), `of another game: expected "mnk width=3 height=3 connect=3", found "`+g.Spec()+`"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestOpenClearing checks the table of a data directory in which --overwrite was interrupted
 // while it deleted an old run: it is complete and readable, or missing.
 func TestOpenClearing(t *testing.T) {

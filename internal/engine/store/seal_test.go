@@ -43,6 +43,32 @@ func TestRemoveInterrupted(t *testing.T) {
 	}
 }
 
+// TestDropKilled kills a driver before each change of Seal.Drop: the directory must match its seal,
+// whether or not that lists the file that is dropped.
+func TestDropKilled(t *testing.T) {
+	for calls := 0; ; calls++ {
+		dir := filepath.Join(t.TempDir(), "data_first1")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "good")
+		seal := &store.Seal{Game: spec, Job: "data_first1", Files: slices.Clone(good)}
+		if err := seal.Write(store.Local{}, dir); err != nil {
+			t.Fatal(err)
+		}
+		dropped := seal.Drop(&dying{calls: calls}, dir, func(string) bool { return true })
+		if _, _, err := store.OpenDir(store.Local{}, dir, spec); err != nil {
+			t.Errorf("after %d changes: %v", calls, err)
+		}
+		if dropped == nil {
+			if left, _ := filepath.Glob(filepath.Join(dir, "part-*")); calls < 2 || len(left) > 0 {
+				t.Errorf("dropped with %d changes, left: %q", calls, left)
+			}
+			return
+		}
+	}
+}
+
 // TestOverwriteInterrupted lets a driver die while it deletes an old run: the remains must not
 // be resumed, and another overwrite must succeed.
 func TestOverwriteInterrupted(t *testing.T) {

@@ -1,14 +1,20 @@
 package inline_test
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 )
 
@@ -35,14 +41,47 @@ func TestLists(t *testing.T) {
 }
 
 // TestStates solves random graphs with predecessors, and with rules only, with the inboxes in
-// memory and in files.
+// memory and in files, which no job may leave behind.
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
 		graph := gametest.RandomGraph(r, 2+r.IntN(100))
 		for _, inbox := range []int{0, 1} {
-			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.WithRanges(graph, 8))
-			runnertest.Check(t, &inline.Runner{InboxMemory: inbox}, game.WithRanges(gametest.RulesOnly(graph), 8))
+			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox}, t: t}
+			runnertest.Check(t, counted, game.WithRanges(graph, 8))
+			runnertest.Check(t, counted, game.WithRanges(gametest.RulesOnly(graph), 8))
+			if (counted.spills > 0) != (inbox == 1) {
+				t.Errorf("inboxes of %d bytes: %d spill files", inbox, counted.spills)
+			}
 		}
 	}
+}
+
+// spilling is a runner that counts the spill files, and checks that none of them is left.
+type spilling struct {
+	inline.Runner
+	t      *testing.T
+	spills int
+}
+
+func (s *spilling) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	own := *job
+	own.FS = &spillFS{job.FS, s}
+	stats, err := s.Runner.Run(ctx, &own)
+	if left, _ := filepath.Glob(filepath.Join(job.Output, "_spill-*")); len(left) > 0 {
+		s.t.Errorf("left: %q", left)
+	}
+	return stats, err
+}
+
+type spillFS struct {
+	store.FS
+	s *spilling
+}
+
+func (f *spillFS) Create(name string) (io.WriteCloser, error) {
+	if strings.HasPrefix(filepath.Base(name), "_spill-") {
+		f.s.spills++
+	}
+	return f.FS.Create(name)
 }

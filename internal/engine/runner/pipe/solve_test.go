@@ -2,6 +2,8 @@ package pipe_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,27 +64,34 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestPrograms replaces the mapper of a job by shell commands. Duplicates must be dropped, and
-// an error must name the program and show what it has written to stderr.
-func TestPrograms(t *testing.T) {
+// firstTier returns a game, and a directory of its first tier as text.
+func firstTier(t *testing.T) (g game.Game, dir string) {
+	t.Helper()
 	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	input := filepath.Join(t.TempDir(), "data_first0")
-	if err := os.Mkdir(input, 0o777); err != nil {
+	dir = filepath.Join(t.TempDir(), "data_first0")
+	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(input, "part-00000"), []byte("00\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "part-00000"), []byte("00\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	files, err := jobdir.SealAll(store.Local{}, input)
+	files, err := jobdir.SealAll(store.Local{}, dir)
 	if err == nil {
-		err = (&store.Seal{Game: g.Spec(), Job: "data_first0", Files: files}).Write(store.Local{}, input)
+		err = (&store.Seal{Game: g.Spec(), Job: "data_first0", Files: files}).Write(store.Local{}, dir)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g, dir
+}
+
+// TestPrograms replaces the mapper of a job by shell commands. Duplicates must be dropped, and
+// an error must name the program and show what it has written to stderr.
+func TestPrograms(t *testing.T) {
+	g, input := firstTier(t)
 	for _, test := range []struct{ program, err, part string }{
 		{"exec $BIN/possible_map", "", "02\n10\n"},
 		{`cat >/dev/null; printf '10\n10\n02\n'`, "", "02\n10\n"},
@@ -109,4 +118,41 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%s: %v, %v, %q, %d records; want %q", test.program, err, readErr, part, stats.Records, test.part)
 		}
 	}
+}
+
+// TestPartNotClosed checks that a job fails if the file system cannot close a part.
+func TestPartNotClosed(t *testing.T) {
+	g, input := firstTier(t)
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
+		out := filepath.Join(t.TempDir(), "out")
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		r := pipe.Runner{Bin: programs(t)}
+		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: unclosed{}, Method: game.MethodOf(g),
+			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: codec})
+		if !errors.Is(err, errUnclosed) {
+			t.Errorf("%s: %v", codec, err)
+		}
+	}
+}
+
+var errUnclosed = errors.New("cannot be closed")
+
+// unclosed is a file system whose files cannot be closed after they were written.
+type unclosed struct{ store.Local }
+
+func (u unclosed) Create(name string) (io.WriteCloser, error) {
+	f, err := u.Local.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return unclosedFile{f}, nil
+}
+
+type unclosedFile struct{ io.WriteCloser }
+
+func (f unclosedFile) Close() error {
+	f.WriteCloser.Close()
+	return errUnclosed
 }

@@ -27,6 +27,8 @@ type blocks struct {
 
 	halfMu     sync.Mutex
 	recentHalf []balancedTier // the last one first
+
+	claims int // memory for the claims of an imageCheck; 0: claimsMemory
 }
 
 // A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.

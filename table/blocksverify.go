@@ -11,7 +11,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -23,7 +22,8 @@ const verifyAhead = 64 << 10
 // verify makes two passes. The forward pass checks that the positions of each tier are exactly
 // the successors of the positions of the previous tier, and that terminal positions have the
 // value of the rules. The backward pass checks that every other value follows from the values
-// of the successors. So each value is checked against values that have been checked.
+// of the successors. So each value is checked against values that have been checked. In a table
+// that stores half of the positions, both passes check mirror images by imageCheck.
 func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	if err := t.openTiers(); err != nil {
 		return err
@@ -73,38 +73,38 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	g := t.game()
 	possible := step.New(step.Possible, g)
-	newMessages := func() images.Messages { return t.positions(tier, verifyAhead) }
-	received, stop := iter.Pull2(t.receivers(tier))
-	defer stop()
-	next := func() (rng uint64, ok bool, err error) {
-		rng, err, ok = received()
-		return rng, ok, err
-	}
-	balanced, err := t.balanced(ctx, tier, images.Reached, next, newMessages)
-	if err != nil {
-		return streamfmt.Counts{}, err
-	}
-	defer balanced.Close()
+	pairs := t.forwardImages(tier)
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err = t.eachPossible(ctx, tier, func() func(uint64) error {
+	err := t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, merger := t.reader(tier, verifyAhead), balanced.Merger(newMessages())
+		hereReader, messages := t.reader(tier, verifyAhead), t.positions(tier, verifyAhead)
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
 				_, err := hereReader.Load(&found, rng) // the range has no slots: Load fails if there is a block
 				return err
 			}
-			_, err := merger.Merge(&want, rng)
+			_, err := messages.Load(&want, rng)
 			if err == nil {
-				err = possible.Reduce(&want)
+				err = messages.Merge(&want)
 			}
 			if err != nil {
 				return err
 			}
 			found.Reset(tier, rng, t.g.LowBits(), low)
 			if _, err := hereReader.Load(&found, rng); err != nil {
+				return err
+			}
+			if balanced := t.balancedIn(tier, rng); balanced != nil && !found.Done.Empty() {
+				pairs.add(&found, reachedClaims(&found, want.Open, balanced))
+				for slot := range found.Done.All() { // pairs checks whether these are reached
+					if balanced.Has(slot) {
+						want.Open.Add(slot)
+					}
+				}
+			}
+			if err := possible.Reduce(&want); err != nil {
 				return err
 			}
 			counts := streamfmt.Counts{}
@@ -117,16 +117,19 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 			return nil
 		}
 	})
+	if err == nil {
+		err = pairs.run(ctx)
+	}
 	return total, err
 }
 
 // possibleAtOnce is the number of ranges that eachPossible has in memory.
 const possibleAtOnce = 1 << 16
 
-// eachPossible is like eachRange for the ranges of a tier, and those into which moves of the previous
-// tier may lead.
+// eachPossible is like eachRange for the ranges of a tier, and those into which moves between stored
+// positions may lead.
 func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
-	next, stop := iter.Pull2(t.reachable(tier))
+	next, stop := iter.Pull2(t.receivers(tier))
 	defer stop()
 	here, n := t.tiers[tier], 0
 	var batch []uint64
@@ -219,67 +222,74 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 	if !t.files[tier].stored() {
 		return nil // its values were computed like this
 	}
-	solve := step.New(step.Solve, t.game())
-	newMessages := func(found *block.Block) images.Messages {
-		pull := step.Puller{Step: solve, From: t.reader(tier+1, verifyAhead)}
-		return &foundMessages{t.reader(tier, verifyAhead), found, pull}
-	}
-	here := t.tiers[tier]
-	balanced, err := t.balanced(ctx, tier, images.Scores, ranger(here), func() images.Messages { return newMessages(new(block.Block)) })
-	if err != nil {
-		return err
-	}
-	defer balanced.Close()
-	return each(ctx, here.Len(), func() func(int) error {
-		var found, want block.Block
-		merger := balanced.Merger(newMessages(&found))
+	here, pairs := t.tiers[tier], t.backwardImages(tier)
+	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
+	err := each(ctx, here.Len(), func() func(int) error {
+		var found, scores block.Block
+		messages := t.foundMessages(tier)
 		return func(i int) error {
 			rng, _, err := here.at(i)
 			if err == nil {
-				_, err = merger.Merge(&want, rng)
+				_, err = messages.load(&found, &scores, rng)
 			}
 			if err == nil {
-				err = solve.Reduce(&want)
+				err = messages.pull.Messages(&scores)
 			}
 			if err != nil {
 				return err
 			}
-			for slot, value := range want.Val[:want.Len()] {
-				if value != 0 && found.Val[slot] != value {
-					return t.fault(&found, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(game.Value(value)), t.text(game.Value(found.Val[slot]))))
+			balanced := t.balancedIn(tier, rng)
+			for _, slot := range scores.OpenSlots() {
+				if balanced != nil && balanced.Has(int(slot)) {
+					continue // pairs checks it
 				}
+				if err := t.checkValue(found.Key(int(slot)), game.Value(found.Val[slot]), value[scores.Val[slot]]); err != nil {
+					return err
+				}
+			}
+			if balanced != nil {
+				pairs.add(&found, slices.Clone(scores.Val[:scores.Len()]))
 			}
 			return nil
 		}
 	})
+	if err == nil {
+		err = pairs.run(ctx)
+	}
+	return err
 }
 
-// foundMessages are the messages to the positions of the table that are not terminal, which have no
-// value before. found becomes the block of the table.
+// checkValue returns a Fault unless the value v of a position is want, which is 0 if it has no move to
+// a position with a value.
+func (t *blocks) checkValue(p game.Position, v, want game.Value) error {
+	switch {
+	case want == 0:
+		return newFault(t.g, p, "it is not terminal, but no move leads to a position of the table")
+	case v != want:
+		return newFault(t.g, p, fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(want), t.text(v)))
+	}
+	return nil
+}
+
+// foundMessages merges the scores of the positions of a tier that are not terminal. It is for one
+// goroutine.
 type foundMessages struct {
-	here  blockReader
-	found *block.Block
-	pull  step.Puller
+	here blockReader
+	pull step.Puller
 }
 
-func (m *foundMessages) Load(b *block.Block, rng uint64) (bool, error) {
-	if _, err := m.here.Load(m.found, rng); err != nil {
-		return false, err
-	}
-	nonTerminal(b, m.found)
-	return true, nil
+func (t *blocks) foundMessages(tier int) *foundMessages {
+	return &foundMessages{t.reader(tier, verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.reader(tier+1, verifyAhead)}}
 }
 
-func (m *foundMessages) Merge(b *block.Block) error { return m.pull.Messages(b) }
-
-// balanced returns the images of the balanced positions of a tier that stores half of its
-// positions; nil if it stores all.
-func (t *blocks) balanced(ctx context.Context, tier int, kind images.Kind, ranges images.Ranger, messages func() images.Messages) (*images.Balanced, error) {
-	if t.half == nil {
-		return nil, nil
+// load reads a range of the table into found, and resets scores to its positions that are not
+// terminal.
+func (m *foundMessages) load(found, scores *block.Block, rng uint64) (bool, error) {
+	ok, err := m.here.Load(found, rng)
+	if err == nil {
+		nonTerminal(scores, found)
 	}
-	b := images.NewBalanced(t.half, tier, kind, temporary(wholeMemory))
-	return b, b.Prepare(ctx, images.Pass{Ranges: ranges, Messages: messages})
+	return ok, err
 }
 
 // weights returns how many positions a slot of a range represents.

@@ -100,16 +100,16 @@ func (r *wholeReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 }
 
 // markImage marks the mirror image of a successor, which the mirror image of its predecessor
-// reaches.
-func (c *rulesPosition) markImage(p game.Position) error {
+// reaches; ok is false if the table lacks it.
+func (c *rulesPosition) markImage(p game.Position) (ok bool, err error) {
 	if c.half == nil {
-		return nil
+		return true, nil
 	}
 	rng, slot, _, ok, err := c.finder.find(c.half.g.Mirror(p))
 	if err == nil && ok {
 		atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
 	}
-	return err
+	return ok, err
 }
 
 // split divides the numbers of positions of a range, which are ascending and less than most, into

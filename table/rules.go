@@ -449,8 +449,11 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
-			if err := c.markImage(m.To); err != nil {
+			if ok, err := c.markImage(m.To); err != nil {
 				return "", err
+			} else if !ok {
+				m.To = c.half.g.Mirror(m.To)
+				return "the mirror image of " + missing(c.g, m), nil
 			}
 		}
 		c.values = append(c.values, successor)

@@ -1,0 +1,146 @@
+package table_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/table"
+)
+
+// board returns a board of connect 3.
+func board(t *testing.T, width, height int) *connectn.Rules {
+	t.Helper()
+	g, err := connectn.New(width, height, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestVerifyImages changes balanced positions and their mirror images in tables, with enough memory for
+// all claims and with hardly any.
+func TestVerifyImages(t *testing.T) {
+	for _, size := range [][2]int{{2, 10}, {3, 4}} { // one range, and several
+		g := board(t, size[0], size[1])
+		correct := solvedgames.Dir(t, g)
+		var paired, single game.Position // a pair of different positions, and a position of which one is stored
+		tab, err := table.OpenOf(store.Local{}, correct, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := game.HalfOf(g)
+		for batch, err := range tab.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range batch.Positions {
+				if g.Tier(p) != 6 || batch.Values[i].Remoteness() < 2 || !half.IsStored(p) || g.Mirror(p) == p {
+					continue
+				}
+				if half.IsStored(g.Mirror(p)) {
+					paired = p
+				} else {
+					single = p
+				}
+			}
+		}
+		if err := tab.Close(); err != nil {
+			t.Fatal(err)
+		}
+		remove := func(b *block.Block, slot int) { b.Done.Remove(slot) }
+		wrong := func(b *block.Block, slot int) { b.Val[slot] += 8 }
+		add := func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 5 }
+		for _, test := range []struct {
+			name    string
+			changed []game.Position
+			change  func(b *block.Block, slot int)
+			want    string
+		}{
+			{"nothing", nil, nil, ""},
+			{"mirror image missing", []game.Position{paired}, remove, "missing"},
+			{"both missing", []game.Position{paired, g.Mirror(paired)}, remove, "missing"},
+			{"position missing", []game.Position{single}, remove, "missing"},
+			{"position stored twice", []game.Position{g.Mirror(single)}, add, "cannot be reached"},
+			{"value of a mirror image", []game.Position{paired}, wrong, "as its moves lead to"},
+			{"both values", []game.Position{paired, g.Mirror(paired)}, wrong, "as its moves lead to"},
+			{"value of a position", []game.Position{single}, wrong, "as its moves lead to"},
+		} {
+			dir := t.TempDir()
+			if err := os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range test.changed {
+				rewrite(t, dir, g, p, test.change)
+			}
+			for _, claims := range []int{0, 1} {
+				tab, err := table.OpenOf(store.Local{}, dir, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tab.LimitClaims(claims)
+				_, err = tab.Verify(t.Context())
+				_, _, rulesErr := table.Rules{}.Verify(t.Context(), tab)
+				if err := tab.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if test.want == "" {
+					if err != nil || rulesErr != nil {
+						t.Errorf("%s: %v, by rules %v", g.Spec(), err, rulesErr)
+					}
+					continue
+				}
+				var fault *table.Fault
+				if !errors.As(err, &fault) || !slices.Contains(test.changed, fault.Position) || !strings.Contains(fault.Reason, test.want) {
+					t.Errorf("%s, %s, %d bytes: got %v, want %q at one of %#x", g.Spec(), test.name, claims, err, test.want, test.changed)
+				}
+				if rulesErr == nil {
+					t.Errorf("%s, %s: the rules find no fault", g.Spec(), test.name)
+				}
+			}
+		}
+	}
+}
+
+// wrapped is a board of one range whose mirror images are wrong: those of a low part with number 65,536
+// or above in its list are those of a part with a lower number.
+type wrapped struct{ *connectn.Rules }
+
+func (g wrapped) Mirror(p game.Position) game.Position {
+	if g.Check(p) == nil {
+		if low := g.Low(g.Tier(p), 0); len(low) > 1<<16 {
+			slot, _ := slices.BinarySearch(low, uint32(p))
+			p = game.Position(low[slot&(1<<16-1)])
+		}
+	}
+	return g.Rules.Mirror(p)
+}
+
+// Verify refuses a table that was computed with wrong mirror images.
+func TestVerifyWrongImages(t *testing.T) {
+	g := board(t, 2, 10)
+	dir := solvedgames.Dir(t, wrapped{g})
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	if n, err := tab.Positions(); err != nil || n != 36313 {
+		t.Errorf("the wrong table has %d positions, %v, want 36,313", n, err)
+	}
+	var fault *table.Fault
+	if _, err := tab.Verify(t.Context()); !errors.As(err, &fault) {
+		t.Errorf("got %v, want a fault", err)
+	}
+	if _, _, err := (table.Rules{}).Verify(t.Context(), tab); err == nil {
+		t.Error("the rules find no fault")
+	}
+}

@@ -237,7 +237,7 @@ func (c *Client) lastMaster(ctx context.Context, app App) (last masterJSON, err 
 // node manager, if that is on this machine; the node manager; and the history server, which
 // has aggregated logs.
 func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) (string, error) {
-	if container == "" || container != filepath.Base(container) {
+	if strings.Trim(container, ".") == "" || container != filepath.Base(container) {
 		return "", errors.New("it had no container")
 	}
 	for _, dir := range c.logDirs {

@@ -460,6 +460,101 @@ func TestStandby(t *testing.T) {
 	}
 }
 
+// TestActiveEnds asks a resource manager that was active and has ended, and then the other one.
+func TestActiveEnds(t *testing.T) {
+	f, first := newFake(t), newFake(t)
+	active := func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/cluster/info") {
+			reply(w, http.StatusOK, `{"clusterInfo":{"haState":"ACTIVE"}}`)
+			return true
+		}
+		return false
+	}
+	f.answer, first.answer = active, active
+	f.client.managers = []string{first.URL, f.URL}
+	for _, want := range []string{first.URL, f.URL} {
+		if apps, err := f.client.Find(t.Context(), "treereduce-good"); err != nil || len(apps) != 1 || f.client.active != want {
+			t.Errorf("%v, %v; %s is active, want %s", apps, err, f.client.active, want)
+		}
+		first.Close()
+	}
+}
+
+// TestFailedAttempts checks that attempts that were killed are left out, and that the first one comes first.
+func TestFailedAttempts(t *testing.T) {
+	f := newFake(t)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/tasks"):
+			reply(w, http.StatusOK, `{"tasks":{"task":[
+				{"id":"task_1_0001_m_000001","state":"FAILED","startTime":0,"finishTime":1},
+				{"id":"task_1_0001_m_000002","state":"FAILED","startTime":1,"finishTime":2},
+				{"id":"task_1_0001_m_000003","state":"FAILED","startTime":1,"finishTime":3},
+				{"id":"task_1_0001_m_000004","state":"SUCCEEDED","startTime":1,"finishTime":1}]}}`)
+		case strings.HasSuffix(r.URL.Path, "/task_1_0001_m_000003/attempts"):
+			reply(w, http.StatusOK, `{"taskAttempts":{"taskAttempt":[
+				{"id":"attempt_0","state":"FAILED","startTime":3},
+				{"id":"attempt_1","state":"FAILED","startTime":2},
+				{"id":"attempt_2","state":"KILLED","startTime":1}]}}`)
+		default:
+			return false
+		}
+		return true
+	}
+	attempts, err := f.client.failedAttempts(t.Context(), history, f.URL, jobJSON{Diagnostics: "Task failed task_1_0001_m_000003\n"})
+	if err != nil || len(attempts) != 2 || attempts[0].ID != "attempt_1" || attempts[1].ID != "attempt_0" {
+		t.Errorf("%+v, %v", attempts, err)
+	}
+}
+
+// TestLastMaster checks that the last of several application masters is described.
+func TestLastMaster(t *testing.T) {
+	f := newFake(t)
+	f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		reply(w, http.StatusOK, `{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
+		return true
+	}
+	if last, err := f.client.lastMaster(t.Context(), App{ID: good}); err != nil || last.AppAttemptID != "second" {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
+// TestLocalLog reads the end of a long log on this machine. The name of a container must not be a path.
+func TestLocalLog(t *testing.T) {
+	f := newFake(t)
+	dir := t.TempDir()
+	f.client.logDirs = []string{dir}
+	if err := os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	end := strings.Repeat("b", maxLog-1) + "c"
+	for _, name := range []string{filepath.Join(dir, good, "container_1", "stderr"), filepath.Join(dir, "stderr")} {
+		if err := os.WriteFile(name, []byte("aaa"+end), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := f.client.log(t.Context(), f.address(), good, "container_1", "stderr"); err != nil || got != end {
+		t.Errorf("%d bytes, %v; want the last %d", len(got), err, len(end))
+	}
+	for _, container := range []string{"", "..", "../" + good + "/container_1"} {
+		if got, err := f.client.log(t.Context(), f.address(), good, container, "stderr"); err == nil {
+			t.Errorf("container %q: %d bytes", container, len(got))
+		}
+	}
+}
+
+// TestMoment converts Hadoop's times.
+func TestMoment(t *testing.T) {
+	if got := moment(1_500); !got.Equal(time.Unix(1, 500_000_000)) {
+		t.Errorf("%v", got)
+	}
+	for _, none := range []int64{0, -1} {
+		if got := moment(none); !got.IsZero() {
+			t.Errorf("%d: %v", none, got)
+		}
+	}
+}
+
 // TestAnswers checks invalid answers.
 func TestAnswers(t *testing.T) {
 	f := newFake(t)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
@@ -456,5 +458,74 @@ func TestEnviron(t *testing.T) {
 	t.Setenv(cacheName, "/c")
 	if got := Environ(); !slices.Equal(got, os.Environ()) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestTransportAgain sends requests with a body, which are sent again with the ticket of the service, whose
+// name is in lower case. A server that asks for another kind of authentication gets no ticket.
+func TestTransportAgain(t *testing.T) {
+	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
+	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
+	l, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	tgt := l.ticket.Load().Credential
+	service := *tgt
+	service.Server.PrincipalName = types.NewPrincipalName(2, "HTTP/localhost")
+	ticketOfService := aTicket
+	ticketOfService.SName = service.Server.PrincipalName
+	if service.Ticket, err = ticketOfService.Marshal(); err != nil {
+		t.Fatal(err)
+	}
+	cache := &credentials.CCache{Credentials: []*credentials.Credential{tgt, &service}}
+	cache.DefaultPrincipal.Realm, cache.DefaultPrincipal.PrincipalName = l.realm, l.name
+	c, err := client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.ticket.Store(&ticket{tgt, c})
+	var scheme string
+	var requests []string // whether there was a ticket, and the body
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		given := strings.HasPrefix(r.Header.Get("Authorization"), "Negotiate ")
+		requests = append(requests, fmt.Sprint(given, " ", string(body)))
+		if !given {
+			w.Header().Set(spnego.HTTPHeaderAuthResponse, scheme)
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	web := &http.Client{Transport: l.Transport(new(http.Transport))}
+	for _, test := range []struct {
+		scheme, requests string
+		status           int
+	}{
+		{"Negotiate", "false body, true body", http.StatusOK},
+		{"Basic", "false body", http.StatusUnauthorized},
+	} {
+		scheme, requests = test.scheme, nil
+		answer, err := web.Post(strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1), "text/plain", strings.NewReader("body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if got := strings.Join(requests, ", "); answer.StatusCode != test.status || got != test.requests {
+			t.Errorf("%s: %s; requests %s, want %s", test.scheme, answer.Status, got, test.requests)
+		}
+	}
+}
+
+// TestOtherPrincipal checks that a cache of another principal or realm does not replace the ticket.
+func TestOtherPrincipal(t *testing.T) {
+	for _, principal := range []string{"bob@R.TEST", "alice@OTHER.TEST"} {
+		dir := setUp(t, kdc(t, errorcode.KDC_ERR_POLICY))
+		t.Setenv(Principal, principal)
+		writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(time.Hour), time.Time{})
+		if l, err := New(); err == nil || !strings.Contains(err.Error(), "belongs to alice@R.TEST, not to "+principal) {
+			t.Errorf("%s: %v, %v", principal, l, err)
+		}
 	}
 }

@@ -223,9 +223,6 @@ func (z *Analyzer) searchOnce(ctx context.Context, r *Report, report func(uint64
 		}
 		if r.take(s) {
 			found = r.index(s.Line[0].Name)
-			if m := &r.Moves[found]; !m.Known && !s.Exact && s.Depth > m.Depth {
-				m.Score, m.Depth = s.Score, s.Depth
-			}
 		}
 	case at >= 0 && !r.Moves[at].Known:
 		m := &r.Moves[at]
@@ -310,10 +307,10 @@ func (z *Analyzer) conclude(r *Report, found int) {
 	}
 	for i := range r.Moves {
 		switch m := &r.Moves[i]; {
-		case m.Known || m.Depth > r.Depth:
-		case i == r.Best:
+		case m.Known || r.Depth == 0:
+		case i == r.Best: // the value of the search that chose it, also after a deeper search of this move alone
 			m.Score, m.Depth = r.Score, r.Depth
-		default: // the search of the position has found no better move
+		default: // that search has found no better move
 			m.Score = min(m.Score, r.Score)
 		}
 	}

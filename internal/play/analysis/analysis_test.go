@@ -44,6 +44,11 @@ func TestSteps(t *testing.T) {
 			}
 			order := a.Order(g)
 			unknown := func(i int) bool { return !a.Moves[i].Known && a.Moves[i].Depth == 0 }
+			for _, m := range a.Moves { // evaluations of different depths do not contradict the choice
+				if best := a.Moves[a.Best]; a.Depth > 0 && !m.Known && !best.Known && (m.Score > best.Score || best.Score != a.Score) {
+					t.Errorf("%s: evaluation %d, best move %s %d, but %s %d", spec, a.Score, best.Name, best.Score, m.Name, m.Score)
+				}
+			}
 			if order[0] != a.Best || a.Moves[a.Best].Name != a.Line[0] || !a.Known && unknown(a.Best) {
 				t.Errorf("%s: order %v does not begin with the best line: %+v", spec, order, a)
 			}
@@ -80,6 +85,21 @@ func TestOrder(t *testing.T) {
 	r.Moves[6].Worth = score(1)
 	if z.conclude(&r, 3); r.Best != 4 || !slices.Equal(r.Line, []string{"4"}) {
 		t.Errorf("best %d, line %v, want 4", r.Best, r.Line)
+	}
+}
+
+// TestSameDepth checks that a deeper search of one move alone does not replace the value of the search
+// of the position that chose the best move: the best move has the best evaluation, that of the position.
+func TestSameDepth(t *testing.T) {
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
+	z := New(g, nil, nil, search.Options{})
+	r := z.Begin(g.Start())
+	r.Worth = Worth{Score: 11, Depth: 6}
+	r.Moves[3].Worth = Worth{Score: 3, Depth: 7}
+	r.Moves[5].Worth = Worth{Score: 12, Depth: 7}
+	z.conclude(&r, 3)
+	if best, other := r.Moves[3].Worth, r.Moves[5].Worth; best != r.Worth || other.Score != 11 || r.Order(g)[0] != 3 {
+		t.Errorf("position %+v, best move %+v, another move %+v", r.Worth, best, other)
 	}
 }
 

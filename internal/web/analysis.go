@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -149,18 +151,11 @@ func reportOf(g game.Game, r analysis.Report) reportJSON {
 func (s *Server) events(send func(*stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		g, h, err := s.play(r)
-		if err == nil && !s.enter() {
-			err = errBusy
-		}
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		defer s.leave()
-		out := newStream(w)
-		if send(out, r, g, h) == nil {
-			out.send("end", struct{}{})
-		}
+		s.stream(w, r, func(out *stream, r *http.Request) error { return send(out, r, g, h) })
 	}
 }
 
@@ -226,6 +221,39 @@ func (s *Server) review(out *stream, r *http.Request, g *served, h *player.Histo
 	return nil
 }
 
+// stream answers with the events that send sends, and an event end if it does not fail. The context of
+// its request ends when the client is gone.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*stream, *http.Request) error) {
+	if !s.enter() {
+		s.fail(w, r, errBusy)
+		return
+	}
+	defer s.leave()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	out := newStream(w)
+	var alive sync.WaitGroup
+	defer alive.Wait()
+	defer cancel()
+	alive.Go(func() {
+		tick := time.NewTicker(s.aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if out.write(": alive\n\n") != nil {
+					cancel()
+				}
+			}
+		}
+	})
+	if send(out, r.WithContext(ctx)) == nil {
+		out.send("end", struct{}{})
+	}
+}
+
 // enter reports whether a further event stream may begin; leave ends it.
 func (s *Server) enter() bool {
 	s.mu.Lock()
@@ -245,9 +273,14 @@ func (s *Server) leave() {
 
 // A stream sends server-sent events.
 type stream struct {
-	w http.ResponseWriter
-	c *http.ResponseController
+	mu sync.Mutex
+	w  http.ResponseWriter
+	c  *http.ResponseController
 }
+
+// aliveEvery is the time between two comments in a stream, so that a proxy does not end one without
+// events (nginx does after a minute), and that a client is noticed that is gone without a word.
+const aliveEvery = 20 * time.Second
 
 // sendTime is the time in which a client must take an event.
 const sendTime = 10 * time.Second
@@ -255,7 +288,8 @@ const sendTime = 10 * time.Second
 func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	return &stream{w, http.NewResponseController(w)}
+	w.Header().Set("X-Accel-Buffering", "no") // nginx sends each event at once
+	return &stream{w: w, c: http.NewResponseController(w)}
 }
 
 // send sends an event with data as JSON.
@@ -264,8 +298,15 @@ func (s *stream) send(event string, data any) error {
 	if err != nil {
 		return err
 	}
+	return s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, text))
+}
+
+// write sends lines of the stream.
+func (s *stream) write(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.c.SetWriteDeadline(time.Now().Add(sendTime))
-	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, text); err != nil {
+	if _, err := io.WriteString(s.w, text); err != nil {
 		return err
 	}
 	return s.c.Flush()

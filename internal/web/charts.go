@@ -453,6 +453,6 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	}
 	if err := write(w); err != nil && s.o.Log != nil {
-		s.o.Log.Printf("%s: %v", r.URL.Path, err)
+		s.o.Log.Printf("%s: %s", r.URL.EscapedPath(), oneLine(err))
 	}
 }

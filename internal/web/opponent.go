@@ -47,6 +47,9 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(h.Moves()) == 0 {
+		return nil, badRequest(errors.New("the game is over: there is no move"))
+	}
 	query := r.URL.Query()
 	l, err := opponentOf(query.Get("level"))
 	if err != nil {

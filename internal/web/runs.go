@@ -361,33 +361,29 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) {
 // whenever it changes. The stream ends when the game is solved.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 	run, err := s.run(r)
-	if err == nil && !s.enter() {
-		err = errBusy
-	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer s.leave()
-	stream := newStream(w)
-	tick := time.NewTicker(readEvery)
-	defer tick.Stop()
-	for last := template.HTML(""); ; {
-		state := s.stateOf(run)
-		if state.page != last {
-			if err := stream.send("state", state.page); err != nil {
-				return
+	s.stream(w, r, func(out *stream, r *http.Request) error {
+		tick := time.NewTicker(readEvery)
+		defer tick.Stop()
+		for last := template.HTML(""); ; {
+			state := s.stateOf(run)
+			if state.page != last {
+				if err := out.send("state", state.page); err != nil {
+					return err
+				}
+				last = state.page
 			}
-			last = state.page
+			if state.Status == solve.Solved {
+				return nil
+			}
+			select {
+			case <-r.Context().Done():
+				return r.Context().Err()
+			case <-tick.C:
+			}
 		}
-		if state.Status == solve.Solved {
-			stream.send("end", struct{}{})
-			return
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-tick.C:
-		}
-	}
+	})
 }

@@ -62,6 +62,8 @@ type Server struct {
 	slots chan *slot
 	runs  []*watchedRun
 
+	aliveEvery time.Duration
+
 	mu      sync.Mutex
 	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
 	known   map[place]*analysis.Report // finished analyses
@@ -74,7 +76,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, games: make(map[string]*served), known: make(map[place]*analysis.Report)}
+	s := &Server{o: o, aliveEvery: aliveEvery, games: make(map[string]*served), known: make(map[place]*analysis.Report)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
 	}
@@ -257,7 +259,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &p) {
 		status = p.status
 	} else if s.o.Log != nil {
-		s.o.Log.Printf("%s: %v", r.URL.Path, err)
+		s.o.Log.Printf("%s: %s", r.URL.EscapedPath(), oneLine(err))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if !isAPI(r) && strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -274,6 +276,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	json.NewEncoder(w).Encode(answer)
 }
+
+// oneLine returns an error as a line of the log.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // json returns the handler that answers with what f returns, as JSON.
 func (s *Server) json(f func(r *http.Request) (any, error)) http.HandlerFunc {

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -289,6 +291,7 @@ func TestRefused(t *testing.T) {
 		{"GET", "/view/connectn/7-6-4/analysis?from=xyz", "", 400, "position"},
 		{"GET", "/view/connectn/7-6-4/move?level=divine", "", 400, "expected beginner"},
 		{"GET", "/view/connectn/7-6-4/move?level=time=1h", "", 400, "expected a time of up to 10s"},
+		{"GET", "/view/connectn/3-3-3/move?level=perfect&moves=0,1,0,1,0", "", 400, "the game is over"},
 		{"GET", "/view/connectn/7-6-4/move?level=random&limit=-1", "", 400, "expected milliseconds"},
 		{"GET", "/view/connectn/7-6-4?moves=" + strings.Repeat("0,", 9000), "", 414, "query"},
 	} {
@@ -342,6 +345,60 @@ func TestLimits(t *testing.T) {
 	s.slots <- taken
 	if w := ask("move?level=club"); w.Code != 200 {
 		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
+	}
+}
+
+// gone is the connection to a client that is gone without a word: the request does not end, but writes
+// fail.
+type gone struct{ http.ResponseWriter }
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func (gone) FlushError() error { return io.ErrClosedPipe }
+
+// TestGone checks that event streams without events send something, and end when that fails.
+func TestGone(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: "absent", FS: store.Local{}, Path: t.TempDir()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.aliveEvery = time.Millisecond
+	slot := <-s.slots // an analysis waits for it
+	for _, path := range []string{"/run/events?data=absent", "/view/connectn/4-4-3/analysis", "/view/connectn/4-4-3/review?moves=1"} {
+		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost"+path, nil))
+		if s.streams != 0 {
+			t.Errorf("%s: %d streams are open", path, s.streams)
+		}
+	}
+	s.slots <- slot
+
+	s.runs[0].state, s.runs[0].read = &apiRun{}, time.Now().Add(time.Hour) // no event after the first one
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	answer, err := http.Get(server.URL + "/run/events?data=absent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && lines.Text() != ": alive" {
+	}
+	if lines.Text() != ": alive" || answer.Header.Get("X-Accel-Buffering") != "no" {
+		t.Errorf("%v; headers %v", lines.Err(), answer.Header)
+	}
+}
+
+// TestLog checks that an error is one line of the log, whatever a request contains.
+func TestLog(t *testing.T) {
+	var lines strings.Builder
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "http://localhost/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J", nil)
+	s.fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
+	if got, want := lines.String(), "/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J: one two\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -19,6 +19,7 @@ type blocks struct {
 	g     game.Tiered
 	half  *game.Half // nil: the files store all positions
 	fsys  store.FS
+	data  string // the data directory
 	files []*tierFile
 
 	mu    sync.Mutex // protects the fields below, and the cursors of files
@@ -84,7 +85,7 @@ type tierFile struct {
 func (f *tierFile) stored() bool { return f.cursor != nil }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
-	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, tierView]{most: recentViews}}
+	t := &blocks{g: g, fsys: fsys, data: data, views: recent[viewKey, tierView]{most: recentViews}}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -234,7 +235,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			},
 		}
 		if t.half != nil {
-			part.half = &halfPart{g: t.half, tier: i, stored: tier, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
+			part.half = &halfPart{g: t.half, tier: i, place: t.temporary(wholeMemory), stored: tier, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
 			part.ranges = part.half
 		}
 		if !small {

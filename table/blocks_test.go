@@ -510,7 +510,7 @@ func TestSampleReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	scan, err := tab.Scan(func(int) bool { return true })
+	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -539,6 +539,32 @@ func TestSampleReads(t *testing.T) {
 	}
 }
 
+// TestScanEnds checks that a scan ends with its context, also before it sorts the mirror images of a
+// tier that stores half of its positions.
+func TestScanEnds(t *testing.T) {
+	dir, g := solved(t)
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	scan, err := tab.Scan(ctx, func(int) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, b := scan.Reader(), new(table.Batch)
+	if err := r.Read(0, b); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for _, r := range []*table.ScanReader{r, scan.Reader()} {
+		if err := r.Read(scan.Len()/2, b); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	}
+}
+
 // TestSampleReadsOnce checks that a sample reads a block once for all its places: it does not
 // read it again for the values and, if the sample is large, does not read all blocks with all
 // values.
@@ -550,7 +576,7 @@ func TestSampleReadsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	scan, err := tab.Scan(func(int) bool { return true })
+	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}

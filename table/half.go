@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 const (
@@ -24,7 +25,8 @@ const (
 type halfPart struct {
 	g      *game.Half
 	tier   int
-	stored ranges // with stored positions
+	place  images.Place // of images
+	stored ranges       // with stored positions
 	reader func(ahead int) blockReader
 }
 
@@ -81,7 +83,7 @@ func (h *halfPart) whole() (*images.Tier, error) {
 			return nil, err
 		}
 	}
-	return images.NewTier(h.g, h.tier, temporary(wholeMemory), stored, func(ahead int) images.Loader { return h.reader(ahead) }), nil
+	return images.NewTier(h.g, h.tier, h.place, stored, func(ahead int) images.Loader { return h.reader(ahead) }), nil
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.
@@ -138,8 +140,15 @@ func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Posi
 	return h.g.Mirror(p), true
 }
 
-// temporary is where images are that need more memory than this.
-func temporary(memory int) images.Place { return images.Place{Name: "table", Memory: memory} }
+// temporary is where images are that need more memory than this: in the data directory if it is on
+// this machine.
+func (t *blocks) temporary(memory int) images.Place {
+	place := images.Place{Name: "images", Memory: memory}
+	if _, ok := t.fsys.(store.Local); ok {
+		place.Dir = t.data
+	}
+	return place
+}
 
 // A balancedTier contains the images of the balanced positions of an omitted tier.
 type balancedTier struct {
@@ -158,8 +167,8 @@ func (t *blocks) balancedOf(tier int) balancedTier {
 		return t.recentHalf[i]
 	}
 	b := balancedTier{tier,
-		images.NewBalanced(t.half, tier, images.Reached, temporary(computedMemory)),
-		images.NewBalanced(t.half, tier, images.Scores, temporary(computedMemory))}
+		images.NewBalanced(t.half, tier, images.Reached, t.temporary(computedMemory)),
+		images.NewBalanced(t.half, tier, images.Scores, t.temporary(computedMemory))}
 	t.recentHalf = slices.Insert(t.recentHalf[:min(len(t.recentHalf), recentBalanced-1)], 0, b)
 	return b
 }

@@ -22,6 +22,7 @@ type Batch struct {
 // A Scan goes through the positions of a table in batches, in the order of tiers and keys. It
 // is safe for concurrent use; each worker has its own reader.
 type Scan struct {
+	ctx    context.Context // ends reading
 	parts  []*rulesPart
 	wanted func(tier int) bool
 
@@ -47,13 +48,14 @@ type scanFile struct {
 	whole []uint64
 }
 
-// Scan returns a scan of the tiers for which wanted returns true.
-func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
+// Scan returns a scan of the tiers for which wanted returns true. It fails when ctx ends, also while
+// it sorts the mirror images of a tier that stores half of its positions.
+func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool) (*Scan, error) {
 	parts, _, err := t.contents.parts()
 	if err != nil {
 		return nil, err
 	}
-	return &Scan{parts: parts, wanted: wanted}, nil
+	return &Scan{ctx: ctx, parts: parts, wanted: wanted}, nil
 }
 
 // all returns the files.
@@ -93,17 +95,28 @@ func (s *Scan) reader(part int) (rulesReader, error) {
 	if p.half == nil {
 		return p.reader(verifyAhead), nil
 	}
+	whole, err := s.hold(part)
+	if err == nil {
+		err = whole.Prepare(s.ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &wholeReader{all: whole.Cursor(verifyAhead)}, nil
+}
+
+// hold returns the reader of all positions of a part that stores half of them, which workers share.
+func (s *Scan) hold(part int) (*images.Tier, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part })
-	if i < 0 {
-		whole, err := p.half.whole()
-		if err != nil {
-			return nil, err
-		}
-		i, s.held = 0, slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, whole})
+	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part }); i >= 0 {
+		return s.held[i].Tier, nil
 	}
-	return &wholeReader{all: s.held[i].Cursor(verifyAhead)}, nil
+	whole, err := s.parts[part].half.whole()
+	if err == nil {
+		s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, whole})
+	}
+	return whole, err
 }
 
 // Len returns the number of batches.
@@ -180,7 +193,7 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 // All returns an iterator over all positions of the table, in batches. A batch is valid until
 // the next one. After an error, the iterator ends.
 func (t *Table) All() iter.Seq2[*Batch, error] {
-	scan, err := t.Scan(func(int) bool { return true })
+	scan, err := t.Scan(context.Background(), func(int) bool { return true })
 	if err != nil {
 		return func(yield func(*Batch, error) bool) { yield(nil, err) }
 	}
@@ -213,6 +226,9 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 // Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
 	files, err := r.scan.all()
+	if err == nil {
+		err = context.Cause(r.scan.ctx)
+	}
 	if err != nil {
 		return err
 	}

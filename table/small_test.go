@@ -157,7 +157,7 @@ func TestSmallSample(t *testing.T) {
 	}
 	full, _ := solvedSmall(t, g, false)
 	small, _ := solvedSmall(t, g, true)
-	scan, err := small.Scan(func(tier int) bool { return tier != 8 })
+	scan, err := small.Scan(t.Context(), func(tier int) bool { return tier != 8 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (p *program) export(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		scan, err := t.Scan(w.tier.has)
+		scan, err := t.Scan(ctx, w.tier.has)
 		if err != nil {
 			return err
 		}

@@ -222,7 +222,7 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 			}
 		}
 	}
-	scan, err := g.source.Table.Scan(func(tier int) bool { return tiers[tier] })
+	scan, err := g.source.Table.Scan(ctx, func(tier int) bool { return tiers[tier] })
 	if err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 		}
 		return true
 	}
-	scan, err := g.source.Table.Scan(func(int) bool { return true })
+	scan, err := g.source.Table.Scan(ctx, func(int) bool { return true })
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func drawn(ctx context.Context, g *served, tierText, outcome, pliesText string) 
 	for ; n >= counts[tier-first]; tier++ {
 		n -= counts[tier-first]
 	}
-	scan, err := t.Table.Scan(func(of int) bool { return of == tier })
+	scan, err := t.Table.Scan(ctx, func(of int) bool { return of == tier })
 	if err != nil {
 		return 0, err
 	}

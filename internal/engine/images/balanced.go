@@ -3,7 +3,6 @@ package images
 import (
 	"cmp"
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 
@@ -98,7 +97,10 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 			return h.addBand(own.finish(h.store(ctx, take, pass.Messages(), own)))
 		}
 	})
-	return errors.Join(err, h.end())
+	if err != nil {
+		return err
+	}
+	return h.end(ctx)
 }
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
@@ -115,7 +117,7 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, err
 				err = messages.Merge(&b)
 			}
 			if err == nil && ok {
-				err = h.keep(own, &b)
+				err = h.keep(ctx, own, &b)
 			}
 			if err != nil {
 				return err
@@ -126,8 +128,8 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, err
 }
 
 // keep stores the messages that have been merged into b, and their images.
-func (h *Balanced) keep(own *bandWriter, b *block.Block) error {
-	if err := h.add(b); err != nil {
+func (h *Balanced) keep(ctx context.Context, own *bandWriter, b *block.Block) error {
+	if err := h.add(ctx, b); err != nil {
 		return err
 	}
 	return own.add(b.Range, b.Open, b.Val)

@@ -1,6 +1,7 @@
 package images
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ type bandWriter struct {
 	s         *sorter
 	keep      int // the greatest number of bytes in memory
 	out       io.WriteCloser
-	name      string
+	name      string // empty: the file has no name
 	at        int64
 	pages     []page
 	page, row []byte
@@ -172,12 +173,16 @@ func (w *bandWriter) write(p *page) error {
 func (w *bandWriter) create() error {
 	s := w.s
 	if s.place.FS == nil {
-		file, err := os.CreateTemp("", "treereduce-"+s.place.Name+"-*")
+		pattern := "_" + s.place.Name + "-*"
+		file, err := os.CreateTemp(s.place.Dir, pattern)
+		if err != nil && s.place.Dir != "" {
+			file, err = os.CreateTemp("", pattern)
+		}
 		if err != nil {
 			return err
 		}
-		w.out, w.name = file, file.Name()
-		return nil
+		w.out = file
+		return os.Remove(file.Name()) // its space is released when it is closed, or garbage
 	}
 	s.mu.Lock()
 	w.name = path.Join(s.place.Dir, fmt.Sprintf("_%s-%05d", s.place.Name, s.files))
@@ -202,23 +207,20 @@ func (w *bandWriter) finish(err error) (*band, error) {
 		}
 		return &band{pages: w.pages}, nil
 	}
-	err = errors.Join(err, w.out.Close())
-	var fsys store.FS = store.Local{}
-	if w.s.place.FS != nil {
-		fsys = w.s.place.FS
-	}
 	b := &band{name: w.name, pages: w.pages}
-	if err == nil {
-		b.file, err = fsys.Open(w.name)
+	if file, ok := w.out.(*os.File); ok && w.name == "" {
+		if b.file = file; err != nil {
+			err = errors.Join(err, file.Close())
+		}
+		return b, err
+	}
+	if err = errors.Join(err, w.out.Close()); err == nil {
+		b.file, err = w.s.place.FS.Open(w.name)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.name, err), fsys.RemoveAll(w.name))
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.name, err), w.s.place.FS.RemoveAll(w.name))
 	}
-	if w.s.place.FS == nil { // its space is released when it is closed, or garbage
-		b.name = ""
-		err = os.Remove(w.name)
-	}
-	return b, err
+	return b, nil
 }
 
 // A bandCursor reads a band. It is fastest if ranges ascend.
@@ -234,12 +236,69 @@ type bandCursor struct {
 }
 
 // cursors returns cursors of all bands.
-func (s *sorter) cursors() []bandCursor {
-	cursors := make([]bandCursor, len(s.bands))
-	for i, b := range s.bands {
+func (s *sorter) cursors() []bandCursor { return s.cursorsOf(s.bands) }
+
+func (s *sorter) cursorsOf(bands []*band) []bandCursor {
+	cursors := make([]bandCursor, len(bands))
+	for i, b := range bands {
 		cursors[i] = bandCursor{band: b, kind: s.kind}
 	}
 	return cursors
+}
+
+// mergeBands adds the rows of bands. Rows of one range in several bands become one row.
+func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
+	g, tier := w.s.g, w.s.tier
+	cursors := w.s.cursorsOf(bands)
+	var b block.Block
+	for ctx.Err() == nil {
+		var first *bandCursor
+		var row bandRow
+		several := false
+		for i := range cursors {
+			r, ok, err := cursors[i].next()
+			switch {
+			case err != nil:
+				return err
+			case ok && (first == nil || r.rng < row.rng):
+				first, row, several = &cursors[i], r, false
+			case ok && r.rng == row.rng:
+				several = true
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		if !several {
+			first.skip(row)
+			if err := w.append(row.rng, formOf(len(row.images), row.dense), row.images); err != nil {
+				return err
+			}
+			continue
+		}
+		b.Reset(tier, row.rng, g.LowBits(), g.Halved.Low(tier, row.rng))
+		set := b.Open
+		switch w.s.kind {
+		case Scores:
+			b.Open.Fill(b.Len()) // scores are merged in open positions
+		case Values:
+			set = b.Done
+		}
+		if err := mergeAll(cursors, &b); err != nil {
+			return err
+		}
+		if w.s.kind == Scores {
+			for slot := range b.Len() {
+				if b.Val[slot] == 0 {
+					set.Remove(slot)
+				}
+			}
+		}
+		if err := w.add(row.rng, set, b.Val); err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
 }
 
 // read reads a page.
@@ -281,6 +340,18 @@ func (c *bandCursor) peek() (r bandRow, ok bool) {
 	from := c.row + a + b
 	end := from + int(form>>1)
 	return bandRow{c.last + more, form&1 != 0, c.bytes[from:end], end}, true
+}
+
+// next returns the next row of the band; ok is false at its end.
+func (c *bandCursor) next() (r bandRow, ok bool, err error) {
+	for {
+		if r, ok = c.peek(); ok || c.n == len(c.pages) {
+			return r, ok, nil
+		}
+		if err := c.read(c.n); err != nil {
+			return r, false, err
+		}
+	}
 }
 
 // skip goes to the row after r.
@@ -388,15 +459,9 @@ func (k Kind) merge(b *block.Block, slot int, value byte) {
 func (c *bandCursor) ranges() Ranger {
 	return func() (rng uint64, ok bool, err error) {
 		for {
-			r, ok := c.peek()
-			if !ok {
-				if c.n == len(c.pages) {
-					return 0, false, nil
-				}
-				if err := c.read(c.n); err != nil {
-					return 0, false, err
-				}
-				continue
+			r, ok, err := c.next()
+			if err != nil || !ok {
+				return 0, false, err
 			}
 			again := c.row > 0 && r.rng == c.last // a range that was returned before
 			c.skip(r)

@@ -2,6 +2,7 @@ package images
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -110,11 +112,17 @@ func (m copied) of(rng uint64) *block.Block {
 	return nil
 }
 
-// places are a place with enough memory, and two with so little that there are several bands: a
-// directory, and that for temporary files.
+// places are a place with enough memory, and others with so little that there are several bands:
+// files with names and without, in a directory, and in that for temporary files.
 func places(t *testing.T) []Place {
 	const little = 4*chunkBytes + 4000
-	return []Place{{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}, {FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little}, {Name: "c", Memory: little}}
+	return []Place{
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "a"},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "c", Memory: little, Bands: 1},
+		{Dir: t.TempDir(), Name: "d", Memory: little, Bands: 2},
+		{Dir: "/missing", Name: "e", Memory: little},
+	}
 }
 
 // FuzzImages compares images with those of position after position.
@@ -201,7 +209,7 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 
 // checkEmpty requires that no temporary files are left.
 func checkEmpty(t *testing.T, place Place) {
-	if place.FS == nil {
+	if place.Dir == "/missing" {
 		return
 	}
 	if files, err := os.ReadDir(place.Dir); err != nil || len(files) > 0 {
@@ -277,6 +285,12 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
+	if err := all.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := all.Len(); n > all.place.Bands {
+		t.Fatalf("%d bands, want at most %d", n, all.place.Bands)
+	}
 	got := make([]map[game.Position]byte, len(all.Ranges()))
 	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
 		c, b := all.Cursor(0), new(block.Block)
@@ -301,6 +315,147 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 	if !maps.Equal(merged, want) {
 		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
 	}
+}
+
+// countedFiles counts the files that are open for reading.
+type countedFiles struct {
+	store.FS
+	open, most atomic.Int64
+}
+
+func (f *countedFiles) Open(name string) (store.File, error) {
+	file, err := f.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f.most.Store(max(f.most.Load(), f.open.Add(1)))
+	return countedFile{file, f}, nil
+}
+
+type countedFile struct {
+	store.File
+	fs *countedFiles
+}
+
+func (f countedFile) Close() error {
+	f.fs.open.Add(-1)
+	return f.File.Close()
+}
+
+// TestManyBands adds images again and again with so little memory that each makes a band. Only some
+// bands exist at a time, and few in the end.
+func TestManyBands(t *testing.T) {
+	rules, err := connectn.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	files := &countedFiles{FS: store.Local{}}
+	place := Place{FS: files, Dir: t.TempDir(), Name: "images", Bands: 3}
+	s := newSorter(g, 6, Values, place)
+	s.place.Memory = 4*chunkBytes + 1
+	want := make(map[game.Position]byte)
+	for range 20 {
+		for _, b := range blocks {
+			if err := s.add(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			for slot := range b.Done.All() {
+				if image := g.Mirror(b.Key(slot)); !g.IsStored(image) {
+					want[image] = b.Val[slot]
+				}
+			}
+		}
+	}
+	if err := s.end(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if most := files.most.Load(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
+		t.Errorf("%d bands, %d files, %d open at a time; want at most %d, at least %d, at most %d", s.Len(), s.files, most, place.Bands, 2*MostBands, MostBands+2)
+	}
+	got := make(map[game.Position]byte)
+	cursors, b := s.cursors(), new(block.Block)
+	for _, rng := range Ranges(g, 6, Values, rangesOf(blocks)) {
+		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
+		if err := mergeAll(cursors, b); err != nil {
+			t.Fatal(err)
+		}
+		for slot := range b.Done.All() {
+			got[b.Key(slot)] = b.Val[slot]
+		}
+	}
+	if len(want) == 0 || !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkEmpty(t, place)
+}
+
+func rangesOf(blocks []*block.Block) (ranges []uint64) {
+	for _, b := range blocks {
+		ranges = append(ranges, b.Range)
+	}
+	return ranges
+}
+
+// TestUnnamedFiles checks that bands are in the directory of a Place without a file system, not in
+// that for temporary files, and that they have no names: a killed process leaves nothing.
+func TestUnnamedFiles(t *testing.T) {
+	places := []Place{{Dir: t.TempDir(), Name: "images"}, {Name: "images"}}
+	t.Setenv("TMPDIR", "/missing")
+	rules, err := connectn.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	for _, place := range places {
+		s := newSorter(g, 6, Values, place)
+		s.place.Memory = 4*chunkBytes + 1
+		var err error
+		for _, b := range blocks {
+			err = cmp.Or(err, s.add(t.Context(), b))
+		}
+		if (err == nil) != (place.Dir != "") || err == nil && (s.Len() == 0 || s.bands[0].file == nil) {
+			t.Errorf("%q: %d bands, %v", place.Dir, s.Len(), err)
+		}
+		if place.Dir != "" {
+			checkEmpty(t, place)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPrepareCancelled checks that a merge of bands ends with its context, and leaves no files.
+func TestPrepareCancelled(t *testing.T) {
+	rules, err := connectn.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	place := Place{FS: store.Local{}, Dir: t.TempDir(), Name: "images", Bands: 1}
+	s := newSorter(g, 6, Values, place)
+	s.place.Memory = 4*chunkBytes + 1
+	for _, b := range blocks {
+		if err := s.add(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.end(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkEmpty(t, place)
 }
 
 // TestPrepareFails has the list of ranges fail once, after the first range.

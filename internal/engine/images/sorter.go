@@ -2,6 +2,7 @@ package images
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -15,15 +16,21 @@ import (
 
 // A Place is where bands are stored that do not fit into memory.
 type Place struct {
-	// FS and Dir are the directory for temporary files. If FS is nil, they are in the directory for
-	// temporary files of this machine, and have no names while they are in use.
+	// FS and Dir are the directory for temporary files. If FS is nil, it is a directory of this
+	// machine, or that for temporary files if it is empty or cannot be written. The files then have
+	// no names while they are in use.
 	FS  store.FS
 	Dir string
 	// Name begins the names of the files, which differ from place to place.
 	Name string
 	// Memory is how many bytes images may use at most, see Least.
 	Memory int
+	// Bands is the greatest number of bands after Prepare. 0: MostBands.
+	Bands int
 }
+
+// MostBands is about the greatest number of bands at a time. Each may have an open file.
+const MostBands = 64
 
 const (
 	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
@@ -52,7 +59,7 @@ type sorter struct {
 }
 
 func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
-	place.Memory = max(place.Memory, Least)
+	place.Memory, place.Bands = max(place.Memory, Least), cmp.Or(place.Bands, MostBands)
 	return &sorter{g: g, tier: tier, kind: kind, place: place}
 }
 
@@ -83,7 +90,7 @@ type blockRow struct {
 }
 
 // add adds the images of the selected positions of a block.
-func (s *sorter) add(b *block.Block) error {
+func (s *sorter) add(ctx context.Context, b *block.Block) error {
 	of := s.kind.Of(s.g, s.tier, b.Range)
 	if of == nil {
 		return nil
@@ -132,7 +139,7 @@ func (s *sorter) add(b *block.Block) error {
 	full := s.full(c)
 	s.mu.Unlock()
 	if full {
-		return s.spill()
+		return s.spill(ctx)
 	}
 	return nil
 }
@@ -172,7 +179,7 @@ func (s *sorter) take(n int) []byte {
 }
 
 // spill writes the collected images to a file, unless another goroutine has just done so.
-func (s *sorter) spill() error {
+func (s *sorter) spill(ctx context.Context) error {
 	s.sorting.Lock()
 	defer s.sorting.Unlock()
 	s.mu.Lock()
@@ -186,7 +193,11 @@ func (s *sorter) spill() error {
 	err := s.sort(&c, 0)
 	s.mu.Lock()
 	s.free = append(s.free, c.chunks...)
+	bands := len(s.bands)
 	s.mu.Unlock()
+	if err == nil && bands > MostBands {
+		err = s.merge(ctx, MostBands/2)
+	}
 	return err
 }
 
@@ -217,13 +228,36 @@ func (s *sorter) addBand(band *band, err error) error {
 	return err
 }
 
-// end ends adding. The images that were added last stay in memory.
-func (s *sorter) end() error {
+// merge merges the oldest bands until there are at most most. The caller holds sorting, or nothing is
+// added any more.
+func (s *sorter) merge(ctx context.Context, most int) error {
+	s.sorted = transposed{} // cursors get its memory
+	for {
+		s.mu.Lock()
+		n := min(len(s.bands)-most+1, max(2, s.spare()/2/CursorMemory))
+		if n < 2 {
+			s.mu.Unlock()
+			return nil
+		}
+		from := slices.Clone(s.bands[:n])
+		s.bands = slices.Delete(s.bands, 0, n)
+		s.mu.Unlock()
+		w := s.writer(0)
+		err := s.addBand(w.finish(w.mergeBands(ctx, from)))
+		if err = errors.Join(err, s.drop(from)); err != nil {
+			return err
+		}
+	}
+}
+
+// end ends adding. The images that were added last stay in memory, unless there are too many bands.
+func (s *sorter) end(ctx context.Context) error {
 	c := s.filling
 	s.filling, s.free = collection{}, nil
-	err := s.sort(&c, math.MaxInt)
-	s.sorted = transposed{}
-	return err
+	if err := s.sort(&c, math.MaxInt); err != nil {
+		return err
+	}
+	return s.merge(ctx, s.place.Bands)
 }
 
 // Len returns the number of bands, after Prepare.
@@ -252,8 +286,15 @@ func (s *sorter) Close() error {
 	if s == nil {
 		return nil
 	}
+	bands := s.bands
+	s.bands = nil
+	return s.drop(bands)
+}
+
+// drop closes and deletes the files of bands.
+func (s *sorter) drop(bands []*band) error {
 	var errs []error
-	for _, b := range s.bands {
+	for _, b := range bands {
 		if b.file != nil {
 			errs = append(errs, b.file.Close())
 		}
@@ -261,6 +302,5 @@ func (s *sorter) Close() error {
 			errs = append(errs, s.place.FS.RemoveAll(b.name))
 		}
 	}
-	s.bands = nil
 	return errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package images
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -53,6 +52,7 @@ func NewTier(half *game.Half, tier int, place Place, ranges []uint64, open func(
 func (t *Tier) Ranges() []uint64 { return t.ranges }
 
 // Prepare sorts the images of a tier that stores half of its positions, unless this has been done.
+// It must be called before a Cursor is used.
 func (t *Tier) Prepare(ctx context.Context) error {
 	if t.half == nil {
 		return nil
@@ -64,12 +64,14 @@ func (t *Tier) Prepare(ctx context.Context) error {
 			return func(i int) error {
 				ok, err := from.Load(&b, t.stored[i])
 				if err == nil && ok {
-					err = t.add(&b)
+					err = t.add(ctx, &b)
 				}
 				return err
 			}
 		})
-		t.err = errors.Join(t.err, t.end())
+		if t.err == nil {
+			t.err = t.end(ctx)
+		}
 	})
 	return t.err
 }
@@ -104,9 +106,6 @@ func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 		b.Reset(c.t.tier, rng, c.t.half.LowBits(), low)
 	}
 	if c.bands == nil {
-		if err := c.t.Prepare(context.Background()); err != nil {
-			return false, err
-		}
 		c.bands = c.t.cursors()
 	}
 	if err := mergeAll(c.bands, b); err != nil {

@@ -19,7 +19,7 @@ import (
 // exported runs an export of a table, and returns what it writes.
 func exported(t *testing.T, tab *table.Table, form string, dots bool, write func(*Exporter) error) string {
 	t.Helper()
-	scan, err := tab.Scan(func(int) bool { return true })
+	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}

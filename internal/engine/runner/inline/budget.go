@@ -54,10 +54,12 @@ const (
 	nearBlockMemory = 256
 
 	// imagesShare is the divisor of memory for mirror images while they are sorted, which take
-	// mostImages bytes at most; finalShare is the divisor for those of all tiers in the final job.
+	// mostImages bytes at most; finalShare is the divisor for those of all tiers in the final job, and
+	// bandsShare that for what one of its workers needs to read their bands.
 	imagesShare = 16
 	mostImages  = 64 << 20
 	finalShare  = 4
+	bandsShare  = 16
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
 	balancedShare = 0.3
 

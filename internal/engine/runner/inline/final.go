@@ -39,6 +39,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats r
 		g = half // the table has half of the positions
 	}
 	memory := r.left() / finalShare / (1 + len(job.Input)/5) // a fifth remains, see Tier.Memory
+	bands := max(1, min(images.MostBands, r.left()/bandsShare/(2*images.CursorMemory))/len(job.Input))
 	for i, dir := range job.Input {
 		stored, err := jobdir.OpenTier(job.FS, dir, g, job.InputTier(i))
 		if err != nil {
@@ -49,7 +50,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats r
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		place := images.Place{FS: job.FS, Dir: job.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory}
+		place := images.Place{FS: job.FS, Dir: job.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory, Bands: bands}
 		t := images.NewTier(stored.Half(), job.InputTier(i), place, ranges, func(ahead int) images.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)
 		if err := t.Prepare(ctx); err != nil {
@@ -71,7 +72,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (stats r
 		largest, heaviest = max(largest, r.slots), max(heaviest, r.lines)
 	}
 	n.record = blockMemory(largest)
-	n.worker = f.lows() + f.lows()/8 + blockMemory(largest)
+	n.worker += f.lows() + f.lows()/8 + blockMemory(largest)
 	line := len(job.g.AppendText(nil, job.g.Start())) + len("''\t255\n")
 	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.plan = r.plan(n)

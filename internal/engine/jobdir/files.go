@@ -108,7 +108,7 @@ type files struct {
 	writer  func(io.WriteCloser) *Writer                              // starts to write a file
 	files   []*streamfmt.File
 	closers []io.Closer
-	seals   Seals
+	seals   *Seals
 }
 
 // Close closes the files.

@@ -31,7 +31,7 @@ func FuzzReadIndex(f *testing.F) {
 	if err := right.Write(store.Local{}, dir); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(dir, jobdir.IndexName))
+	whole, err := os.ReadFile(filepath.Join(dir, store.IndexFile))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func FuzzReadIndex(f *testing.F) {
 			text = summed
 		}
 		dir := t.TempDir()
-		name := filepath.Join(dir, jobdir.IndexName)
+		name := filepath.Join(dir, store.IndexFile)
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}

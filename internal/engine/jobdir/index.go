@@ -10,9 +10,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// IndexName is the name of the index in the directory of a pass.
-const IndexName = "_index"
-
 // An Index describes a game with cycles after a pass: the directory with the newest state
 // of each range, and what each pass so far has found.
 type Index struct {
@@ -42,7 +39,7 @@ type Run struct {
 
 // ReadIndex reads the index in the directory of a pass of a game.
 func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
-	name := path.Join(dir, IndexName)
+	name := path.Join(dir, store.IndexFile)
 	text, err := ReadSealed(fsys, name)
 	if err != nil {
 		return nil, err
@@ -77,7 +74,7 @@ func (x *Index) Write(fsys store.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	return store.WriteFile(fsys, path.Join(dir, IndexName), text)
+	return store.WriteFile(fsys, path.Join(dir, store.IndexFile), text)
 }
 
 // WriteNext writes the index after a further pass into the directory of the pass, and returns it.

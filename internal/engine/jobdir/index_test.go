@@ -3,6 +3,7 @@ package jobdir
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -73,11 +75,68 @@ func TestReadIndexErrors(t *testing.T) {
 		if err != nil {
 			summed = []byte(text)
 		}
-		if err := os.WriteFile(filepath.Join(dir, IndexName), summed, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, store.IndexFile), summed, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ReadIndex(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// longFS makes files seem to have a length.
+type longFS struct {
+	store.Local
+	length int64
+}
+
+type longFile struct {
+	store.File
+	length int64
+}
+
+type longInfo struct {
+	fs.FileInfo
+	length int64
+}
+
+func (f longFS) Open(name string) (store.File, error) {
+	in, err := f.Local.Open(name)
+	return longFile{in, f.length}, err
+}
+
+func (f longFile) Stat() (fs.FileInfo, error) {
+	info, err := f.File.Stat()
+	return longInfo{info, f.length}, err
+}
+
+func (i longInfo) Size() int64 { return i.length }
+
+// TestIndexLength checks that the longest index of a game that can be solved can be read: one run
+// for each range.
+func TestIndexLength(t *testing.T) {
+	x := &Index{Game: strings.Repeat("x", 1000), Passes: make([]Found, 3*64)}
+	length := func() int64 {
+		text, err := store.MarshalSummed(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(len(text))
+	}
+	before := length()
+	const runs = 10
+	for range runs {
+		x.Runs = append(x.Runs, Run{First: game.MaxRanges, Dir: "solve63"})
+	}
+	longest := before + (length()-before+runs-1)/runs*game.MaxRanges
+	name := filepath.Join(t.TempDir(), store.IndexFile)
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ReadFile(longFS{length: longest}, name); err != nil {
+		t.Errorf("%d bytes: %v", longest, err)
+	}
+	if _, err := store.ReadFile(longFS{length: 2 * longest}, name); !store.Damaged(err) {
+		t.Errorf("%d bytes: %v", 2*longest, err)
 	}
 }

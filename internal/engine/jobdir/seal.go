@@ -13,10 +13,11 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Seals finds the seals of files. It caches the seal of the last directory.
+// Seals finds the seals of files. It caches the seal of the last directory. It must be used by one
+// goroutine.
 type Seals struct {
-	dir  string
-	seal *store.Seal
+	dir   string
+	files map[string]*store.SealedFile // by name; nil: the directory has no seal
 }
 
 // Of returns the entry of a file in the seal of its directory. It is nil if the directory
@@ -27,12 +28,17 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 		if err != nil && !errors.Is(err, store.ErrIncomplete) {
 			return nil, err
 		}
-		s.dir, s.seal = dir, seal
+		if s.dir, s.files = dir, nil; seal != nil {
+			s.files = make(map[string]*store.SealedFile, len(seal.Files))
+			for i := range seal.Files {
+				s.files[seal.Files[i].Name] = &seal.Files[i]
+			}
+		}
 	}
-	if s.seal == nil {
+	if s.files == nil {
 		return nil, nil
 	}
-	f := s.seal.File(path.Base(name))
+	f := s.files[path.Base(name)]
 	if f == nil {
 		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
 	}

@@ -38,8 +38,8 @@ type entry struct {
 	file int
 }
 
-func newStates(g game.Cyclic) *StateFiles {
-	return &StateFiles{g: g, files: files{spec: g.Spec(), packed: streamfmt.OpenRangeFile,
+func newStates(seals *Seals, g game.Cyclic) *StateFiles {
+	return &StateFiles{g: g, files: files{seals: seals, spec: g.Spec(), packed: streamfmt.OpenRangeFile,
 		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Packed) }}}
 }
 
@@ -54,17 +54,22 @@ func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*StateFiles, error) {
 		}
 		names = append(names, parts...)
 	}
-	return openStates(fsys, names, g)
+	return new(Seals).openStates(fsys, names, g)
 }
 
 // OpenStateFile opens a range file, with all its ranges.
 func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*StateFiles, error) {
-	return openStates(fsys, []string{name}, g)
+	return new(Seals).OpenStateFile(fsys, name, g)
+}
+
+// OpenStateFile opens a range file, with all its ranges.
+func (s *Seals) OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*StateFiles, error) {
+	return s.openStates(fsys, []string{name}, g)
 }
 
 // openStates opens some files, with all their ranges.
-func openStates(fsys store.FS, names []string, g game.Cyclic) (*StateFiles, error) {
-	p := newStates(g)
+func (s *Seals) openStates(fsys store.FS, names []string, g game.Cyclic) (*StateFiles, error) {
+	p := newStates(s, g)
 	for _, name := range names {
 		if err := p.add(fsys, name, nil); err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -76,7 +81,7 @@ func openStates(fsys store.FS, names []string, g game.Cyclic) (*StateFiles, erro
 // OpenStates opens the newest states of all ranges that are not blank, according to the
 // index in the directory of a pass. If dir is "", all are blank.
 func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*StateFiles, error) {
-	p := newStates(g)
+	p := newStates(new(Seals), g)
 	if dir == "" {
 		return p, nil
 	}
@@ -239,7 +244,7 @@ func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err err
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	p, err := openStates(fsys, stateFiles(dir, names), g)
+	p, err := new(Seals).openStates(fsys, stateFiles(dir, names), g)
 	if err != nil {
 		return nil, err
 	}

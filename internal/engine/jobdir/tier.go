@@ -44,11 +44,20 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	return new(Seals).openTier(fsys, names, g, tier)
+}
+
+// OpenTier opens one shard of a directory, as the function OpenTier opens all of them.
+func (s *Seals) OpenTier(fsys store.FS, name string, g game.Tiered, tier int) (*Tier, error) {
+	return s.openTier(fsys, []string{name}, g, tier)
+}
+
+func (s *Seals) openTier(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
 	half, _ := g.(*game.Half)
 	if half != nil {
 		g = half.Halved
 	}
-	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
+	t := &Tier{g: g, files: files{seals: s, spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
 		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
 	last := uint64(0)
 	for _, name := range names {

@@ -109,8 +109,12 @@ func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) 
 		return 0, t.err
 	}
 	rng = t.begin(t.next.Key)
-	for {
+	for first := true; ; first = false {
 		slot, ok := t.slot(t.next.Key)
+		if !ok && first {
+			t.expect("a position with a slot in its range")
+			return rng, t.err
+		}
 		if !ok {
 			break // belongs to another cell, or is not a position
 		}

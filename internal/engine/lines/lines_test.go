@@ -259,3 +259,29 @@ func TestPastTheLastPosition(t *testing.T) {
 		}
 	}
 }
+
+// slotless is a game without the last low part of each range, which Check accepts all the same.
+type slotless struct{ game.Tiered }
+
+func (g slotless) Low(tier int, rng uint64) []uint32 {
+	low := g.Tiered.Low(tier, rng)
+	return low[:max(0, len(low)-1)]
+}
+
+// TestSlotless checks that a key that Check accepts, but that Low lacks, is an error, whether the
+// lines are sorted or not: its cell never gets a record.
+func TestSlotless(t *testing.T) {
+	g := slotless{solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)}
+	low := g.Tiered.Low(2, 0)
+	var text []byte
+	for _, part := range low[len(low)-2:] {
+		text = streamfmt.AppendRecord(text, streamfmt.Record{Key: uint64(part)}, streamfmt.KeyWidth(g.KeyBits()))
+	}
+	for _, sorted := range []bool{false, true} {
+		n := 0
+		err := gather(g, strings.NewReader(string(text)), sorted, func(b *block.Block) { n += b.Count() })
+		if want := "in:2: expected a position with a slot in its range, found "; err == nil || !strings.Contains(err.Error(), want) || n > 1 {
+			t.Errorf("sorted %v: %d records, %v, want %q", sorted, n, err, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package lists_test
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // BenchmarkSolve solves games in a directory, in one thread, and reports the CPU time per
@@ -84,6 +87,49 @@ func BenchmarkSort(b *testing.B) {
 				lists.SortRows(rows)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/row")
+		})
+	}
+}
+
+// BenchmarkLoad loads intervals of 4,096 rows from files with more and more cells. The time per
+// interval must not grow with the number of cells.
+func BenchmarkLoad(b *testing.B) {
+	for _, cells := range []int{1 << 8, 1 << 10, 1 << 12, 1 << 14} {
+		b.Run(strconv.Itoa(cells)+"cells", func(b *testing.B) {
+			g, err := mnk.New(4, 4, 4)
+			if err != nil {
+				b.Fatal(err)
+			}
+			name := filepath.Join(b.TempDir(), "0"+jobdir.ListsSuffix)
+			out, err := store.Local{}.Create(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, jobdir.Packed)
+			rows := make([]lists.Row, streamfmt.CellRows)
+			for cell := range uint64(cells) {
+				for i := range rows {
+					rows[i] = lists.Row{Key: cell*streamfmt.CellRows + uint64(i)}
+				}
+				if err := w.Append(rows); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := w.Finish(nil); err != nil {
+				b.Fatal(err)
+			}
+			s, err := lists.OpenFile(store.Local{}, name, g, 1, lists.Predecessors, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			var l lists.Loader
+			for i := range b.N {
+				first := uint64(i*7919%(cells-4)) * streamfmt.CellRows
+				if rows, err = l.Load(rows, s, lists.Interval{First: first, Last: first + 4*streamfmt.CellRows - 1}); err != nil || len(rows) != 4*streamfmt.CellRows {
+					b.Fatal(len(rows), err)
+				}
+			}
 		})
 	}
 }

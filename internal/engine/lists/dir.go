@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -52,6 +54,36 @@ type file struct {
 	list  *streamfmt.ListFile // nil for text, and before the file is first opened
 	tier  int                 // the receiving tier, for a text file of an outbox
 	cells []streamfmt.Cell    // for a Source
+	runs  []run               // of cells
+}
+
+// A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
+type run struct{ from, to int }
+
+// findRuns finds the runs of cells.
+func (f *file) findRuns() {
+	f.runs = f.runs[:0]
+	from := 0
+	for i := 1; i <= len(f.cells); i++ {
+		if i == len(f.cells) || f.cells[i].First < f.cells[i-1].Last {
+			f.runs = append(f.runs, run{from, i})
+			from = i
+		}
+	}
+}
+
+// touching yields the numbers of the cells that may contain keys of an interval, ascending.
+func (f *file) touching(sh Interval) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, r := range f.runs {
+			at := r.from + sort.Search(r.to-r.from, func(i int) bool { return f.cells[r.from+i].Last >= sh.First })
+			for ; at < r.to && f.cells[at].First <= sh.Last; at++ {
+				if !yield(at) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // OpenDir opens the directory of a job of a game. If a file does not match the seal or
@@ -62,10 +94,10 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 		return nil, err
 	}
 	d := &Dir{Path: dir}
-	for _, name := range names {
+	for i, name := range names {
 		f := &file{fsys: fsys, name: path.Join(dir, name), g: g}
 		if seal != nil {
-			f.seal = seal.File(name)
+			f.seal = &seal.Files[i] // store.OpenDir returns the names of these
 		}
 		if strings.HasPrefix(name, store.PartPrefix) {
 			d.parts = append(d.parts, f)

@@ -36,13 +36,13 @@ func (o *Outbox) SendEdge(successor, predecessor game.Position) error {
 // for concurrent use.
 type Moves struct {
 	*Source
-	runs []run
+	runs []fileRun
 }
 
-// A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
-type run struct {
-	file     *file
-	from, to int
+// A fileRun is a run of a file.
+type fileRun struct {
+	*file
+	run
 }
 
 // OpenMoves opens the edges that were stored up to the pass in the directory dir, according
@@ -66,12 +66,8 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 		}
 	}
 	for _, f := range m.files {
-		from := 0
-		for i := 1; i <= len(f.cells); i++ {
-			if i == len(f.cells) || f.cells[i].First < f.cells[i-1].Last {
-				m.runs = append(m.runs, run{f, from, i})
-				from = i
-			}
+		for _, r := range f.runs {
+			m.runs = append(m.runs, fileRun{f, r})
 		}
 	}
 	return m, nil

@@ -133,6 +133,7 @@ func (s *Source) add(f *file) error {
 	for _, c := range f.cells {
 		s.rows += int64(c.Rows)
 	}
+	f.findRuns()
 	if s.files = append(s.files, f); len(s.files) > MaxOpen {
 		return f.close()
 	}
@@ -415,9 +416,10 @@ func Cut(most int, sources ...*Source) []Interval {
 
 // A Loader loads intervals. It is used by one goroutine, and reuses its memory.
 type Loader struct {
-	cells  streamfmt.CellReader
-	text   []byte
-	sorter sorter
+	cells    streamfmt.CellReader
+	touching []int // numbers of cells
+	text     []byte
+	sorter   sorter
 }
 
 // Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.
@@ -425,7 +427,7 @@ type Loader struct {
 func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
-		for i := range f.cells {
+		for i := range f.touching(sh) {
 			most += sh.rowsOf(&f.cells[i])
 		}
 	}
@@ -442,14 +444,8 @@ func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 	return dst, nil
 }
 
-// touches reports whether a cell may contain keys of the interval.
-func (sh Interval) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
-
-// rowsOf estimates how many rows of a cell belong to the interval.
+// rowsOf estimates how many rows of a cell belong to the interval, of which it may contain keys.
 func (sh Interval) rowsOf(c *streamfmt.Cell) int {
-	if !sh.touches(c) {
-		return 0
-	}
 	if c.First >= sh.First && c.Last <= sh.Last {
 		return int(c.Rows)
 	}
@@ -459,16 +455,13 @@ func (sh Interval) rowsOf(c *streamfmt.Cell) int {
 
 // loadFile appends the rows of an interval in a file, cell by cell.
 func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
-	first := slices.IndexFunc(f.cells, func(c streamfmt.Cell) bool { return sh.touches(&c) })
-	if first < 0 {
-		return dst, nil
+	l.touching = slices.AppendSeq(l.touching[:0], f.touching(sh))
+	if len(l.touching) == 0 {
+		return dst, nil // the file need not be opened
 	}
 	err := f.with(func(f *file) (err error) {
-		for i := first; i < len(f.cells); i++ {
+		for _, i := range l.touching {
 			c := &f.cells[i]
-			if !sh.touches(c) {
-				continue
-			}
 			n := len(dst)
 			if dst, err = l.cell(dst, f, i); err != nil {
 				return err

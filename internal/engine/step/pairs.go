@@ -158,8 +158,9 @@ func (c *blockPairs) send(piece *block.Block) error {
 
 func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
+	var seals jobdir.Seals
 	return c.eachSplit(func(split Split) error {
-		t, err := jobdir.OpenTierFiles(c.o.FS, []string{split.File}, c.g, InputTier(c.name, c.o.Tier))
+		t, err := seals.OpenTier(c.o.FS, split.File, c.g, InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err
 		}
@@ -257,8 +258,9 @@ func (c *statePairs) send(rng uint64, h *block.Inbox) error {
 
 func (c *statePairs) eachInput(do func(rng uint64, from *block.State) error) error {
 	var from block.State
+	var seals jobdir.Seals
 	return c.eachSplit(func(split Split) error {
-		fresh, err := jobdir.OpenStateFile(c.o.FS, split.File, c.g)
+		fresh, err := seals.OpenStateFile(c.o.FS, split.File, c.g)
 		if err != nil {
 			return err
 		}

@@ -404,7 +404,7 @@ func TestPassErrors(t *testing.T) {
 		{"bytes that are not planes", reduceError(create, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
 		{"more than can be counted", reduceError(create, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
 		{"states that are damaged", reduceError(mark("mark2"), 0, first), []string{states + ": damaged", "range 0x0"}},
-		{"states that are not there", reduceError(mark("mark9"), 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
+		{"states that are not there", reduceError(mark("mark9"), 0, first), []string{filepath.Join(dir, "mark9", store.IndexFile), "no such file"}},
 	} {
 		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
 			t.Errorf("%s: error %v", c.what, c.err)

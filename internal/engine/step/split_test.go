@@ -1,6 +1,66 @@
 package step
 
-import "testing"
+import (
+	"os"
+	"path"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// sealReads counts how often seals are opened.
+type sealReads struct {
+	store.Local
+	n int
+}
+
+func (f *sealReads) Open(name string) (store.File, error) {
+	if path.Base(name) == store.Success {
+		f.n++
+	}
+	return f.Local.Open(name)
+}
+
+// TestBlockInputsReadSeal checks that a directory of many shards is divided among mappers with its
+// seal read a fixed number of times.
+func TestBlockInputsReadSeal(t *testing.T) {
+	g, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := path.Join(t.TempDir(), "data_first0")
+	fsys := new(sealReads)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const parts = 20
+	for i := range parts {
+		out, err := fsys.Create(path.Join(dir, jobdir.PartName(i, jobdir.Packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := jobdir.NewWriter(out, g, 0, jobdir.Packed)
+		if i == 0 {
+			err = w.Add(Start(g))
+		}
+		if err := w.Finish(err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := jobdir.SealAll(fsys, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&store.Seal{Game: g.Spec(), Job: path.Base(dir), Files: files}).Write(fsys, dir); err != nil {
+		t.Fatal(err)
+	}
+	inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return 1 })
+	if err != nil || len(inputs) != 1 || records != 1 || fsys.n != 2 {
+		t.Errorf("%d inputs, %d records, the seal read %d times, %v; want 1, 1, and twice", len(inputs), records, fsys.n, err)
+	}
+}
 
 // FuzzSplit checks that a line that parses as a split is formatted as the same line.
 func FuzzSplit(f *testing.F) {

@@ -205,6 +205,18 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	known := make(map[string]bool) // names that the seal lists, in any way
+	if s != nil {
+		for _, f := range s.Files {
+			known[f.Name] = true
+		}
+		for _, f := range s.Omitted {
+			known[f.Name] = true
+		}
+		for _, name := range s.Deleted {
+			known[name] = true
+		}
+	}
 	lengths := make(map[string]int64)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -218,8 +230,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		switch {
 		case s == nil:
 			names = append(names, e.Name())
-		case slices.Contains(s.Deleted, e.Name()), s.Omission(e.Name()) != nil:
-		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
+		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && !known[e.Name()]:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}
 	}

@@ -78,11 +78,13 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 
 // The maximum sizes of metadata files, in bytes. A manifest has a game and a few options; a
 // journal has some 400 bytes for each job, of which there are two for each tier; a seal has
-// some 130 for each file of a directory, with at most 100,000 reducers.
+// some 130 for each file of a directory, with at most 100,000 reducers; the index of a pass has
+// some 50 for each range (game.MaxRanges).
 const (
 	maxManifest = 1 << 20
 	maxJournal  = 1 << 26
 	maxSeal     = 1 << 28
+	maxIndex    = 1 << 31
 )
 
 // ReadFile reads a metadata file. A file larger than the maximum is a *DamageError and is not
@@ -94,6 +96,8 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 		most = maxManifest
 	case JournalFile:
 		most = maxJournal
+	case IndexFile:
+		most = maxIndex
 	}
 	f, err := fsys.Open(name)
 	if err != nil {

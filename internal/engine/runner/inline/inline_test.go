@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // TestNeeds compares the memory of a job with a manual computation: what workers allocate
@@ -154,5 +158,68 @@ func TestListPlan(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("no memory is too little")
+	}
+}
+
+// countedFS counts the files of messages that are open.
+type countedFS struct {
+	store.Local
+	created, open, most atomic.Int64
+}
+
+type countedFile struct {
+	store.File
+	fs *countedFS
+}
+
+func (f *countedFS) Create(name string) (io.WriteCloser, error) {
+	if strings.HasPrefix(path.Base(name), "_spill") {
+		f.created.Add(1)
+	}
+	return f.Local.Create(name)
+}
+
+func (f *countedFS) Open(name string) (store.File, error) {
+	in, err := f.Local.Open(name)
+	if err != nil || !strings.HasPrefix(path.Base(name), "_spill") {
+		return in, err
+	}
+	now := f.open.Add(1)
+	for most := f.most.Load(); now > most && !f.most.CompareAndSwap(most, now); most = f.most.Load() {
+	}
+	return countedFile{in, f}, nil
+}
+
+func (f countedFile) Close() error {
+	f.fs.open.Add(-1)
+	return f.File.Close()
+}
+
+// TestManySpills has each message of a pass go to a file of its own, and checks that only some of
+// them are open at a time, that all messages are read, and that none are left.
+func TestManySpills(t *testing.T) {
+	const successors = 3 * mostSpills
+	graph := gametest.Graph{Next: make(map[game.Position][]game.Position), End: map[game.Position]game.Result{}, Size: 2 * successors}
+	for p := range game.Position(successors) {
+		graph.Next[0] = append(graph.Next[0], p+successors)
+		graph.End[p+successors] = game.Loses
+	}
+	fsys := new(countedFS)
+	job := &jobOf[game.Cyclic]{Job: &runner.Job{FS: fsys, Output: t.TempDir()}, g: game.WithRanges(graph, 1)}
+	s := &shuffle{job: job, boxes: make([]box, graph.Size)}
+	for _, p := range graph.Next[0] {
+		s.send(p, block.Set{1}, false)
+	}
+	l := receiver{shuffle: s}
+	for _, p := range graph.Next[0] {
+		if h, err := l.fetch(p); err != nil || !h.Some.Has(0) {
+			t.Fatalf("range %d: %v", p, err)
+		}
+	}
+	if created, most := fsys.created.Load(), fsys.most.Load(); created != successors || most != mostSpills+1 {
+		t.Errorf("%d files, %d open at a time, want %d and %d", created, most, successors, mostSpills+1)
+	}
+	if err := s.close(); err != nil || fsys.open.Load() != 0 {
+		t.Errorf("%d files are left open, %v", fsys.open.Load(), err)
 	}
 }

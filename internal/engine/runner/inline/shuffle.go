@@ -3,12 +3,12 @@ package inline
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -46,8 +46,11 @@ type piece struct {
 
 type spill struct {
 	name string
-	file store.File
+	file store.File // nil if it is not open
 }
+
+// mostSpills is the number of files that stay open. Others are opened for each range.
+const mostSpills = lists.MaxOpen
 
 // send sends a message to each slot of a set in a range. Counted messages are added up for each
 // slot, others are merged. Errors are reported by failed.
@@ -150,11 +153,28 @@ func (s *shuffle) write(name string) error {
 		s.give(b.inbox)
 		b.inbox = nil
 	}
-	if err := out.Close(); err != nil {
+	if err := out.Close(); err != nil || len(s.spills) > mostSpills {
 		return err
 	}
 	file.file, err = s.job.FS.Open(name)
 	return err
+}
+
+// read reads a piece.
+func (s *shuffle) read(p piece, packed []byte) error {
+	file := p.file.file
+	if file == nil {
+		opened, err := s.job.FS.Open(p.file.name)
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		file = opened
+	}
+	if n, err := file.ReadAt(packed, p.offset); n < len(packed) {
+		return err
+	}
+	return nil
 }
 
 // ranges lists the ranges that received messages, ascending.
@@ -189,7 +209,7 @@ func (l *receiver) fetch(rng uint64) (*block.Inbox, error) {
 			l.packed = make([]byte, p.length)
 		}
 		packed := l.packed[:p.length]
-		if _, err := p.file.file.ReadAt(packed, p.offset); err != nil && err != io.EOF {
+		if err := l.read(p, packed); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.file.name, err)
 		}
 		if err := l.decoder.DecodeInbox(packed, n, &l.piece); err != nil {

@@ -150,13 +150,14 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 	case p.Step == step.Final && half != nil:
 		g = half // the table has half of the positions
 	}
+	var seals jobdir.Seals
 	for i, dir := range dirs {
 		tier := p.Tier // of the predecessors
 		if i < len(p.Input) {
 			tier = p.InputTier(i)
 		}
 		if err := p.addDir(dir, func(part string) (unpacker, error) {
-			return jobdir.OpenTierFiles(p.FS, []string{part}, g, tier)
+			return seals.OpenTier(p.FS, part, g, tier)
 		}); err != nil {
 			return err
 		}
@@ -168,8 +169,9 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 // ranges themselves.
 func (p *pipeline) ofStates(g game.Cyclic) error {
 	p.shard = func(out io.WriteCloser) shard { return jobdir.NewRangeWriter(out, g, p.Codec) }
+	var seals jobdir.Seals
 	for _, dir := range p.Input {
-		if err := p.addDir(dir, func(part string) (unpacker, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
+		if err := p.addDir(dir, func(part string) (unpacker, error) { return seals.OpenStateFile(p.FS, part, g) }); err != nil {
 			return err
 		}
 	}

@@ -480,6 +480,24 @@ func TestActiveEnds(t *testing.T) {
 	}
 }
 
+// TestProxyRedirects asks the proxy for a job that does not run. The page to which it redirects is not
+// requested.
+func TestProxyRedirects(t *testing.T) {
+	f := newFake(t)
+	var page atomic.Bool
+	f.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/cluster/") {
+			page.Store(true)
+		}
+		return false
+	}
+	var answer jobAnswer
+	err := f.client.get(t.Context(), master, f.URL+masterPath(App{ID: good}.JobID()), &answer)
+	if code(err) != http.StatusFound || page.Load() {
+		t.Errorf("%v, the page was requested: %v", err, page.Load())
+	}
+}
+
 // TestFailedAttempts checks that attempts that were killed are left out, and that the first one comes first.
 func TestFailedAttempts(t *testing.T) {
 	f := newFake(t)

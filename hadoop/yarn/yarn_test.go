@@ -512,15 +512,16 @@ func TestFailedAttempts(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/task_1_0001_m_000003/attempts"):
 			reply(w, http.StatusOK, `{"taskAttempts":{"taskAttempt":[
 				{"id":"attempt_0","state":"FAILED","startTime":3},
-				{"id":"attempt_1","state":"FAILED","startTime":2},
-				{"id":"attempt_2","state":"KILLED","startTime":1}]}}`)
+				{"id":"attempt_1","state":"FAILED","startTime":4},
+				{"id":"attempt_2","state":"KILLED","startTime":1},
+				{"id":"attempt_3","state":"FAILED","startTime":2}]}}`)
 		default:
 			return false
 		}
 		return true
 	}
 	attempts, err := f.client.failedAttempts(t.Context(), history, f.URL, jobJSON{Diagnostics: "Task failed task_1_0001_m_000003\n"})
-	if err != nil || len(attempts) != 2 || attempts[0].ID != "attempt_1" || attempts[1].ID != "attempt_0" {
+	if err != nil || len(attempts) != 3 || attempts[0].ID != "attempt_3" || attempts[1].ID != "attempt_0" {
 		t.Errorf("%+v, %v", attempts, err)
 	}
 }

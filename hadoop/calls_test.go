@@ -134,6 +134,51 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestLostComplete loses the answer to the call that closes a file. The file is recovered, and stays.
+func TestLostComplete(t *testing.T) {
+	h, f := newFakeHDFS(t)
+	recovered := false
+	h.before = func(method string, _ message) (exception, bool) {
+		recovered = recovered || method == "truncate"
+		return cut, method == "complete"
+	}
+	if err := store.WriteFile(f, "/file", nil); err != nil || !recovered || h.files["/file"] == nil {
+		t.Errorf("%v, recovered: %v, there is %v", err, recovered, h.files)
+	}
+}
+
+// TestIdleClients checks how many idle connections are kept.
+func TestIdleClients(t *testing.T) {
+	_, f := newFakeHDFS(t)
+	for range maxIdleClients + 2 {
+		client, err := f.newClient()
+		if err == nil {
+			err = f.give(client)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.idle) != maxIdleClients {
+		t.Errorf("%d idle clients, want %d", len(f.idle), maxIdleClients)
+	}
+}
+
+// TestTaskUmask checks that a task has the umask of its job.
+func TestTaskUmask(t *testing.T) {
+	t.Setenv("HADOOP_CONF_DIR", t.TempDir())
+	t.Setenv("fs_permissions_umask_mode", "077")
+	t.Setenv("mapreduce_job_user_name", "me")
+	f, err := DialTask("hdfs://fake", newFakeNode(t, nil).Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.umask != 0o077 {
+		t.Errorf("umask %o", f.umask)
+	}
+}
+
 // TestFailedWrite writes to a file for which there is no data node. The file must not stay.
 func TestFailedWrite(t *testing.T) {
 	h, f := newFakeHDFS(t)

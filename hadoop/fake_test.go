@@ -210,7 +210,7 @@ func (h *fakeHDFS) answer(method string, request message) ([]byte, exception) {
 		}
 		file.writer = string(request.last(2))
 		return field(2, file.status(name)), ""
-	case "complete":
+	case "complete", "truncate":
 		file.writer = ""
 		return field(1, 1), ""
 	case "setPermission":

@@ -477,6 +477,23 @@ func entry(step, length uint64) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, step), length), 1, 2, 3, 4)
 }
 
+// twoPages returns a file of a page of blocks with the ranges from 0 on, and a second page with one
+// block.
+func twoPages(second uint64) []byte {
+	var out bytes.Buffer
+	w, _ := NewWriter(&out, "game size=3", 7)
+	for rng := range uint64(pageSize) {
+		w.enter(rng, w.offset, 1, 0)
+		w.write([]byte{0})
+	}
+	w.endPage()
+	w.last = 0
+	w.enter(second, w.offset, 1, 0)
+	w.write([]byte{0})
+	w.Close()
+	return out.Bytes()
+}
+
 // TestForgedIndex checks that an index with offsets outside the file is an error, however
 // large the numbers are. Correct checksums do not prevent this, because files may come from
 // anywhere.
@@ -497,6 +514,8 @@ func TestForgedIndex(t *testing.T) {
 		{"a length past 2^32", forge(0, ^uint64(0)-1<<32, entry(0, 1<<32+2), 1)},
 		{"a length of 2^64-1", forge(0, head+1, entry(0, ^uint64(0)), 1)},
 		{"a block of nothing", forge(0, head, entry(0, 0), 1)},
+		{"a range on two pages", twoPages(pageSize - 1)},
+		{"pages in another order", twoPages(1)},
 	} {
 		f, err := openFile(tt.data)
 		if err != nil {
@@ -509,6 +528,9 @@ func TestForgedIndex(t *testing.T) {
 			t.Errorf("%s: Find gives %v, %v", tt.name, e, ok)
 		}
 	}
+	if _, err := mustOpen(t, twoPages(pageSize)).Entries(); err != nil {
+		t.Errorf("pages in order: %v", err)
+	}
 }
 
 func TestOpenFileErrors(t *testing.T) {
@@ -517,6 +539,7 @@ func TestOpenFileErrors(t *testing.T) {
 		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK3"`},
 		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK3"`},
 		{"TRBLOCK2\x03abc", `f.blocks: a block file of format version 2, this program reads version 3: solve the game again`},
+		{"TRBLOCK4\x03abc", `f.blocks: a block file of format version 4, this program reads version 3: use the program that wrote it`},
 		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},
@@ -608,6 +631,23 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	}
 	*d -= fullDisk(len(p))
 	return len(p), nil
+}
+
+// TestAppendOrder checks that a range must be above the one before it.
+func TestAppendOrder(t *testing.T) {
+	for rng, ok := range []bool{false, false, true} {
+		w, err := NewWriter(io.Discard, "game size=3", 7)
+		for _, b := range []*block.Block{randomBlock(rand.New(rand.NewPCG(1, 1)), 1, 70, 1, 0, 1), randomBlock(rand.New(rand.NewPCG(1, 1)), uint64(rng), 70, 1, 0, 1)} {
+			if err == nil {
+				var p Packer
+				p.Add(b)
+				err = w.Append(&p)
+			}
+		}
+		if (err == nil) != ok {
+			t.Errorf("range %d after range 1: error %v", rng, err)
+		}
+	}
 }
 
 func TestWriteErrors(t *testing.T) {

@@ -222,6 +222,8 @@ func TestDecodeErrors(t *testing.T) {
 		{[]byte{10, 2, 0, 1, 0, 0}, "the block ends too early"}, // no values
 		{[]byte{10, 2, 0, 1, 0, 2, 6}, "the block ends too early"},
 		{[]byte{10, 2, 0, 1, 0, 2, 6, 7}, "the block ends too early"},
+		{[]byte{10, 2, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, "the block ends too early"}, // no values, but a code
+		{[]byte{10, 3, 0, 3, 0, 0, 1, 0, 1, 6}, "a position that is open and done"},
 	} {
 		err := new(Decoder).Decode(tt.src, newBlock(0, 10))
 		if err == nil || err.Error() != tt.want {

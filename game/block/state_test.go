@@ -111,5 +111,9 @@ func TestInboxAdd(t *testing.T) {
 		if rest.SubCounter(&piece.Times, whole) {
 			t.Error("a count below 0 is not reported")
 		}
+		all.Times.PutAll(block.MaxCount, one)
+		if all.Add(&piece) {
+			t.Error("a count above the largest is not reported")
+		}
 	}
 }

@@ -484,3 +484,26 @@ func TestPrepareFails(t *testing.T) {
 		t.Errorf("error %v, want %v", err, failed)
 	}
 }
+
+// TestBandChanged changes a byte of the file of a band.
+func TestBandChanged(t *testing.T) {
+	s := &sorter{kind: Reached, place: Place{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}}
+	w := s.writer(0)
+	b, err := w.finish(w.add(5, block.Set{1}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.file.Close()
+	text, err := os.ReadFile(b.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-1] ^= 1
+	if err := os.WriteFile(b.name, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := bandCursor{band: b, kind: Reached}
+	if err := c.seek(5); err == nil {
+		t.Error("the change is not noticed")
+	}
+}

@@ -141,6 +141,62 @@ func TestTier(t *testing.T) {
 	}
 }
 
+// TestTierFiles opens pairs of packed files that do not belong together, or not to the tier.
+func TestTierFiles(t *testing.T) {
+	whole := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Halved)
+	half := game.HalfOf(whole)
+	file := func(g game.Tiered, tier int, positions ...game.Position) string {
+		name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
+		out, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
+		for _, p := range positions {
+			b, rng := new(block.Block), p>>g.LowBits()
+			b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
+			b.Open.Add(0)
+			if err := w.Add(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Finish(nil); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	// Positions of tier 2 in ranges of which some positions are stored.
+	var at []game.Position
+	for _, m := range whole.Moves(nil, whole.Start()) {
+		for _, m := range whole.Moves(nil, m.To) {
+			if len(half.Low(2, m.To>>half.LowBits())) > 0 {
+				at = append(at, m.To)
+			}
+		}
+	}
+	low, high := slices.Min(at), slices.Max(at)
+	for _, test := range []struct {
+		what  string
+		files []string
+		want  string // "": no error
+	}{
+		{"in order", []string{file(whole, 2, low), file(whole, 2, high)}, ""},
+		{"in another order", []string{file(whole, 2, high), file(whole, 2, low)}, "do not come after"},
+		{"a shared range", []string{file(whole, 2, low), file(whole, 2, low, high)}, "do not come after"},
+		{"of another tier", []string{file(whole, 1)}, "of tier 1, expected tier 2"},
+		{"half, then whole", []string{file(half, 2, low), file(whole, 2, high)}, "some files store half"},
+		{"whole, then half", []string{file(whole, 2, low), file(half, 2, high)}, "some files store half"},
+	} {
+		in, err := jobdir.OpenTierFiles(store.Local{}, test.files, half, 2)
+		if err == nil {
+			in.Close()
+		}
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", test.what, err, test.want)
+		}
+	}
+}
+
 // TestTierDamaged flips bits in both forms, and removes a shard. Each time the check and the
 // reader must report it.
 func TestTierDamaged(t *testing.T) {
@@ -287,6 +343,17 @@ func TestStates(t *testing.T) {
 		}
 		if found.Len() < len(newest) {
 			t.Errorf("%s: %d ranges have new positions, want at least %d", c, found.Len(), len(newest))
+		}
+		twice := filepath.Join(dirs[0], jobdir.StateName(2)) // with the states of the last file
+		if text, err := os.ReadFile(filepath.Join(dirs[0], jobdir.StateName(1))); err != nil || os.WriteFile(twice, text, 0o666) != nil {
+			t.Fatal(err)
+		}
+		seal(t, dirs[0], g)
+		if _, err := jobdir.Written(store.Local{}, dirs[0], g); err == nil {
+			t.Errorf("%s: states that are there twice are accepted as written", c)
+		}
+		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "there twice") {
+			t.Errorf("%s: states that are there twice: %v", c, err)
 		}
 		if err := jobdir.RemoveStates(store.Local{}, dirs[0]); err != nil {
 			t.Fatal(err)

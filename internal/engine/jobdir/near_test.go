@@ -64,6 +64,11 @@ func TestNear(t *testing.T) {
 				}
 				slices.Sort(homes)
 				homes = slices.Compact(homes)
+				// A cursor that is far behind the others still reads its block at their end.
+				behind, err := near.Cursor(100).Block(ranges[0], ranges[0])
+				if err != nil {
+					t.Fatal(err)
+				}
 				var readers sync.WaitGroup
 				for i := range cursors {
 					readers.Go(func() {
@@ -86,6 +91,10 @@ func TestNear(t *testing.T) {
 					})
 				}
 				readers.Wait()
+				var want block.Block
+				if _, err := plain.Cursor(100).Load(&want, ranges[0]); err != nil || behind.Range != ranges[0] || !slices.Equal(behind.Val, want.Val) {
+					t.Errorf("%s, sections of %d bits, %d cursors: the block of range %#x was used again while it was read, %v", name, bits, cursors, ranges[0], err)
+				}
 				if cursors == 1 && (counted.all > in.Len()) != (bits < all) {
 					t.Errorf("%s, sections of %d bits: %d blocks are decoded %d times", name, bits, in.Len(), counted.all)
 				}

@@ -72,6 +72,11 @@ func TestBuildOfRules(t *testing.T) {
 			if err := CheckRules(g, ps[i].Value); err != nil {
 				t.Errorf("%s of %s: %v", name, g.Spec(), err)
 			}
+			sampled := &asked{Game: g}
+			rulesSum(sampled)
+			if err := CheckRules(sameMove{g, sampled.positions}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
+				t.Errorf("%s of %s with other successors: %v", name, g.Spec(), err)
+			}
 			if err := CheckRules(fewerMoves{g}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
 				t.Errorf("%s of %s with other rules: %v", name, g.Spec(), err)
 			}
@@ -85,4 +90,41 @@ type fewerMoves struct{ game.Game }
 func (f fewerMoves) Moves(dst []game.Move, p game.Position) []game.Move {
 	moves := f.Game.Moves(dst, p)
 	return moves[:max(len(dst)+1, len(moves)-1)]
+}
+
+// asked lists the positions whose moves were asked for.
+type asked struct {
+	game.Game
+	positions []game.Position
+}
+
+func (a *asked) Moves(dst []game.Move, p game.Position) []game.Move {
+	a.positions = append(a.positions, p)
+	return a.Game.Moves(dst, p)
+}
+
+// sameMove are rules by which all moves of a position lead to the one that follows it in positions, so
+// that the same positions are sampled. The position is the last one that occurs once and has several
+// moves.
+type sameMove struct {
+	game.Game
+	positions []game.Position
+}
+
+func (s sameMove) Moves(dst []game.Move, p game.Position) []game.Move {
+	n := len(dst)
+	dst = s.Game.Moves(dst, p)
+	for i := len(s.positions) - 2; i >= 0; i-- {
+		at, next := s.positions[i], s.positions[i+1]
+		if len(s.Game.Moves(nil, at)) < 2 || slices.Index(s.positions, at) < i || slices.Contains(s.positions[i+1:], at) {
+			continue
+		}
+		for j := range dst[n:] {
+			if p == at {
+				dst[n+j].To = next
+			}
+		}
+		break
+	}
+	return dst
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -147,6 +149,42 @@ func TestSolve(t *testing.T) {
 			if got := reduced(t, step.Solve, g, mapped(t, step.Solve, g, in, o)); got != string(want) {
 				t.Errorf("%+v: not the values of the plain rules", o)
 			}
+		}
+	}
+}
+
+// TestSolveMessages has a position with one move receive no message, one, and two.
+func TestSolveMessages(t *testing.T) {
+	g := rules(t, 1, 2, 2)
+	tiers := plies(g, 2)
+	position := strings.TrimSpace(tiers[1])
+	_, value, _ := strings.Cut(strings.TrimSpace(tiers[2]), "\t")
+	for n, want := range []string{"received messages for 0: messages are missing", "", "received messages for 2: duplicate messages"} {
+		in := position + "\n" + strings.Repeat(position+"\tm"+value+"\n", n)
+		_, err := step.Reduce(step.Solve, game.MethodOf(g), strings.NewReader(in), io.Discard, step.Options{})
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", in, err, want)
+		}
+	}
+}
+
+// TestReceive checks that a piece of another step, or with a value that no successor can have, is
+// refused.
+func TestReceive(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	open, done := step.Start(g), step.Start(g)
+	done.Done, done.Open = done.Open, done.Done
+	for _, test := range []struct {
+		name  string
+		piece *block.Block
+		want  string
+	}{
+		{step.Possible, done, "expected successors, found messages"},
+		{step.Solve, open, "expected messages, found positions"},
+		{step.Solve, done, "found a message of value 0"},
+	} {
+		if err := step.New(test.name, g).Receive(test.piece, step.Start(g)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 }

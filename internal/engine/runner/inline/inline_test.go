@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -70,6 +74,30 @@ func TestFinishError(t *testing.T) {
 		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
 			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
 		}
+	}
+}
+
+// TestOpenSuccessors checks that solve refuses successors without a value.
+func TestOpenSuccessors(t *testing.T) {
+	g, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	job := func(name string, tier int, output, input string) error {
+		out := filepath.Join(dir, output)
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		_, err := new(Runner).Run(t.Context(), &runner.Job{Name: output, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Tier: tier, Reducers: 1,
+			Input: []string{filepath.Join(dir, input)}, Predecessors: filepath.Join(dir, "data_first0"), Output: out, Codec: jobdir.Packed})
+		return errors.Join(err, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
+	}
+	if err := errors.Join(job(step.Init, 0, "data_first0", ""), job(step.Possible, 1, "data_first1", "data_first0")); err != nil {
+		t.Fatal(err)
+	}
+	if err := job(step.Solve, 0, "data_second0", "data_first1"); err == nil || !strings.Contains(err.Error(), "data_first1: expected successors with a value, found 3 without") {
+		t.Errorf("error %v", err)
 	}
 }
 

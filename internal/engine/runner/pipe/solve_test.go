@@ -88,23 +88,27 @@ func firstTier(t *testing.T) (g game.Game, dir string) {
 	return g, dir
 }
 
-// TestPrograms replaces the mapper of a job by shell commands. Duplicates must be dropped, and
-// an error must name the program and show what it has written to stderr.
+// TestPrograms replaces a program of a job by shell commands. Duplicates must be dropped, an error
+// must name the program and show what it has written to stderr, and each line that a reducer gets
+// must be read.
 func TestPrograms(t *testing.T) {
 	g, input := firstTier(t)
-	for _, test := range []struct{ program, err, part string }{
-		{"exec $BIN/possible_map", "", "02\n10\n"},
-		{`cat >/dev/null; printf '10\n10\n02\n'`, "", "02\n10\n"},
-		{"cat >/dev/null; echo cannot >&2; exit 3", "possible_map (task 0): cannot", ""},
-		{"kill -9 $$", "possible_map (task 0) was killed (signal: killed)", ""},
-		{"cat >/dev/null; echo x", `possible_reduce: stdin:1: expected a key of 2 hexadecimal digits`, ""},
+	const mapper, reducer = "possible_map", "possible_reduce"
+	for _, test := range []struct{ replaced, program, err, part string }{
+		{mapper, "exec $BIN/possible_map", "", "02\n10\n"},
+		{mapper, `cat >/dev/null; printf '10\n10\n02\n'`, "", "02\n10\n"},
+		{mapper, "cat >/dev/null; echo cannot >&2; exit 3", "possible_map (task 0): cannot", ""},
+		{mapper, "kill -9 $$", "possible_map (task 0) was killed (signal: killed)", ""},
+		{mapper, "cat >/dev/null; echo x", `possible_reduce: stdin:1: expected a key of 2 hexadecimal digits`, ""},
+		{reducer, "cat; echo reporter:counter:x,records in,3 >&2", "sort was given 2 lines, possible_reduce (task 0) read 3", ""},
+		{reducer, "cat; echo reporter:counter:x,records in,1 >&2", "sort was given 2 lines, possible_reduce (task 0) read 1", ""},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		if err := os.Mkdir(out, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		bin := programs(t)
-		r := pipe.Runner{Bin: bin, Programs: map[string]string{"possible_map": strings.ReplaceAll(test.program, "$BIN", bin)}}
+		r := pipe.Runner{Bin: bin, Programs: map[string]string{test.replaced: strings.ReplaceAll(test.program, "$BIN", bin)}}
 		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
 		if test.err != "" {

@@ -143,7 +143,11 @@ func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte
 	}
 	rest, ok := bytes.CutPrefix(head, []byte(magic))
 	if kept := len(magic) - 1; !ok && len(head) > kept && string(head[:kept]) == magic[:kept] {
-		return nil, f.errorf("a %s of format version %c, this program reads version %c: solve the game again", kind, head[kept], magic[kept])
+		advice := "solve the game again"
+		if head[kept] > magic[kept] {
+			advice = "use the program that wrote it"
+		}
+		return nil, f.errorf("a %s of format version %c, this program reads version %c: %s", kind, head[kept], magic[kept], advice)
 	}
 	if !ok {
 		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)

@@ -587,12 +587,13 @@ func TestRates(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(r *plan.Rates){
-		"rates of version 7, expected 4": func(r *plan.Rates) { r.Version = 7 },
-		"without their machine":          func(r *plan.Rates) { r.Cores = 0 },
-		"serial_share 1: expected":       func(r *plan.Rates) { r.Serial = 1 },
-		"blocks.value_bit_cpu_ns 0":      func(r *plan.Rates) { r.Blocks.Value = 0 },
-		"disk.sync_s -1":                 func(r *plan.Rates) { r.Disk.Sync = -1 },
-		"cluster.job_s NaN":              func(r *plan.Rates) { r.Cluster.Job = math.NaN() },
+		"rates of version 3, expected 4: run":                               func(r *plan.Rates) { r.Version = 3 },
+		"rates of version 7, this program reads version 4: use the program": func(r *plan.Rates) { r.Version = 7 },
+		"without their machine":                                             func(r *plan.Rates) { r.Cores = 0 },
+		"serial_share 1: expected":                                          func(r *plan.Rates) { r.Serial = 1 },
+		"blocks.value_bit_cpu_ns 0":                                         func(r *plan.Rates) { r.Blocks.Value = 0 },
+		"disk.sync_s -1":                                                    func(r *plan.Rates) { r.Disk.Sync = -1 },
+		"cluster.job_s NaN":                                                 func(r *plan.Rates) { r.Cluster.Job = math.NaN() },
 	} {
 		r := plan.Builtin()
 		spoil(r)

@@ -131,6 +131,9 @@ func (r *Rates) cpu() []*float64 {
 
 // Check returns an error if rates that were read are invalid.
 func (r *Rates) Check() error {
+	if r.Version > RatesVersion {
+		return fmt.Errorf("rates of version %d, this program reads version %d: use the program that wrote them", r.Version, RatesVersion)
+	}
 	if r.Version != RatesVersion {
 		return fmt.Errorf("rates of version %d, expected %d: run driver calibrate again", r.Version, RatesVersion)
 	}

@@ -33,7 +33,7 @@ func Begun(fsys store.FS, dir, game string, mode store.Mode) (bool, error) {
 			err = fmt.Errorf("not empty, and not treereduce's: it has no %s: name another place", store.ManifestFile)
 		}
 		return false, err
-	case mode == store.Overwrite:
+	case mode == store.Overwrite && !errors.Is(err, store.ErrNewer):
 		return false, nil
 	case err != nil:
 		return false, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,8 +57,15 @@ const overwriteAdvice = "driver solve --overwrite starts over"
 // deleted an older run. Each directory of that run is either complete or missing.
 var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
 
+// ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
+// this program. In no Mode does Create change anything there.
+var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
+
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
 // damaged or of another format version, or if an old run was being deleted.
+//
+// A later format must keep the manifest's name, and its number as the field format of a JSON object,
+// which may name the program that wrote it in the field program.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
@@ -69,11 +77,19 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	}
 	m := new(Manifest)
 	err = UnmarshalSummed(name, text, m)
-	var other struct{ Format int }
+	var other struct {
+		Format  int
+		Program string
+	}
 	if err != nil && json.Unmarshal(text, &other) == nil {
-		m.Format = other.Format // version 1 has no checksum
+		m.Format = other.Format // version 1 has no checksum, a later one may have another form
 	}
 	switch {
+	case m.Format > FormatVersion:
+		by := cmp.Or(other.Program, "a later version of this program")
+		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
+	case err == nil && m.Format == 0:
+		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
 	case m.Format != FormatVersion && m.Format != 0:
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
@@ -213,7 +229,8 @@ func (d *Data) clearOwn(own string) error {
 	return d.FS.RemoveAll(own)
 }
 
-// refuse returns an error unless the directory is missing, empty, or treereduce's. A driver
+// refuse returns an error unless the directory is missing, empty, or treereduce's, and of no later
+// format. A driver
 // that was killed early leaves only names that begin with "_". If the manifest is missing but
 // the lock exists, a run has lost its manifest, and mode Overwrite may delete it.
 func (d *Data) refuse(mode Mode) error {
@@ -225,6 +242,9 @@ func (d *Data) refuse(mode Mode) error {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == ManifestFile:
+			if _, err := ReadManifest(d.FS, d.Path); errors.Is(err, ErrNewer) {
+				return err
+			}
 			return nil
 		case name == lockName:
 			locked = true

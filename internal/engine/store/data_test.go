@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,6 +117,75 @@ func TestForeign(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOtherFormats checks that a directory of a later format is refused in every mode, with the
+// name of the program that wrote it, and that nothing in it changes; and that of an earlier format,
+// or without one, may be overwritten.
+func TestOtherFormats(t *testing.T) {
+	for _, test := range []struct{ manifest, want string }{
+		{`{"format": 4, "program": "treereduce v1.9"}`, "of format version 4, written by treereduce v1.9; this program reads version 3: use the program that wrote it"},
+		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 3: use"},
+		{summed(t, `{"format": 4, "game": "` + spec + `"}`), "of format version 4, written by a later"},
+		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 3: driver solve --overwrite starts over"},
+		{summed(t, `{"format": 0, "game": "` + spec + `"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
+	} {
+		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+			dir, newer := t.TempDir(), !strings.Contains(test.want, "--overwrite")
+			for _, name := range []string{"table/tier-00.blocks", "jobs.json", "_lock", "_attempt-x-0123456789", store.ManifestFile} {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(test.manifest), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := tree(t, dir)
+			data, err := store.Create(store.Local{}, dir, spec, mode, artifact, nil)
+			if err == nil {
+				data.Close()
+			}
+			if overwrites := mode == store.Overwrite && !newer; (err == nil) != overwrites || err != nil && (!strings.Contains(err.Error(), test.want) || errors.Is(err, store.ErrNewer) != newer) {
+				t.Errorf("%s, mode %d: %v, want %q", test.manifest, mode, err, test.want)
+			}
+			if after := tree(t, dir); newer && after != before {
+				t.Errorf("%s, mode %d: it was\n%s, and is now\n%s", test.manifest, mode, before, after)
+			}
+		}
+	}
+}
+
+// summed adds a checksum to a manifest.
+func summed(t *testing.T, text string) string {
+	t.Helper()
+	var fields any
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		t.Fatal(err)
+	}
+	out, err := store.MarshalSummed(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// tree returns the names and the contents of all files below a directory.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			fmt.Fprintln(&all, name)
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		fmt.Fprintf(&all, "%s %q\n", name, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
 }
 
 // TestOverwrite checks that only treereduce's files are deleted.

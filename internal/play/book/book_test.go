@@ -139,6 +139,7 @@ func TestDamage(t *testing.T) {
 		"without a value":              format(g, 0, []byte{4}),
 		"is not one that this program": format(gametest.TieGame(), 0, []byte{2}),
 		"play is always over after":    format(g, 1<<40, []byte{2}),
+		"a book of format version 2, ": []byte(strings.Replace(file, "book 1", "book 2", 1)),
 		"it is not a book: expected ":  []byte(strings.Replace(file, "plies=3", "plies=03", 1)),
 	} {
 		if _, err := Parse(string(bad), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), want) {

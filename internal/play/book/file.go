@@ -53,7 +53,10 @@ func Open(name string, parse func(spec string) (game.Game, error)) (*Book, error
 func Parse(file string, parse func(spec string) (game.Game, error)) (*Book, error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	spec, rest, _ := strings.Cut(rest, "\n")
-	var plies, positions int
+	var version, plies, positions int
+	if _, err := fmt.Sscanf(first, "treereduce book %d ", &version); err == nil && version != 1 {
+		return nil, fmt.Errorf("a book of format version %d, this program reads version 1", version)
+	}
 	if _, err := fmt.Sscanf(first, firstLine, &plies, &positions); err != nil || plies < 0 || fmt.Sprintf(firstLine, plies, positions) != first {
 		return nil, fmt.Errorf("it is not a book: expected a first line %q", "treereduce book 1 plies=… positions=…")
 	}

@@ -96,6 +96,22 @@ func TestMakePipe(t *testing.T) {
 	if _, stderr, code := makes(t, "pipe WIDTH=0 PIPE_DATA="+dir); code == 0 || !strings.Contains(stderr, "init_map: connectn: width") {
 		t.Errorf("WIDTH=0: exit status %d, %s", code, stderr)
 	}
+	// The name of the folder is data, not a part of the commands.
+	above := t.TempDir()
+	for _, name := range []string{"x;touch y", "a b", "o'clock", "$(touch y)"} {
+		cmd := exec.Command("scripts/pipe.sh", "2", "2", "2", filepath.Join(above, name))
+		cmd.Dir = ".."
+		out, err := cmd.CombinedOutput()
+		got, missing := os.ReadFile(filepath.Join(above, name, "final", "part-r-00000"))
+		if err != nil || missing != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v, %v\n%s", name, err, missing, out)
+		}
+	}
+	for _, dir := range []string{above, ".."} {
+		if _, err := os.Stat(filepath.Join(dir, "y")); err == nil {
+			t.Errorf("the name of a folder was executed in %s", dir)
+		}
+	}
 }
 
 // TestMakeAlone checks that make without arguments compiles and lists the targets, and that it

@@ -15,6 +15,8 @@ if [ $# != 4 ]; then
 fi
 export treereduce_width=$1 treereduce_height=$2 treereduce_connect=$3 LC_ALL=C
 dir=$4
+case $dir in -*) dir=./$dir ;; esac
+printf -v quoted %q "$dir" # as a word of the commands that run prints and evaluates
 tiers=$(($1 * $2))
 mark=$dir/made-by-pipe
 if [ -e "$dir" ] && [ ! -e "$mark" ]; then
@@ -34,27 +36,27 @@ run() {
 	}
 }
 
-# made creates the folder of a job, and prints the name of its shard.
+# made creates the folder of a job, and prints the quoted name of its shard.
 made() {
 	mkdir -p "$dir/$1"
-	echo "$dir/$1/part-00000"
+	echo "$quoted/$1/part-00000"
 }
 
 echo "\$ export treereduce_width=$1 treereduce_height=$2 treereduce_connect=$3 LC_ALL=C"
 run "echo | bin/init_map | sort | bin/init_reduce >$(made data_first0)"
 last=0
 for ((tier = 1; tier <= tiers; tier++)); do
-	run "cat $dir/data_first$((tier - 1))/part-* | bin/possible_map | sort | bin/possible_reduce >$(made data_first$tier)"
+	run "cat $quoted/data_first$((tier - 1))/part-* | bin/possible_map | sort | bin/possible_reduce >$(made data_first$tier)"
 	last=$tier
 done
-children="$dir/data_first$last/part-*"
+children="$quoted/data_first$last/part-*"
 turns=(X O)
 for ((tier = tiers - 1; tier >= 0; tier--)); do
-	run "cat $dir/data_first$tier/part-* $children | bin/solve_map --turn ${turns[tier % 2]} | sort -t\$'\\t' -k1,1 -s | bin/solve_reduce >$(made data_second$tier)"
-	children="$dir/data_second$tier/part-*"
+	run "cat $quoted/data_first$tier/part-* $children | bin/solve_map --turn ${turns[tier % 2]} | sort -t\$'\\t' -k1,1 -s | bin/solve_reduce >$(made data_second$tier)"
+	children="$quoted/data_second$tier/part-*"
 done
 mkdir -p "$dir/final"
 final=$dir/final/part-r-00000
-run "cat $dir/data_second*/part-* $dir/data_first$last/part-* | bin/final_map | sort | bin/final_reduce >$final"
+run "cat $quoted/data_second*/part-* $quoted/data_first$last/part-* | bin/final_map | sort | bin/final_reduce >$quoted/final/part-r-00000"
 rm -f "$dir/errors"
 echo "$(($(wc -l <"$final"))) lines in $final"

@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 first: build help
 
@@ -77,7 +77,7 @@ proj2: build ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=
 		--data '$(DATA)' --runner $(RUNNER) $(MODE)
 
 pipe: build ## solve it job by job with cat | map | sort | reduce, and print each command
-	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(PIPE_DATA)'
+	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(subst ','\'',$(PIPE_DATA))'
 
 proj2-hadoop: build ## solve it with the data in HDFS and large tiers on the cluster
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
@@ -88,11 +88,16 @@ proj2-hadoop: build ## solve it with the data in HDFS and large tiers on the clu
 IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -qs ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts && \
 	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] && echo TMPDIR=/dev/shm)
 
+# Installs Bubblewrap if it is missing, as root on Debian. Elsewhere, the tests that need it are skipped.
+test-tools:
+	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends bubblewrap; } >&2
+
 # make lint runs go vet. The time limit is for slow machines.
-test: build ## run the tests that need no cluster, except the long ones (two minutes)
+test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
-test-long: build ## run the long tests: boards of up to 16 squares against brute force, … (some minutes)
+test-long: build test-tools ## run the long tests: boards of up to 16 squares against brute force, … (some minutes)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 
@@ -166,7 +171,7 @@ test-web: build web-tools ## test the pages of play web in Chromium; screenshots
 	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .
 
 # The tests in cmd are omitted: the programs that they run are built without the detector.
-race: ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
+race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-z.]+\()|\<(sync|errgroup|parallel)\.' . | grep -v '^./cmd' | xargs -n1 dirname | sort -u)
 

@@ -1,15 +1,18 @@
 package cmd_test
 
 import (
+	"bufio"
 	"cmp"
-	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/play/sandbox"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -17,6 +20,7 @@ import (
 // leave a child behind. With a limit they cannot, and the match goes on.
 func TestProgramLimits(t *testing.T) {
 	t.Parallel()
+	needLimits(t)
 	secret := filepath.Join(t.TempDir(), "answers")
 	if err := os.WriteFile(secret, []byte("forty-two\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -26,13 +30,13 @@ func TestProgramLimits(t *testing.T) {
 		free, limited string // parts of the reason
 		left          int    // processes that are left without the limit
 	}{
-		{"head -c 300M /dev/zero | tail -n 1 | wc -c; exit 7", "--memory-limit 200M", `found \"314572800\"`, "--memory-limit is 200M", 0},
+		{"head -c 300M /dev/zero | tail -n 1 | wc -c; exit 7", "--memory-limit 200M", `found \"314572800\"`, "more than 200 MB of memory", 0},
 		{"cat " + secret + "; exit 7", "--read-only", `found \"forty-two\"`, "No such file", 0},
 		{"rm -f left; setsid sh -c 'echo $$ >>pids; echo >left; exec sleep 1000' >/dev/null 2>&1 </dev/null & while ! [ -e left ]; do sleep 0.01; done; exit 7", "--no-network", "exit status 7", "exit status 7", 1},
 	} {
 		for _, flag := range []string{"", tt.flag} {
 			dir := t.TempDir()
-			if err := cmp.Or(os.WriteFile(filepath.Join(dir, "bad.sh"), []byte(answering(tt.genmove)), 0o666), os.Chmod(dir, 0o755)); err != nil {
+			if err := cmp.Or(os.WriteFile(filepath.Join(dir, "bad.sh"), []byte(answering(tt.genmove)), 0o666), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
 				t.Fatal(err)
 			}
 			mark := "TREEREDUCE_LIMITS=" + dir
@@ -62,14 +66,95 @@ func TestProgramLimits(t *testing.T) {
 	}
 }
 
-// TestNoLimits checks that a machine without user namespaces plays, and says what is not enforced.
-func TestNoLimits(t *testing.T) {
+// needLimits skips a test where the machine cannot limit programs: make test installs what that needs as root.
+func needLimits(t *testing.T) {
+	t.Helper()
+	if _, err := sandbox.New(sandbox.Default); err != nil {
+		if _, missing := exec.LookPath("bwrap"); missing == nil && os.Getuid() == 0 {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// TestRosterLimits plays a tournament of a roster: each program has the default limits, and sees neither the
+// directory of another nor the files beside the roster. With --unlimited it does.
+func TestRosterLimits(t *testing.T) {
 	t.Parallel()
-	cmd := command(t.TempDir(), "play")
-	line := fmt.Sprintf("echo 0 >/proc/sys/user/max_user_namespaces; exec %s match connectn -q --memory-limit 1G --read-only random random", cmd.Path)
-	cmd.Path, cmd.Args = "/usr/bin/unshare", []string{"unshare", "--map-root-user", "sh", "-c", line}
-	status, stdout, stderr := process.Run(cmd)
-	if status != 0 || !strings.Contains(stdout, "1 game") || !strings.HasPrefix(stderr, "play: not enforced on this machine: --memory-limit, --read-only: ") {
-		t.Errorf("exit status %d, %s, %s", status, stdout, stderr)
+	needLimits(t)
+	dir := t.TempDir()
+	files := map[string]string{
+		"roster.csv": "eve,sh eve.sh,eve\nbob,sh bob.sh,bob\n",
+		"grades":     "grade\n",
+		"bob/secret": "forty-two\n",
+		"eve/eve.sh": answering(`was="$(cat ../bob/secret) $(cat ../grades)"; (echo changed >../bob/secret) 2>/dev/null; echo "$was"; exit 7`),
+		"bob/bob.sh": answering("exit 7"),
+	}
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o666), os.Chmod(name, 0o666), os.Chmod(filepath.Dir(name), 0o777)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flag, want := range map[string][2]string{"": {`No such file or directory`, "forty-two\n"}, "--unlimited files,network": {`found \"forty-two grade\"`, "changed\n"}} {
+		status, stdout, stderr := process.Run(command(dir, "play tournament connectn --games 2 --openings 0 --seed 1 --time 1m --json --roster roster.csv "+flag))
+		secret, err := os.ReadFile(filepath.Join(dir, "bob", "secret"))
+		if status != 0 || err != nil || !strings.Contains(stdout, want[0]) || string(secret) != want[1] {
+			t.Errorf("%s: exit status %d, %q, %v, %s%s", flag, status, secret, err, stdout, stderr)
+		}
+	}
+}
+
+// TestRefusesLimits checks that a machine without the tools refuses a tournament of a roster, and names each
+// limit, the package and the option that accepts it, which is then enough.
+func TestRefusesLimits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Symlink("/bin/sh", filepath.Join(dir, "sh"))); err != nil {
+		t.Fatal(err)
+	}
+	play := func(more string) (int, string, string) {
+		cmd := command(dir, "play tournament connectn -q --roster roster.csv"+more)
+		cmd.Env = append(cmd.Environ(), "PATH="+dir)
+		return process.Run(cmd)
+	}
+	status, _, stderr := play("")
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	_, accept, ok := strings.Cut(stderr, "; or accept that with ")
+	if status != 1 || len(lines) != 1 || !ok || !strings.Contains(stderr, "network, files cannot be limited on this machine (install the package bubblewrap") {
+		t.Fatalf("exit status %d, %s", status, stderr)
+	}
+	status, stdout, stderr := play(" " + strings.TrimSpace(accept))
+	if status != 0 || !strings.Contains(stdout, "; programs were not limited in ") {
+		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// TestSaveLock checks that a tournament is refused whose file of games another one is writing.
+func TestSaveLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	line := "play tournament connectn --games 1000000 --seed 1 --save games --resume random random"
+	first := command(dir, line)
+	out, err := first.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, first)
+	defer func() { first.Process.Kill(); first.Wait() }()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(line, err)
+	}
+	if status, stdout, stderr := process.Run(command(dir, line)); status != 1 || stdout != "" || !strings.HasPrefix(stderr, "play: --resume: games: another match or tournament writes to it: ") {
+		t.Errorf("exit status %d, %.200s, %s", status, stdout, stderr)
+	}
+	first.Process.Kill()
+	io.Copy(io.Discard, out)
+	first.Wait()
+	if status, stdout, stderr := process.Run(command(dir, "play replay games")); status != 0 && !strings.Contains(stderr, "the file is truncated") {
+		t.Errorf("exit status %d, %.200s, %s", status, stdout, stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func countError(want string, found int) error {
 // An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
 	name    string // "": none is given
+	own     string // the name that the program gives itself
 	text    string // the complete word, without the name
 	kind    string // human, random, table, machine or program
 	rest    string // the directory, "" if none is given; or the command
@@ -74,7 +76,7 @@ const maxName = 40
 
 // checkName checks the name of an entrant.
 func checkName(name string) error {
-	if name == "" || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return fmt.Errorf("name %q: expected 1 to %d printable characters", name, maxName)
 	}
 	return nil
@@ -97,8 +99,8 @@ func parseNamed(word string) (entrantSpec, error) {
 func parseEntrant(text string) (s entrantSpec, err error) {
 	kind, rest, more := strings.Cut(text, ":")
 	s = entrantSpec{text: text, kind: kind}
-	if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		return s, fmt.Errorf("player %q: expected no control characters", text)
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return s, fmt.Errorf("player %q: expected UTF-8 without control characters", text)
 	}
 	switch {
 	case more && rest == "":
@@ -189,7 +191,7 @@ func entrantFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible result", DefaultText: "a different one each time"},
 		datadir.Flag(),
 		&cli.StringFlag{Name: "memory-limit", Usage: "memory of a program, of all its processes together, e.g. 512M; a program that exceeds it loses"},
-		&cli.DurationFlag{Name: "cpu-limit", Usage: "CPU time of a program in a game, of all its processes together, e.g. 1m; a program that exceeds it loses"},
+		&cli.StringFlag{Name: "cpu-limit", Usage: "number `N` of cores that a program uses at most, with all its processes together, e.g. 1 or 0.5"},
 		&cli.BoolFlag{Name: "no-network", Usage: "run programs without a network"},
 		&cli.BoolFlag{Name: "read-only", Usage: "let programs read the system's files and those beside them, and write into a /tmp of their own only"},
 	}, searchFlags(byDefault)...)
@@ -200,7 +202,7 @@ type lobby struct {
 	c       *cli.Context
 	g       game.Game
 	options search.Options
-	limits  sandbox.Limits
+	box     *sandbox.Sandbox // nil: programs have no limits
 	seed    uint64
 	console *player.Console
 }
@@ -219,26 +221,59 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lobby{c: c, g: g, options: o, limits: limits, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
+	box, err := sandbox.New(limits)
+	if err != nil {
+		accept := "leave the options out"
+		if failed := new(sandbox.UnenforcedError); errors.As(err, &failed) && c.IsSet("roster") {
+			accept = "accept that with --unlimited " + strings.Join(append(failed.Names, unlimitedOf(c)...), ",")
+		}
+		return nil, fmt.Errorf("%w; or %s", err, accept)
+	}
+	l := &lobby{c: c, g: g, options: o, box: box, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
 	if !c.IsSet("seed") {
 		l.seed = rand.Uint64()
 	}
 	return l, nil
 }
 
-// limitsOf reads the flags that limit programs. Those that this machine cannot enforce are reported, and
-// do not hold.
+// unlimitedOf returns the limits that --unlimited switches off.
+func unlimitedOf(c *cli.Context) []string {
+	if !c.IsSet("unlimited") {
+		return nil
+	}
+	return strings.Split(c.String("unlimited"), ",")
+}
+
+// limitsOf reads the flags that limit programs. With a roster, all limits are set that --unlimited does not
+// name.
 func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
-	if l.Memory, err = sizeOf(c, "memory-limit"); err != nil {
-		return l, err
+	roster := c.IsSet("roster")
+	if roster {
+		off := unlimitedOf(c)
+		if l, err = sandbox.Default.Without(off); err != nil {
+			return l, command.Usagef("--unlimited %w", err)
+		}
+		for flag, name := range map[string]string{"memory-limit": "memory", "cpu-limit": "cpu", "no-network": "network", "read-only": "files"} {
+			if c.IsSet(flag) && slices.Contains(off, name) {
+				return l, command.Usagef("--%s and --unlimited %s exclude each other", flag, name)
+			}
+		}
+	} else if c.IsSet("unlimited") {
+		return l, command.Usagef("--unlimited: only the programs of a --roster are limited without it")
 	}
-	if l.CPU = c.Duration("cpu-limit"); c.IsSet("cpu-limit") && l.CPU <= 0 {
-		return l, command.Usagef("--cpu-limit %s: expected more than 0", l.CPU)
+	if c.IsSet("memory-limit") {
+		if l.Memory, err = sizeOf(c, "memory-limit"); err != nil {
+			return l, err
+		}
 	}
-	l.NoNetwork, l.ReadOnly = c.Bool("no-network"), c.Bool("read-only")
-	if err := sandbox.Check(l); err != nil {
-		fmt.Fprintf(c.App.ErrWriter, "%s: not enforced on this machine: %v: %v\n", c.App.Name, l, err)
-		l = sandbox.Limits{}
+	if text := c.String("cpu-limit"); c.IsSet("cpu-limit") {
+		if l.CPU, err = strconv.ParseFloat(text, 64); err != nil || !(l.CPU >= 0.01 && l.CPU <= 10_000) {
+			return l, command.Usagef("--cpu-limit %q: expected a number of cores, 0.01 or more; --time limits the time of a move", text)
+		}
+	}
+	l.NoNetwork, l.ReadOnly = l.NoNetwork || c.Bool("no-network"), l.ReadOnly || c.Bool("read-only")
+	if !roster && (l.Memory > 0 || l.CPU > 0) {
+		l.Processes = sandbox.MaxProcesses
 	}
 	return l, nil
 }
@@ -255,9 +290,33 @@ func specsOf(words []string) (specs []entrantSpec, err error) {
 	return specs, nil
 }
 
-// entrants makes entrants. Those with equal words and no name get numbers.
+// entrants makes entrants. A player without a name is called by its words, or by the name that its program
+// gives itself, see askNames; those with equal words get numbers.
 func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
-	times := make(map[string]int)
+	taken := make(map[string]bool)
+	for _, s := range specs {
+		if s.name != "" && taken[s.name] {
+			return nil, 0, command.Usagef("name %q: two players have it", s.name)
+		}
+		taken[s.name] = true
+	}
+	names := make([]string, len(specs))
+	for i, s := range specs {
+		names[i] = s.name
+		for n := 1; names[i] == ""; n++ {
+			name := s.text
+			if n > 1 {
+				name = fmt.Sprintf("%s (%d)", s.text, n)
+			}
+			if !taken[name] {
+				names[i], taken[name] = name, true
+			}
+		}
+	}
+	own := make(map[string]int)
+	for _, s := range specs {
+		own[s.own]++
+	}
 	for i, s := range specs {
 		if s.kind == "human" {
 			humans++
@@ -265,47 +324,36 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		if !s.seeded {
 			s.seed = l.seed + uint64(i) + 1
 		}
-		name := cmp.Or(s.name, s.text)
-		if times[name]++; times[name] > 1 {
-			if s.name != "" {
-				return nil, 0, command.Usagef("name %q: two players have it", name)
-			}
-			name = fmt.Sprintf("%s (%d)", name, times[name])
+		if s.own != "" && own[s.own] == 1 && !taken[s.own] {
+			names[i] = s.own
 		}
-		all = append(all, referee.Entrant{Name: name, Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
+		all = append(all, referee.Entrant{Name: names[i], Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
 	}
 	return all, humans, nil
 }
 
-// askNames gives the programs that have no name the one that they give themselves, unless others
-// have it, too.
+// askNames asks the programs that have no name for the one that they give themselves.
 func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
 	const atOnce = 4 // programs that run at the same time
 	var asking sync.WaitGroup
 	slots := make(chan bool, atOnce)
-	names := make([]string, len(specs))
 	for i, s := range specs {
-		if names[i] = s.name; s.name == "" && s.kind == "program" {
+		if s.name == "" && s.kind == "program" {
 			asking.Go(func() {
 				slots <- true
 				defer func() { <-slots }()
-				if p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.limits); err == nil {
-					names[i] = p.Name(ctx)
-					p.Close()
+				p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box)
+				if err != nil {
+					return
+				}
+				defer p.Close()
+				if name := p.Name(ctx); checkName(name) == nil {
+					specs[i].own = name
 				}
 			})
 		}
 	}
 	asking.Wait()
-	times := make(map[string]int)
-	for _, name := range names {
-		times[name]++
-	}
-	for i := range specs {
-		if times[names[i]] == 1 && checkName(names[i]) == nil {
-			specs[i].name = names[i]
-		}
-	}
 }
 
 // limit returns the time per move of an entrant; 0 if unlimited.
@@ -333,7 +381,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "random":
 		return player.NewRandom(s.seed), nil
 	case "program":
-		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.limits)
+		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box)
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,12 @@
 package play
 
 import (
+	"flag"
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 func TestParseEntrant(t *testing.T) {
@@ -25,7 +29,8 @@ func TestParseEntrant(t *testing.T) {
 		{"program", `player "program": expected ` + entrantForms},
 		{"program:", `player "program:": expected something after the colon`},
 		{"table:", `player "table:": expected something after the colon`},
-		{"program:a\nb", `player "program:a\nb": expected no control characters`},
+		{"program:a\nb", `player "program:a\nb": expected UTF-8 without control characters`},
+		{"program:a\xff", `player "program:a\xff": expected UTF-8 without control characters`},
 		{"random:7", `player "random:7": option "7": expected seed=…`},
 		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
 		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, level=…, memory=…, threads=…`},
@@ -85,4 +90,35 @@ func FuzzParseEntrant(f *testing.F) {
 			t.Errorf("%q: %+v", text, s)
 		}
 	})
+}
+
+// TestNames checks the names of players: a name that a program gives itself never stops a match, whatever
+// the order of the players.
+func TestNames(t *testing.T) {
+	random, program := entrantSpec{text: "random"}, func(own string) entrantSpec { return entrantSpec{text: "program:x", own: own} }
+	called := func(name string) entrantSpec { return entrantSpec{text: "random", name: name} }
+	for _, tt := range []struct {
+		specs []entrantSpec
+		want  string
+	}{
+		{[]entrantSpec{random, random}, "random|random (2)"},
+		{[]entrantSpec{program("x"), random}, "x|random"},
+		{[]entrantSpec{program("x"), program("x")}, "program:x|program:x (2)"},
+		{[]entrantSpec{program("random"), random}, "program:x|random"},
+		{[]entrantSpec{random, program("random")}, "random|program:x"},
+		{[]entrantSpec{random, random, program("random (2)")}, "random|random (2)|program:x"},
+		{[]entrantSpec{random, called("random")}, "random (2)|random"},
+		{[]entrantSpec{called("x"), program("x")}, "x|program:x"},
+		{[]entrantSpec{called("x"), called("x")}, `name "x": two players have it`},
+	} {
+		c := cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.ContinueOnError), nil)
+		all, _, err := (&lobby{c: c}).entrants(tt.specs)
+		var names []string
+		for _, e := range all {
+			names = append(names, e.Name)
+		}
+		if got := strings.Join(names, "|"); got != tt.want && fmt.Sprint(err) != tt.want {
+			t.Errorf("%s, %v, want %s", got, err, tt.want)
+		}
+	}
 }

@@ -67,13 +67,13 @@ func answerCommand() *cli.Command {
 	}
 }
 
-// courseOptions reads the flags that configure the course's players, and the limits of programs.
-func courseOptions(c *cli.Context) (o cse150.Options, limits sandbox.Limits, err error) {
+// courseOptions reads the flags that configure the course's players, and the sandbox of programs.
+func courseOptions(c *cli.Context) (o cse150.Options, box *sandbox.Sandbox, err error) {
 	l, err := newLobby(c, nil, c.App.Writer)
 	if err != nil {
-		return o, limits, err
+		return o, nil, err
 	}
-	return cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}, l.limits, nil
+	return cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}, l.box, nil
 }
 
 // courseGame implements play mancala M N TIMEOUT PLAYER PLAYER.
@@ -100,7 +100,7 @@ func courseGame(c *cli.Context) error {
 	if numbers[2] < -1 || numbers[2] == 0 || timeout/time.Second != time.Duration(max(numbers[2], 0)) {
 		return command.Usagef("TIMEOUT: expected whole seconds from 1, or -1 for none, found %d", numbers[2])
 	}
-	o, limits, err := courseOptions(c)
+	o, box, err := courseOptions(c)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func courseGame(c *cli.Context) error {
 		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
-				p, err := player.NewProgram(ctx, rules, line, "", limits)
+				p, err := player.NewProgram(ctx, rules, line, "", box)
 				if err != nil {
 					return nil, err
 				}

@@ -3,7 +3,6 @@ package play
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -87,8 +86,8 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 			rows = append(rows, []string{s.Name, fmt.Sprintf("%.3f", s.Score()), fmt.Sprintf("%.2f-%.2f", low, high), report.Percent(s.Superiority()),
 				fmt.Sprint(s.Wins), fmt.Sprint(s.Ties), fmt.Sprint(s.Losses), fmt.Sprint(s.Faults), numfmt.Duration(s.Mean()), numfmt.Duration(s.Longest)})
 		}
-		columns(a.out, withCPU(rows, standings[:]))
-		text := a.summary(cross)
+		columns(a.out, rows)
+		text := a.summary()
 		switch verdict {
 		case referee.Stronger:
 			text += "; decided: " + standings[0].Name + " is stronger"
@@ -104,20 +103,4 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 		_, err := fmt.Fprintln(a.out, text)
 		return err
 	})
-}
-
-// withCPU adds the CPU times of players to the rows of a table, below its heading, if any are known.
-func withCPU(rows [][]string, standings []referee.Standing) [][]string {
-	if !slices.ContainsFunc(standings, func(s referee.Standing) bool { return s.Metered > 0 }) {
-		return rows
-	}
-	rows[0] = append(rows[0], "mean CPU", "longest CPU")
-	for i, s := range standings {
-		cpu, longest := "-", "-"
-		if mean, ok := s.MeanCPU(); ok {
-			cpu, longest = numfmt.Duration(mean), numfmt.Duration(s.LongestCPU)
-		}
-		rows[i+1] = append(rows[i+1], cpu, longest)
-	}
-	return rows
 }

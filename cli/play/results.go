@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/urfave/cli/v2"
@@ -30,8 +31,7 @@ func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 	return append(append(more,
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
 		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", DefaultText: "4, or others when there are no more; none if a human plays"},
-		&cli.StringFlag{Name: "clock", Usage: "what --time limits: wall, the time on the clock without delays of the machine, or cpu, the CPU time of programs", Value: "wall"},
-		&cli.DurationFlag{Name: "grace", Usage: "extra time per move, for pipes and a busy machine", Value: referee.DefaultGrace},
+		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
 		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser"},
@@ -78,8 +78,8 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err := cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace")); err != nil {
 		return nil, err
 	}
-	if clock := c.String("clock"); clock != "wall" && clock != "cpu" {
-		return nil, command.Usagef("--clock %q: expected wall or cpu", clock)
+	if err := cmp.Or(command.CheckOutput(c, "csv"), command.CheckOutput(c, "html")); err != nil {
+		return nil, err
 	}
 	a := &arena{c: c, kind: kind, tournament: most > least, out: c.App.Writer, planned: c.Int("games"), openings: make(map[string]bool), distinct: make(map[string]bool)}
 	console := c.App.Writer
@@ -93,6 +93,9 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	specs, err := specsOf(words)
 	if err != nil {
 		return nil, err
+	}
+	if err := l.keepApart(more); err != nil {
+		return nil, fmt.Errorf("--roster: %w", err)
 	}
 	specs = append(specs, more...)
 	l.askNames(ctx, specs)
@@ -112,12 +115,9 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	a.seed = l.seed
 	a.match = referee.Match{
 		Game: g, Games: c.Int("games"),
-		Rules:  referee.Rules{Grace: c.Duration("grace"), ByCPU: c.String("clock") == "cpu"},
+		Rules:  referee.Rules{Grace: c.Duration("grace")},
 		Begin:  func(players [2]string) { a.players = players },
 		Report: a.report,
-	}
-	if a.match.Rules.ByCPU && !player.CanMeter {
-		fmt.Fprintf(c.App.ErrWriter, "%s: --clock cpu: this system does not show the CPU time of programs; the time on the clock counts\n", c.App.Name)
 	}
 	quiet, asJSON := c.Bool("quiet"), c.Bool("json")
 	if humans > 0 || most == least && a.match.Games == 1 && !quiet && !asJSON {
@@ -159,8 +159,19 @@ func (a *arena) open(human bool) error {
 	if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
+	if err := lock(a.saved); err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
 	if err := referee.WriteHeading(a.saved, settings); err != nil {
 		return fmt.Errorf("--save: %w", err)
+	}
+	return nil
+}
+
+// lock takes the lock of a file of games until it is closed.
+func lock(f *os.File) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("%s: another match or tournament writes to it: %w", f.Name(), err)
 	}
 	return nil
 }
@@ -176,8 +187,8 @@ func (a *arena) settings() string {
 	if a.c.IsSet("openings") {
 		openings = strconv.Itoa(a.c.Int("openings"))
 	}
-	return fmt.Sprintf("seed=%d %s games=%d openings=%s clock=%s grace=%v players=%s",
-		a.seed, a.match.Game.Spec(), a.match.Games, openings, a.c.String("clock"), a.c.Duration("grace"), strings.Join(players, ", "))
+	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s",
+		a.seed, a.match.Game.Spec(), a.match.Games, openings, a.c.Duration("grace"), strings.Join(players, ", "))
 }
 
 // resume reads the games of the file of --save, if --resume is given and there is such a file, and
@@ -190,9 +201,16 @@ func (a *arena) resume(settings string) (bool, error) {
 	if name == "" {
 		return false, command.Usagef("--resume: expected --save FILE, too, the file to go on with")
 	}
-	text, err := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
+	}
+	var text []byte
+	if err == nil {
+		a.saved = f
+		if err = lock(f); err == nil {
+			text, err = io.ReadAll(f)
+		}
 	}
 	if err != nil {
 		return false, fmt.Errorf("--resume: %w", err)
@@ -203,6 +221,7 @@ func (a *arena) resume(settings string) (bool, error) {
 		return false, fmt.Errorf("--resume: %w", err)
 	}
 	seed, rest, _ := strings.Cut(found, " ")
+	rest = strings.Replace(rest, " clock=wall ", " ", 1) // as earlier versions wrote it
 	if _, now, _ := strings.Cut(settings, " "); rest != now {
 		return false, fmt.Errorf("--resume: %s is of another tournament: expected %q, found %q", name, now, rest)
 	}
@@ -215,10 +234,7 @@ func (a *arena) resume(settings string) (bool, error) {
 	}
 	a.seed, a.recorded = n, games
 	a.match.Recorded = a.replay
-	if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o666); err == nil {
-		err = a.saved.Truncate(int64(length))
-	}
-	if err != nil {
+	if err := f.Truncate(int64(length)); err != nil {
 		return false, fmt.Errorf("--resume: %w", err)
 	}
 	return true, nil
@@ -307,18 +323,13 @@ func gameLine(number int, p referee.Played) string {
 
 // playedJSON returns a game as JSON.
 func playedJSON(number int, p referee.Played) map[string]any {
-	seconds, cpu := []float64{}, []any{}
-	for i, took := range p.Times {
+	seconds := []float64{}
+	for _, took := range p.Times {
 		seconds = append(seconds, took.Seconds())
-		if i < len(p.CPU) && p.CPU[i] != referee.NoCPU {
-			cpu = append(cpu, p.CPU[i].Seconds())
-		} else {
-			cpu = append(cpu, nil)
-		}
 	}
 	m := map[string]any{
 		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
-		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds, "cpu_seconds": cpu,
+		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds,
 	}
 	if p.Detail != "" {
 		m["detail"] = p.Detail
@@ -354,7 +365,7 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 
 // write writes the files of --csv and --html.
 func (a *arena) write(cross referee.Cross) error {
-	r := report.Report{Game: a.match.Game, Cross: cross, Played: a.all, Note: a.summary(cross)}
+	r := report.Report{Game: a.match.Game, Cross: cross, Played: a.all, Note: a.summary()}
 	for flag, write := range map[string]func(io.Writer) error{"csv": r.CSV, "html": r.HTML} {
 		name := a.c.String(flag)
 		if name == "" {
@@ -372,17 +383,13 @@ func (a *arena) write(cross referee.Cross) error {
 }
 
 // summary describes the games of a result, and what is missing in it.
-func (a *arena) summary(cross referee.Cross) string {
+func (a *arena) summary() string {
 	text := fmt.Sprintf("%s, %s different", numfmt.Count(a.games, "game"), numfmt.Number(len(a.distinct)))
 	if a.match.Openings != nil {
 		text += ", from " + numfmt.Count(len(a.openings), "opening")
 	}
-	replayed := 0
-	for _, s := range cross.Standings {
-		replayed += s.Replayed
-	}
-	if replayed /= 2; replayed > 0 { // a game counts for both players
-		text += fmt.Sprintf("; %s played again, because the machine was busy", numfmt.Count(replayed, "game"))
+	if off := unlimitedOf(a.c); len(off) > 0 {
+		text += "; programs were not limited in " + strings.Join(off, ", ")
 	}
 	if a.stopped {
 		text += fmt.Sprintf("; stopped after %s of %s: the table is partial", numfmt.Number(a.games), numfmt.Count(a.planned, "game"))
@@ -392,24 +399,24 @@ func (a *arena) summary(cross referee.Cross) string {
 
 // resultJSON returns what the results of matches and tournaments have in common as JSON.
 func (a *arena) resultJSON(players []any, cross referee.Cross) map[string]any {
-	return map[string]any{
+	m := map[string]any{
 		"spec": a.match.Game.Spec(), "games": a.games, "planned": a.planned, "partial": a.stopped, "distinct": len(a.distinct),
 		"openings": len(a.openings), "seed": a.seed, "players": players,
 	}
+	if off := unlimitedOf(a.c); len(off) > 0 {
+		m["unlimited"] = off
+	}
+	return m
 }
 
 // standingJSON returns a player's results as JSON.
 func standingJSON(s referee.Standing) map[string]any {
 	low, high := s.Interval()
-	m := map[string]any{
+	return map[string]any{
 		"player": s.Name, "score": s.Score(), "error": s.Error(), "low": low, "high": high, "superiority": s.Superiority(),
-		"wins": s.Wins, "ties": s.Ties, "losses": s.Losses, "faults": s.Faults, "replayed": s.Replayed,
+		"wins": s.Wins, "ties": s.Ties, "losses": s.Losses, "faults": s.Faults,
 		"moves": s.Moves, "mean_seconds": s.Mean().Seconds(), "longest_seconds": s.Longest.Seconds(),
 	}
-	if cpu, ok := s.MeanCPU(); ok {
-		m["mean_cpu_seconds"], m["longest_cpu_seconds"] = cpu.Seconds(), s.LongestCPU.Seconds()
-	}
-	return m
 }
 
 // columns prints rows in columns; the first column is left-aligned, the others are

@@ -177,8 +177,7 @@ func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis
 		plies = append(plies, ply)
 	}
 	m := playedJSON(n, p)
-	delete(m, "seconds")
-	delete(m, "cpu_seconds") // a file has no times
+	delete(m, "seconds") // a file has no times
 	m["spec"], m["review"] = g.Spec(), plies
 	return m
 }

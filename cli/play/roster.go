@@ -1,6 +1,7 @@
 package play
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -20,20 +21,41 @@ func readRoster(name string) ([]entrantSpec, error) {
 		return nil, err
 	}
 	defer f.Close()
-	specs, err := parseRoster(f, name)
-	for i, s := range specs {
-		if !filepath.IsAbs(s.dir) {
-			specs[i].dir = filepath.Join(filepath.Dir(name), s.dir)
+	return parseRoster(f, name)
+}
+
+// keepApart makes the sandbox of the programs of a roster hide the directories of others from each, and
+// checks that each can run in its own.
+func (l *lobby) keepApart(roster []entrantSpec) error {
+	if l.box == nil || len(roster) == 0 {
+		return nil
+	}
+	beside, err := directory(filepath.Dir(l.c.String("roster")))
+	if err != nil {
+		return err
+	}
+	l.box.Private = []string{beside}
+	for _, s := range roster {
+		l.box.Private = append(l.box.Private, s.dir)
+	}
+	for _, s := range roster {
+		if err := l.box.Try(s.dir); err != nil {
+			return fmt.Errorf("%s: directory %s: %w (programs run as nobody if root starts them: try chmod o+x)", s.name, s.dir, err)
 		}
 	}
-	return specs, err
+	return nil
 }
 
 // parseRoster parses a roster: lines of comma-separated values, as spreadsheets write them, with a
 // name, a command for the shell and, if it is not to run beside the roster, a directory. Empty
-// lines and lines that begin with # are ignored. Errors refer to the file as source.
+// lines, lines that begin with #, a byte order mark and a first line NAME,COMMAND or
+// NAME,COMMAND,DIRECTORY are ignored. Directories must exist. Errors refer to the file as source.
 func parseRoster(r io.Reader, source string) (specs []entrantSpec, err error) {
-	lines := csv.NewReader(r)
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		in.Discard(len(byteOrderMark))
+	}
+	lines, first := csv.NewReader(in), true
 	lines.Comment, lines.FieldsPerRecord, lines.TrimLeadingSpace = '#', -1, true
 	before := make(map[string]int) // the line of each name
 	for {
@@ -54,20 +76,48 @@ func parseRoster(r io.Reader, source string) (specs []entrantSpec, err error) {
 				err = errors.New("expected no control characters")
 			}
 		}
+		if header := strings.Join(fields, ","); first && (strings.EqualFold(header, "name,command") || strings.EqualFold(header, "name,command,directory")) {
+			first = false
+			continue
+		}
+		first = false
 		if len(fields) < 2 || len(fields) > 3 || fields[1] == "" {
 			err = fmt.Errorf("expected NAME,COMMAND or NAME,COMMAND,DIRECTORY, found %q", strings.Join(fields, ","))
 		}
 		if err = cmp.Or(err, checkName(fields[0])); err == nil && before[fields[0]] > 0 {
 			err = fmt.Errorf("name %q: line %d has it, too", fields[0], before[fields[0]])
 		}
+		dir := filepath.Dir(source)
+		if len(fields) == 3 && filepath.IsAbs(fields[2]) {
+			dir = fields[2]
+		} else if len(fields) == 3 {
+			dir = filepath.Join(dir, fields[2])
+		}
+		if err == nil {
+			dir, err = directory(dir)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", source, line, err)
 		}
 		before[fields[0]] = line
-		s := entrantSpec{name: fields[0], text: "program:" + fields[1], kind: "program", rest: fields[1]}
-		if len(fields) == 3 {
-			s.dir = fields[2]
-		}
-		specs = append(specs, s)
+		specs = append(specs, entrantSpec{name: fields[0], text: "program:" + fields[1], kind: "program", rest: fields[1], dir: dir})
 	}
+}
+
+// byteOrderMark begins the files of some editors and spreadsheets.
+const byteOrderMark = "\ufeff"
+
+// directory returns the absolute path of a directory, without symbolic links.
+func directory(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("directory %s: %w", name, err)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s is not a directory", name)
+	}
+	return path, nil
 }

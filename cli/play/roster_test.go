@@ -2,15 +2,32 @@ package play
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestParseRoster(t *testing.T) {
+	here, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.Mkdir(filepath.Join(here, "sub dir"), 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct{ text, want string }{
 		{"", "[] <nil>"},
 		{"# a class\n\nalice,python3 alice.py\n", "[alice|python3 alice.py|] <nil>"},
-		{"Bob O'Neil , \"java -cp .,lib Bob\", sub dir\r\n", "[Bob O'Neil|java -cp .,lib Bob|sub dir] <nil>"},
+		{"Bob O'Neil , \"java -cp .,lib Bob\", sub dir\r\n", "[Bob O'Neil|java -cp .,lib Bob|/sub dir] <nil>"},
+		{"\ufeffalice,python3 alice.py\n", "[alice|python3 alice.py|] <nil>"},
+		{"\ufeff\"Name\",COMMAND,Directory\r\na,b\r\n", "[a|b|] <nil>"},
+		{"name,command\na,b", "[a|b|] <nil>"},
+		{"a,b\nname,command", "[a|b| name|command|] <nil>"}, // not the first line
+		{"name,command.py", "[name|command.py|] <nil>"},
+		{"a,b\nb,c,nowhere", "[] r:2: directory nowhere: lstat nowhere: no such file or directory"},
+		{"a,b,r", "[] r:1: r is not a directory"},
+		{"\xff,b", `[] r:1: name "\xff": expected 1 to 40 printable characters`},
 		{"alice", `[] r:1: expected NAME,COMMAND or NAME,COMMAND,DIRECTORY, found "alice"`},
 		{"a,b,c,d", `[] r:1: expected NAME,COMMAND or NAME,COMMAND,DIRECTORY, found "a,b,c,d"`},
 		{"\na,", `[] r:2: expected NAME,COMMAND or NAME,COMMAND,DIRECTORY, found "a,"`},
@@ -19,12 +36,16 @@ func TestParseRoster(t *testing.T) {
 		{"a,\"b\nc\"", `[] r:1: expected no control characters`},
 		{"a,b\n\"a,b", `[] r:2: extraneous or missing " in quoted-field`},
 	} {
-		specs, err := parseRoster(strings.NewReader(tt.text), "r")
+		source := filepath.Join(here, "r")
+		if err := os.WriteFile(source, []byte(tt.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		specs, err := readRoster(source)
 		all := []string{}
 		for _, s := range specs {
-			all = append(all, s.name+"|"+s.rest+"|"+s.dir)
+			all = append(all, s.name+"|"+s.rest+"|"+strings.TrimPrefix(s.dir, here))
 		}
-		if got := fmt.Sprint(all, " ", err); got != tt.want {
+		if got := strings.ReplaceAll(fmt.Sprint(all, " ", err), here+"/", ""); got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
 		}
 	}

@@ -31,7 +31,8 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 
 func tournamentFlags() []cli.Flag {
 	return resultFlags(2, "number `N` of games for each pair; colours alternate",
-		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
+		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`, with limits: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
+		&cli.StringFlag{Name: "unlimited", Usage: "do not limit these `THINGS` of the programs of --roster: some of memory,cpu,processes,network,files"},
 		&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1},
 		&cli.BoolFlag{Name: "resume", Usage: "go on with the tournament in the file of --save, or begin it"})
 }
@@ -66,7 +67,7 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows), cross))
 		}
 		columns(a.out, crossRows(rows))
-		_, err := fmt.Fprintln(a.out, a.summary(cross))
+		_, err := fmt.Fprintln(a.out, a.summary())
 		return err
 	})
 }
@@ -85,7 +86,6 @@ func crossRows(ranking []report.Row) [][]string {
 		}
 	}
 	rows := [][]string{append(head, "faults", "mean move", "longest")}
-	var standings []referee.Standing
 	for _, r := range ranking {
 		row := []string{fmt.Sprintf("%d %s", r.Rank, r.Name), fmt.Sprintf("%+.0f", r.Rating.Elo), fmt.Sprintf("%.0f", r.Rating.Error), report.Percent(r.Superiority), report.Points(r.Standing)}
 		if wide {
@@ -94,9 +94,8 @@ func crossRows(ranking []report.Row) [][]string {
 			}
 		}
 		rows = append(rows, append(row, strconv.Itoa(r.Faults), numfmt.Duration(r.Mean()), numfmt.Duration(r.Longest)))
-		standings = append(standings, r.Standing)
 	}
-	return withCPU(rows, standings)
+	return rows
 }
 
 // crossJSON returns the same table as JSON.

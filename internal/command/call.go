@@ -42,6 +42,9 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 		case flag != nil:
 			f := findFlag(here, flag[1])
 			if f == nil && !c.help {
+				if instead, ok := removed[flag[1]]; ok {
+					return c, Usagef("--%s was removed: %s", flag[1], instead)
+				}
 				return c, Usagef("unknown flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
 			}
 			flags = append(flags, word)
@@ -96,6 +99,11 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 		}
 	}
 	return nil
+}
+
+// removed says what to use in place of flags of earlier versions.
+var removed = map[string]string{
+	"clock": "--time limits the time on the clock, and --grace allows for delays of the machine",
 }
 
 // longNames returns the names of flags that have more than one letter.

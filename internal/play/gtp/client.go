@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // A Client is the controller's side: it sends commands to an engine, one at a time.
@@ -15,9 +16,14 @@ type Client struct {
 	in     *bufio.Reader
 	out    io.Writer
 	lastID int
-	line   int   // number of lines read from the engine
-	broken error // set after a fatal error: the client cannot be used any more
+	line   int         // number of lines read from the engine
+	broken error       // set after a fatal error: the client cannot be used any more
+	begun  atomic.Bool // a line of the answer has been read
 }
+
+// ErrUnended is wrapped by the error for an answer without its last line, which is empty, at the end of
+// ctx or of the engine.
+var ErrUnended = errors.New("the answer lacks the empty line that ends it")
 
 // NewClient makes a client of an engine that reads commands from w and writes answers to r.
 func NewClient(r io.Reader, w io.Writer) *Client {
@@ -60,6 +66,7 @@ func (c *Client) Do(ctx context.Context, name string, args ...string) (string, e
 		err  error
 	}
 	answered := make(chan answer, 1)
+	c.begun.Store(false)
 	go func() {
 		text, err := c.ask(command)
 		answered <- answer{text, err}
@@ -72,6 +79,9 @@ func (c *Client) Do(ctx context.Context, name string, args ...string) (string, e
 		return a.text, a.err
 	case <-ctx.Done():
 		c.broken = context.Cause(ctx)
+		if c.begun.Load() {
+			c.broken = fmt.Errorf("%w: %w", ErrUnended, c.broken)
+		}
 		return "", c.broken
 	}
 }
@@ -126,8 +136,11 @@ func (c *Client) read(id int) (text string, refused bool, err error) {
 		return "", false, c.errorf(fmt.Sprintf("the answer %c%d", mark, id), strconv.Quote(line))
 	}
 	lines, size := []string{strings.TrimSpace(first)}, len(first)
+	c.begun.Store(true)
 	for {
-		if line, err = c.next(); err != nil {
+		if line, err = c.next(); errors.Is(err, io.ErrUnexpectedEOF) {
+			return "", false, fmt.Errorf("%w: %w", ErrUnended, err)
+		} else if err != nil {
 			return "", false, err
 		}
 		if line == "" {

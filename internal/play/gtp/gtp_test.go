@@ -92,7 +92,7 @@ func TestClient(t *testing.T) {
 		{"= a\n\n", "", `line 1: expected the answer =1, found "= a"`},
 		{"=+1 a\n\n", "", `line 1: expected the answer =1, found "=+1 a"`},
 		{"\nhello\n", "", `line 2: expected an answer that begins with = or ?, found "hello"`},
-		{"=1 a\n", "", "unexpected EOF"},
+		{"=1 a\n", "", "the answer lacks the empty line that ends it: unexpected EOF"},
 		{"", "", "unexpected EOF"},
 		{"=1 " + strings.Repeat("x", maxLine), "", "line 1: expected an answer, found a line of more than 65536 bytes"},
 		{"=1 a\n" + strings.Repeat(strings.Repeat("x", 1000)+"\n", 1100), "", "line 1049: expected an answer of at most 1048576 bytes, found more"},

@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
-	"github.com/treereduce/treereduce/internal/play/sandbox"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -409,7 +408,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "", sandbox.Limits{})
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +440,7 @@ func TestProgramReceives(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "", sandbox.Limits{})
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,11 +501,13 @@ func TestProgramFails(t *testing.T) {
 		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: genmove: no answer (exit status 3); on stderr: "bad luck"`},
 		{script(t, `genmove) kill -9 $$;;`), "", "program: genmove: no answer (signal: killed)"},
 		{script(t, `genmove) exec >&-;;`), "", "program: genmove: no answer"},
+		{script(t, `genmove) printf '=%s 1\n' $id; exit;;`), "", "program: genmove: the answer lacks the empty line that ends it (exit status 0)"},
+		{"read -r id rest; printf '=%s game\n' $id", "program: list_commands: the answer lacks the empty line that ends it (exit status 0)", ""},
 		{script(t, `genmove) echo yes;;`), "", `program: protocol error after genmove: line 5: expected an answer that begins with = or ?, found "yes"`},
 		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
-		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "", sandbox.Limits{})
+		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "", nil)
 		if tt.start != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
 				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
@@ -528,7 +529,7 @@ func TestProgramFails(t *testing.T) {
 // all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", sandbox.Limits{})
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,20 +557,26 @@ func TestProgramHangs(t *testing.T) {
 	t.Error("its child lives")
 }
 
-// TestKeeper checks that the process that keeps the limits of a program, which is busy here because
-// the program has many processes, does not count as the program's.
-func TestKeeper(t *testing.T) {
-	if !player.CanMeter {
-		t.Skip("this system does not show the CPU time of programs")
-	}
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), "for i in $(seq 150); do sleep 1000 & done; "+script(t, ""), "", sandbox.Limits{NoNetwork: true})
+// TestProgramUnended checks the error of a program that waits for the next command after an answer without
+// the empty line.
+func TestProgramUnended(t *testing.T) {
+	answered := filepath.Join(t.TempDir(), "answered")
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	before, _ := p.Usage()
-	time.Sleep(2 * time.Second)
-	if after, ok := p.Usage(); !ok || after.CPU-before.CPU > 50*time.Millisecond {
-		t.Errorf("an idle program used %v of CPU time in 2 s", after.CPU-before.CPU)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for _, err := os.Stat(answered); err != nil; _, err = os.Stat(answered) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second) // in which the answer is read
+		cancel()
+	}()
+	const want = "program: genmove: the answer lacks the empty line that ends it"
+	if _, err := p.Move(ctx, after(t, three), 0); err == nil || err.Error() != want || errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

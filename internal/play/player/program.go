@@ -37,32 +37,31 @@ const (
 // its process group are killed.
 type Program struct {
 	cmd    *exec.Cmd
-	limits *sandbox.Control
+	group  *sandbox.Group
 	client *gtp.Client
 	stdin  io.Closer
 	stdout *os.File
 	stderr *tail
 	ended  chan struct{} // closed when the process has ended
 	known  []string      // the commands that it supports
-	tree   tree          // its processes
 	made   []string      // the moves on its board
 	failed error
 }
 
-// NewProgram runs a shell command in a directory, "" for the current one, with limits, and makes the
-// program set up a game.
-func NewProgram(ctx context.Context, g game.Game, command, dir string, l sandbox.Limits) (*Program, error) {
-	cmd, limits, err := sandbox.Command(command, l)
+// NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
+// and makes the program set up a game.
+func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sandbox.Sandbox) (*Program, error) {
+	cmd, group, err := box.Command(command, dir)
 	if err != nil {
 		return nil, err
 	}
 	out, stdout, err := os.Pipe()
 	if err != nil {
-		limits.Close()
+		group.Close()
 		return nil, err
 	}
-	p := &Program{cmd: cmd, limits: limits, stdout: out, stderr: new(tail), ended: make(chan struct{}), tree: tree{keeper: limits.Limited()}}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, stdout, p.stderr
+	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
 	if err == nil {
@@ -71,7 +70,7 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, l sandbox
 	stdout.Close()
 	if err != nil {
 		out.Close()
-		limits.Close()
+		group.Close()
 		return nil, fmt.Errorf("program: %w", err)
 	}
 	p.client, p.stdin = gtp.NewClient(out, stdin), stdin
@@ -79,15 +78,12 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, l sandbox
 		defer close(p.ended)
 		p.cmd.Wait() // ProcessState has the exit status
 	}()
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("no answer within %v", startTime))
 	defer cancel()
 	known, err := p.ask(ctx, "list_commands")
 	if err == nil {
 		p.known = strings.Fields(known)
 		_, err = p.ask(ctx, "game", strings.Fields(g.Spec())...)
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("program: no answer to the game command within %v", startTime)
 	}
 	if err != nil {
 		p.Close()
@@ -103,9 +99,6 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 			return "", err
 		}
 		p.made = nil
-	}
-	if p.made == nil {
-		p.limits.Reset()
 	}
 	for i := len(p.made); i < len(h.Names()); i++ {
 		name := h.Names()[i]
@@ -174,18 +167,26 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 		return "", fmt.Errorf("program: %w", err)
 	case errors.As(err, &wrong):
 		err = fmt.Errorf("protocol error after %s: %w", name, err)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		select { // it may be about to exit
-		case <-p.ended:
-		case <-time.After(quitTime):
+	default: // the end of its output, or of ctx
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			select { // it may be about to exit
+			case <-p.ended:
+			case <-time.After(quitTime):
+			}
 		}
-		err = fmt.Errorf("%s: no answer", name)
+		switch {
+		case errors.Is(err, gtp.ErrUnended):
+			err = gtp.ErrUnended
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			err = errors.New("no answer")
+		}
+		err = fmt.Errorf("%s: %w", name, err)
 	}
 	how := p.kill()
-	if reason := p.limits.Reason(); reason != "" {
+	if reason := p.group.Reason(); reason != "" {
 		err, how = errors.New(reason), ""
 	}
-	p.limits.Close()
+	p.group.Close()
 	p.failed = fmt.Errorf("program: %w%s", err, how)
 	return "", p.failed
 }
@@ -225,7 +226,7 @@ func (p *Program) Close() error {
 			}
 		}
 		p.kill()
-		p.limits.Close()
+		p.group.Close()
 		p.failed = errors.New("program: closed")
 	}
 	return nil

@@ -2,7 +2,6 @@ package referee
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -41,10 +40,6 @@ type Match struct {
 	Report func(p Played) error
 }
 
-// maxReplays is how often a game is played again because the machine delayed a player. After
-// that, the player has lost it.
-const maxReplays = 3
-
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
 // standings of all complete games. With Until, the verdict is that on the first entrant after the
 // last complete pair of games.
@@ -63,15 +58,12 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 				return standings, verdict, err
 			}
 		}
-		p, recorded, replays := Played{}, false, 0
+		p, recorded := Played{}, false
 		if m.Recorded != nil {
 			p, recorded = m.Recorded(table.names(n), opening)
 		}
-		for again := !recorded; again; {
-			p, err = table.play(ctx, n, opening, replays == maxReplays)
-			if again = errors.Is(err, ErrDelayed); again {
-				replays++
-			} else if err != nil {
+		if !recorded {
+			if p, err = table.play(ctx, n, opening); err != nil {
 				return standings, verdict, err
 			}
 		}
@@ -94,7 +86,6 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		}
 		for i := range standings {
 			standings[i].count(p, game.Player((i+n)%2), h, pair)
-			standings[i].Replayed += replays
 		}
 		if m.Report != nil && !recorded {
 			if err := m.Report(p); err != nil {
@@ -125,8 +116,8 @@ func (t *table) names(n int) [2]string {
 	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
 }
 
-// play plays game n. If strict, it is not Delayed.
-func (t *table) play(ctx context.Context, n int, opening []string, strict bool) (Played, error) {
+// play plays game n.
+func (t *table) play(ctx context.Context, n int, opening []string) (Played, error) {
 	m := t.match
 	var seats [2]Seat
 	for side := range seats {
@@ -146,16 +137,9 @@ func (t *table) play(ctx context.Context, n int, opening []string, strict bool) 
 	if m.Begin != nil {
 		m.Begin(t.names(n))
 	}
-	rules := m.Rules
-	rules.strict = strict
-	p, err := rules.Play(ctx, m.Game, seats, opening)
+	p, err := m.Rules.Play(ctx, m.Game, seats, opening)
 	for side := range seats {
-		i := entrant(side, n)
-		switch {
-		case errors.Is(err, ErrDelayed) && !p.abandoned[side]:
-			t.players[i].Close() // it may have been stopped while it thought
-			t.players[i] = nil
-		case p.Dismiss(game.Player(side), t.players[i]):
+		if i := entrant(side, n); p.Dismiss(game.Player(side), t.players[i]) {
 			t.players[i] = nil
 		}
 	}

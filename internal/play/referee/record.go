@@ -27,14 +27,14 @@ import (
 //	opening 2
 //	moves 1 0 1 2 1
 //	result first finished
-//	times 1.2ms/10ms 4µs
+//	times 1.2ms 4µs
 //
 // first and second are the names of the players, opening is the number of moves that were
 // given. The result is first, second, tie or draw, and a Reason, followed by the description
 // of a fault: "result first illegal move 4, second at …". The result of a play that has not
-// ended is "none adjourned". The times, if they are known, are Played.Times and, after a slash and
-// unless they are NoCPU, Played.CPU. There is only one way to write a game; the reader rejects any
-// other.
+// ended is "none adjourned". The times, if they are known, are Played.Times; earlier versions wrote CPU
+// times after a slash, which the reader ignores. There is only one way to write a game otherwise; the
+// reader rejects any other.
 const heading = "treereduce games 1"
 
 // outcomes are the words for the outcomes.
@@ -62,11 +62,8 @@ func (p Played) Write(w io.Writer) error {
 	b.WriteString("\n")
 	if len(p.Times) > 0 {
 		b.WriteString("times")
-		for i, took := range p.Times {
+		for _, took := range p.Times {
 			fmt.Fprintf(&b, " %v", took)
-			if i < len(p.CPU) && p.CPU[i] != NoCPU {
-				fmt.Fprintf(&b, "/%v", p.CPU[i])
-			}
 		}
 		b.WriteString("\n")
 	}
@@ -273,18 +270,12 @@ func (p *Played) readTimes(text string) bool {
 		return true
 	}
 	for word := range strings.SplitSeq(text, " ") {
-		wall, cpu, metered := strings.Cut(word, "/")
-		took := reading{cpu: NoCPU}
-		var err error
-		if took.wall, err = time.ParseDuration(wall); err != nil || took.wall < 0 || took.wall.String() != wall {
+		word, _, _ = strings.Cut(word, "/")
+		took, err := time.ParseDuration(word)
+		if err != nil || took < 0 || took.String() != word {
 			return false
 		}
-		if metered {
-			if took.cpu, err = time.ParseDuration(cpu); err != nil || took.cpu < 0 || took.cpu.String() != cpu {
-				return false
-			}
-		}
-		p.spend(took)
+		p.Times = append(p.Times, took)
 	}
 	chosen := len(p.Moves) - p.Opening
 	return len(p.Times) == chosen || p.Reason == Late && len(p.Times) == chosen+1

@@ -54,7 +54,7 @@ var samples = []referee.Played{
 	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Detail: "late",
-		Times: []time.Duration{time.Millisecond, time.Second}, CPU: []time.Duration{referee.NoCPU, 10 * time.Millisecond}},
+		Times: []time.Duration{time.Millisecond, time.Second}},
 }
 
 func TestRecord(t *testing.T) {
@@ -80,6 +80,10 @@ game connectn`
 	}
 	if err != nil || !reflect.DeepEqual(got, samples) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, samples)
+	}
+	// Earlier versions wrote CPU times, too.
+	if old, err := read(strings.Replace(text, "times 1ms 1s", "times 1ms/10ms 1s/0s", 1)); err != nil || !reflect.DeepEqual(old[len(old)-1].Times, samples[len(samples)-1].Times) {
+		t.Errorf("%v\n%+v", err, old)
 	}
 	if got := samples[len(samples)-2].Text(); got != "adjourned after 2 moves" {
 		t.Errorf("%q", got)

@@ -18,9 +18,9 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// DefaultGrace is the time that a move may take beyond its limit: the referee measures from
-// outside, so its measurement includes small delays for which the player is not responsible.
-const DefaultGrace = 100 * time.Millisecond
+// DefaultGrace is the time that a move may take beyond its limit: the referee measures from outside, so
+// its measurement includes delays of the machine for which the player is not responsible.
+const DefaultGrace = 500 * time.Millisecond
 
 // patience is how long the referee waits for a player whose time is over before it goes on
 // without an answer.
@@ -58,11 +58,7 @@ type Seat struct {
 // Rules are the conditions of a play in addition to the rules of the game.
 type Rules struct {
 	Grace time.Duration         // beyond the limit of a move, see DefaultGrace
-	ByCPU bool                  // limits are of the CPU time of programs, where it is known
-	Clock Clock                 // nil: that of the system
 	Watch func(*player.History) // receives the history at the start and after each move; may be nil
-
-	strict bool // a move that may be late is late
 }
 
 // Played is a game that was played.
@@ -77,9 +73,7 @@ type Played struct {
 	Reason  Reason
 	Detail  string // the loser's fault and where it happened, in one line
 
-	// Times are those of the chosen moves, and of a move that was late; CPU are their CPU times,
-	// or NoCPU.
-	Times, CPU []time.Duration
+	Times []time.Duration // of the chosen moves, and of a move that was late
 
 	abandoned [2]bool // the player has not returned from Move
 }
@@ -99,11 +93,6 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	}
 	who.Close()
 	return true
-}
-
-// spend adds the times of a move.
-func (p *Played) spend(m reading) {
-	p.Times, p.CPU = append(p.Times, m.wall), append(p.CPU, m.cpu)
 }
 
 // Text describes in words how the play ended.
@@ -147,8 +136,8 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 }
 
 // Play lets two players, First and Second, play a game after the moves of an opening. A player
-// that can only pass is not asked. Its error is the cause of ctx's end, player.ErrLeft,
-// ErrDelayed, or an error in the opening; then nothing is decided.
+// that can only pass is not asked. Its error is the cause of ctx's end, player.ErrLeft, or an error in
+// the opening; then nothing is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
 	p := Played{Game: g.Spec(), Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	h := player.NewHistory(g)
@@ -171,7 +160,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			if err := h.Play(game.Pass); err != nil {
 				return p, err
 			}
-			p.spend(reading{cpu: NoCPU})
+			p.Times = append(p.Times, 0)
 			watch()
 			continue
 		}
@@ -181,22 +170,21 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		switch {
 		case ctx.Err() != nil:
 			return p, context.Cause(ctx)
-		case errors.Is(err, player.ErrLeft), errors.Is(err, ErrDelayed):
+		case errors.Is(err, player.ErrLeft):
 			return p, err
 		}
 		if back := (player.TakenBack{}); errors.As(err, &back) {
 			for range min(back.Moves, len(h.Names())-len(opening)) {
 				h.Undo()
 			}
-			n := len(h.Names()) - len(opening)
-			p.Times, p.CPU = p.Times[:n], p.CPU[:n]
+			p.Times = p.Times[:len(h.Names())-len(opening)]
 			watch()
 			continue
 		}
 		switch {
 		case errors.As(err, new(lateError)):
 			p.Reason = Late
-			p.spend(took)
+			p.Times = append(p.Times, took)
 		case errors.Is(err, player.ErrResigned):
 			p.Reason, err = Resigned, nil
 		case errors.Is(err, player.ErrIllegal):
@@ -207,7 +195,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			p.Reason = Illegal
 			if err = h.Play(name); err == nil {
 				p.Moves = h.Names()
-				p.spend(took)
+				p.Times = append(p.Times, took)
 				watch()
 				continue
 			}
@@ -224,15 +212,15 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 
 // ask asks a player for a move. Whatever the player does, ask returns soon after the limit,
 // and soon after the end of ctx.
-func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name string, took reading, err error) {
+func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name string, took time.Duration, err error) {
 	type answer struct {
 		name string
-		took reading
+		took time.Duration
 		err  error
 	}
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	watch := r.start(ctx, seat)
+	begun := time.Now()
 	answered := make(chan answer, 1)
 	go func() {
 		var a answer
@@ -240,55 +228,46 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 			if cause := recover(); cause != nil {
 				a.err = fmt.Errorf("panic: %v", cause)
 			}
-			a.took = watch.read(watch.clock.Now())
+			a.took = time.Since(begun)
 			answered <- a
 		}()
 		a.name, a.err = seat.Player.Move(ctx, h, seat.Limit)
 	}()
-	var alarm <-chan time.Time
+	allowed := seat.Limit + r.Grace
+	var alarm <-chan time.Time // nil: there is no limit
 	if seat.Limit > 0 {
-		alarm = watch.clock.After(watch.allowed)
+		timer := time.NewTimer(allowed)
+		defer timer.Stop()
+		alarm = timer.C
 	}
-	for ctx.Err() == nil {
-		select {
-		case a := <-answered:
-			late, perhaps := watch.late(a.took)
-			switch {
-			case failed(a.err) || !perhaps:
-				return a.name, a.took, a.err
-			case late || r.strict:
-				return "", a.took, lateError{watch.describe(a.took, seat.Limit)}
-			}
-			return "", a.took, ErrDelayed
-		case <-alarm:
-			var again time.Duration
-			var over bool
-			if took, again, over = watch.over(); over {
-				cancel() // it may end the player, whose times are then lost
-			}
-			alarm = watch.clock.After(again)
-		case <-parent.Done():
+	select {
+	case a := <-answered:
+		if seat.Limit == 0 || a.took <= allowed || failed(a.err) {
+			return a.name, a.took, a.err
 		}
+		return "", a.took, lateError{a.took, seat.Limit}
+	case <-alarm:
+	case <-parent.Done():
 	}
-	err = ErrDelayed
-	if late, _ := watch.late(took); late || r.strict {
-		err = lateError{watch.describe(took, seat.Limit)}
-	}
+	took = time.Since(begun)
+	cancel()
 	select {
 	case a := <-answered:
 		if failed(a.err) {
 			return "", took, a.err
 		}
-		return "", took, err
+		return "", took, lateError{took, seat.Limit}
 	case <-time.After(patience):
-		return "", took, errors.Join(err, errAbandoned)
+		return "", took, errors.Join(lateError{took, seat.Limit}, errAbandoned)
 	}
 }
 
-// A lateError describes a move that was late.
-type lateError struct{ text string }
+// A lateError is the error for a move that was late.
+type lateError struct{ took, limit time.Duration }
 
-func (e lateError) Error() string { return e.text }
+func (e lateError) Error() string {
+	return fmt.Sprintf("it took %v, the limit is %v", e.took.Round(time.Millisecond), e.limit)
+}
 
 // errAbandoned is part of the error of a player that does not return from Move. The player must
 // not be called again, not even to close it.

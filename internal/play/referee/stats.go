@@ -29,14 +29,10 @@ func (p Pair) counted() (points, games float64) {
 type Standing struct {
 	Name               string
 	Wins, Ties, Losses int
-	Faults             int           // losses by a fault
-	Moves              int           // number of moves that it was asked for
-	Time               time.Duration // of all these
-	Longest            time.Duration // the longest time of a move, including moves that came too late
-	Metered            int           // number of these moves whose CPU time is known
-	CPU                time.Duration // of all these
-	LongestCPU         time.Duration
-	Replayed           int             // games that were played again because the machine had delayed the player
+	Faults             int             // losses by a fault
+	Moves              int             // number of moves that it was asked for
+	Time               time.Duration   // of all these
+	Longest            time.Duration   // the longest time of a move, including moves that came too late
 	Pairs              map[string]Pair // by opening; without openings, by the moves of the games
 }
 
@@ -132,17 +128,11 @@ func (s Standing) Decided(confidence float64) Verdict {
 // Mean returns the mean time of a move, or 0 if there was none.
 func (s Standing) Mean() time.Duration { return s.Time / time.Duration(max(1, s.Moves)) }
 
-// MeanCPU returns the mean CPU time of a move, and whether it is known.
-func (s Standing) MeanCPU() (time.Duration, bool) {
-	return s.CPU / time.Duration(max(1, s.Metered)), s.Metered > 0
-}
-
 // Add adds the standing against one opponent to s.
 func (s *Standing) Add(o Standing, opponent string) {
 	s.Wins, s.Ties, s.Losses = s.Wins+o.Wins, s.Ties+o.Ties, s.Losses+o.Losses
 	s.Faults, s.Moves, s.Time = s.Faults+o.Faults, s.Moves+o.Moves, s.Time+o.Time
-	s.Longest, s.Replayed = max(s.Longest, o.Longest), s.Replayed+o.Replayed
-	s.Metered, s.CPU, s.LongestCPU = s.Metered+o.Metered, s.CPU+o.CPU, max(s.LongestCPU, o.LongestCPU)
+	s.Longest = max(s.Longest, o.Longest)
 	s.makePairs()
 	for key, p := range o.Pairs {
 		s.Pairs[opponent+"\n"+key] = p
@@ -184,12 +174,8 @@ func (s *Standing) count(p Played, side game.Player, h *player.History, pair str
 	of := s.Pairs[pair]
 	s.Pairs[pair] = Pair{of.Points + points, of.Games + 1}
 	for i, took := range p.Times {
-		if h.Mover(p.Opening+i) != side {
-			continue
-		}
-		s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
-		if i < len(p.CPU) && p.CPU[i] != NoCPU {
-			s.Metered, s.CPU, s.LongestCPU = s.Metered+1, s.CPU+p.CPU[i], max(s.LongestCPU, p.CPU[i])
+		if h.Mover(p.Opening+i) == side {
+			s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
 		}
 	}
 }

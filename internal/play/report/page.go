@@ -29,7 +29,6 @@ var (
 type page struct {
 	Title, Note, Policy string
 	Rows                []pageRow
-	CPU                 bool // some CPU times are known
 	Faults              []fault
 	Style               template.CSS
 	Script              template.JS
@@ -39,8 +38,8 @@ type page struct {
 // pageRow is a row of the ranking.
 type pageRow struct {
 	Row
-	Rating, Error, LOS, Points, Mean, Longest, CPU, LongestCPU string
-	Cells                                                      []cell
+	Rating, Error, LOS, Points, Mean, Longest string
+	Cells                                     []cell
 }
 
 // A cell is the result against one opponent.
@@ -104,7 +103,6 @@ func (r Report) HTML(w io.Writer) error {
 	for i, row := range rows {
 		places[row.Name] = i
 		p.Rows = append(p.Rows, rowOf(row, i, rows))
-		p.CPU = p.CPU || row.Metered > 0
 	}
 	for i, g := range r.Played {
 		if g.Fault() {
@@ -127,10 +125,7 @@ func hash(text []byte) string {
 func rowOf(row Row, i int, rows []Row) pageRow {
 	p := pageRow{
 		Row: row, Rating: fmt.Sprintf("%+.0f", row.Rating.Elo), Error: fmt.Sprintf("%.0f", row.Rating.Error), LOS: Percent(row.Superiority), Points: Points(row.Standing),
-		Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest), CPU: "-", LongestCPU: "-",
-	}
-	if mean, ok := row.MeanCPU(); ok {
-		p.CPU, p.LongestCPU = numfmt.Duration(mean), numfmt.Duration(row.LongestCPU)
+		Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest),
 	}
 	for j, s := range row.Against {
 		c := cell{Row: i, Column: j}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/referee"
@@ -79,12 +80,12 @@ func Percent(p float64) string {
 	return fmt.Sprintf("%.1f%%", 100*p)
 }
 
-// CSV writes the ranking as comma-separated values, with a heading. CPU times that are not known
-// are empty.
+// CSV writes the ranking as comma-separated values, with a heading. A name that a spreadsheet would take
+// for a formula gets an apostrophe before it.
 func (r Report) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"rank", "name", "rating", "rating_error", "superiority", "points", "games", "wins", "ties", "losses", "faults",
-		"mean_seconds", "longest_seconds", "mean_cpu_seconds", "longest_cpu_seconds"})
+		"mean_seconds", "longest_seconds"})
 	number := func(x float64, digits int) string {
 		if math.IsNaN(x) {
 			return ""
@@ -92,13 +93,13 @@ func (r Report) CSV(w io.Writer) error {
 		return strconv.FormatFloat(x, 'f', digits, 64)
 	}
 	for _, row := range Rows(r.Cross) {
-		cpu, longest := "", ""
-		if mean, ok := row.MeanCPU(); ok {
-			cpu, longest = number(mean.Seconds(), 6), number(row.LongestCPU.Seconds(), 6)
+		name := row.Name
+		if strings.ContainsAny(name[:min(1, len(name))], "=+-@\t\r") {
+			name = "'" + name
 		}
-		out.Write([]string{strconv.Itoa(row.Rank), row.Name, number(row.Rating.Elo, 0), number(row.Rating.Error, 0), number(row.Superiority, 4),
+		out.Write([]string{strconv.Itoa(row.Rank), name, number(row.Rating.Elo, 0), number(row.Rating.Error, 0), number(row.Superiority, 4),
 			number(float64(row.Wins)+float64(row.Ties)/2, 1), strconv.Itoa(row.Games()), strconv.Itoa(row.Wins), strconv.Itoa(row.Ties),
-			strconv.Itoa(row.Losses), strconv.Itoa(row.Faults), number(row.Mean().Seconds(), 6), number(row.Longest.Seconds(), 6), cpu, longest})
+			strconv.Itoa(row.Losses), strconv.Itoa(row.Faults), number(row.Mean().Seconds(), 6), number(row.Longest.Seconds(), 6)})
 	}
 	out.Flush()
 	return out.Error()

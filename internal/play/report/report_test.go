@@ -115,7 +115,25 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&text).ReadAll()
-	if err != nil || len(rows) != 4 || len(rows[0]) != 15 || rows[1][0] != "1" || rows[3][4] != "" || rows[1][6] != "4" {
+	if err != nil || len(rows) != 4 || len(rows[0]) != 13 || rows[1][0] != "1" || rows[3][4] != "" || rows[1][6] != "4" {
 		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// TestCSVFormulas checks that no name is a formula in a spreadsheet.
+func TestCSVFormulas(t *testing.T) {
+	r := sample(t, "connectn width=4 height=4 connect=3")
+	for name, want := range map[string]string{"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "a=1": "a=1", "": ""} {
+		for i := range r.Cross.Standings {
+			r.Cross.Standings[i].Name = name
+		}
+		var text bytes.Buffer
+		if err := r.CSV(&text); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&text).ReadAll()
+		if err != nil || rows[1][1] != want {
+			t.Errorf("%q: %v, %v, want %q", name, rows, err, want)
+		}
 	}
 }

@@ -1,80 +1,293 @@
-// Package sandbox runs programs that are not trusted with limits, which hold for all processes
-// of a program together, and without the rights of root.
+// Package sandbox runs programs that are not trusted with limits, which hold for all processes of a
+// program together. It calls the tools of the system for that:
 //
-// On Linux a program runs in namespaces of its own, below a process of this package: our own
-// executable, started again, which is the namespace's process 1. When it ends, the kernel kills
-// all others, so that a program leaves no process behind, whatever it does. It ends when the
-// program ends, when a limit is exceeded, and when the process that started it has ended.
+//	sh                    enters the control groups: memory, CPU, number of processes
+//	└ setpriv             if root starts it: becomes nobody
+//	  └ bwrap             Bubblewrap: new user, process, mount and network namespaces
+//	    └ sh -c COMMAND
 //
-//	play
-//	└ treereduce-sandbox   process 1 of new user, process and mount namespaces
-//	  └ sh -c COMMAND
-//	    └ …
-//
-// Process 1 watches memory and CPU time every 20 ms in its own /proc, where it sees the
-// program's processes only. Limits of the kernel do not suffice: rlimits hold for each process
-// alone, and control groups need a delegation that a login session usually lacks. Bubblewrap is
-// made of the same namespaces, but does not limit memory and time.
+// Each starts the next one with exec, so that Bubblewrap is the child of this process. When it ends,
+// or this process does, the kernel kills all processes of the program.
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Limits are what a program may use. The zero value does not limit anything.
 type Limits struct {
-	Memory    int64         // bytes of all its processes together, resident; 0: no limit
-	CPU       time.Duration // CPU time of all its processes together since Control.Reset; 0: no limit
-	NoNetwork bool          // it has no network, not even this machine's
-	// ReadOnly makes all files read-only, and hides all but those of the system and the
-	// directories of the program: the working directory, those that the command names, and
-	// those of PATH. /tmp is empty, small, and the program's own. A program of root runs as
-	// nobody.
+	Memory    int64   // bytes of all its processes together, with files in memory; 0: no limit
+	CPU       float64 // cores that all its processes use at most; 0: no limit
+	Processes int     // number of processes and threads; 0: no limit
+	NoNetwork bool    // it has no network, not even this machine's
+	// ReadOnly makes all files read-only, and hides all but those of the system and the directories of
+	// the program: the working directory, those of the files that the command names, and those of PATH.
+	// /tmp is empty, small, and the program's own.
 	ReadOnly bool
 }
 
-// MaxProcesses is the number of processes that a program with limits may have.
+// Default are the limits of programs whose authors are not trusted.
+var Default = Limits{Memory: 512 << 20, CPU: 1, Processes: MaxProcesses, NoNetwork: true, ReadOnly: true}
+
+// MaxProcesses is the number of processes and threads that a program with limits has at most.
 const MaxProcesses = 200
 
-// String lists the flags of the limits: "--memory-limit, --no-network".
-func (l Limits) String() string {
-	var flags []string
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{{"--memory-limit", l.Memory > 0}, {"--cpu-limit", l.CPU > 0}, {"--no-network", l.NoNetwork}, {"--read-only", l.ReadOnly}} {
-		if f.set {
-			flags = append(flags, f.name)
+// names are the names of the limits: first those of control groups, then those of Bubblewrap.
+var names = []string{"memory", "cpu", "processes", "network", "files"}
+
+// Names returns the names of the limits that are set.
+func (l Limits) Names() (set []string) {
+	for i, is := range []bool{l.Memory > 0, l.CPU > 0, l.Processes > 0, l.NoNetwork, l.ReadOnly} {
+		if is {
+			set = append(set, names[i])
 		}
 	}
-	return strings.Join(flags, ", ")
+	return set
 }
 
-// Check returns an error if this machine cannot enforce the limits.
-func Check(l Limits) error {
-	if l == (Limits{}) {
+// Without returns l without the limits of these names.
+func (l Limits) Without(unlimited []string) (Limits, error) {
+	for _, name := range unlimited {
+		switch name {
+		case "memory":
+			l.Memory = 0
+		case "cpu":
+			l.CPU = 0
+		case "processes":
+			l.Processes = 0
+		case "network":
+			l.NoNetwork = false
+		case "files":
+			l.ReadOnly = false
+		default:
+			return l, fmt.Errorf("%q: expected some of %s", name, strings.Join(names, ","))
+		}
+	}
+	return l, nil
+}
+
+// A Sandbox starts programs with limits. A nil Sandbox starts them without.
+type Sandbox struct {
+	// Private are the directories of all programs, absolute and without symbolic links. With ReadOnly a
+	// program does not see those of others. In a directory that occurs twice it sees only the
+	// files that its command names.
+	Private []string
+
+	limits Limits
+	bwrap  []string // how to call Bubblewrap; nil: it is not used
+	groups groups
+}
+
+// An UnenforcedError is the error for limits that this machine cannot enforce.
+type UnenforcedError struct {
+	Names   []string // of the limits
+	Reasons []string // why, and what to install
+}
+
+func (e *UnenforcedError) Error() string {
+	return fmt.Sprintf("%s cannot be limited on this machine (%s)", strings.Join(e.Names, ", "), strings.Join(e.Reasons, "; "))
+}
+
+// New makes a Sandbox, and tries it. Its error is an *UnenforcedError. The Sandbox is nil if l does not
+// limit anything.
+func New(l Limits) (*Sandbox, error) {
+	if len(l.Names()) == 0 {
+		return nil, nil
+	}
+	s, failed := &Sandbox{limits: l}, new(UnenforcedError)
+	var err error
+	if s.bwrap, err = bubblewrap(); err == nil {
+		err = s.Try("/")
+	}
+	if err != nil {
+		if s.bwrap = nil; l.NoNetwork || l.ReadOnly {
+			failed.Names = Limits{NoNetwork: l.NoNetwork, ReadOnly: l.ReadOnly}.Names()
+			failed.Reasons = []string{"install the package bubblewrap: " + err.Error()}
+		}
+	}
+	l.NoNetwork, l.ReadOnly = false, false
+	if counted := l.Names(); len(counted) > 0 {
+		if s.groups, err = s.findGroups(); err != nil {
+			failed.Names = append(counted, failed.Names...)
+			failed.Reasons = append(failed.Reasons, "control groups: install the package systemd, or run as root: "+err.Error())
+		}
+	}
+	if len(failed.Names) > 0 {
+		return nil, failed
+	}
+	return s, nil
+}
+
+// Try runs a command that does nothing in a directory.
+func (s *Sandbox) Try(dir string) error {
+	if s == nil {
 		return nil
 	}
-	cmd, control, err := Command("true", l)
+	cmd, group, err := s.Command("true", dir)
 	if err != nil {
 		return err
 	}
-	defer control.Close()
+	defer group.Close()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return errors.New(cmp.Or(control.Reason(), "user namespaces: "+err.Error()))
+		text, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		return errors.New(cmp.Or(text, err.Error()))
 	}
 	return nil
 }
 
-// shell returns a command for the shell in a process group of its own: a Ctrl-C does not reach it,
-// and a signal to the group reaches its children.
-func shell(command string) *exec.Cmd {
-	cmd := exec.Command("sh", "-c", command)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd
+// bubblewrap returns how to call Bubblewrap. With --unshare-user alone, a program of root would still
+// own root's files, such as /etc/shadow: root becomes nobody before.
+func bubblewrap() (call []string, err error) {
+	path, err := exec.LookPath("bwrap")
+	if err == nil && os.Getuid() == 0 {
+		var setpriv string
+		if setpriv, err = exec.LookPath("setpriv"); err == nil {
+			call = []string{setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", "--"}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(call, path, "--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534",
+		"--cap-drop", "ALL", "--new-session", "--die-with-parent"), nil
+}
+
+// Command returns a command for the shell that is to be started, once, in a directory, "" for the
+// current one, and in a process group of its own. Killing the group kills the program, with Bubblewrap
+// all its processes. The Group must be closed when the command has ended.
+func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
+	words, group := []string{"sh", "-c", command}, (*Group)(nil)
+	if s != nil {
+		dir, err := realPath(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.bwrap != nil {
+			words = slices.Concat(s.bwrap, s.jail(command, dir), []string{"--chdir", dir, "--"}, words)
+		}
+		var enter []string
+		if group, enter, err = s.groups.make(s.limits); err != nil {
+			return nil, nil, err
+		}
+		words = append(enter, words...)
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
+	return cmd, group, nil
+}
+
+// realPath returns the absolute path of a directory, without symbolic links.
+func realPath(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// jail returns the arguments of Bubblewrap that limit the network and the files of a command.
+func (s *Sandbox) jail(command, dir string) (args []string) {
+	if !s.limits.NoNetwork {
+		args = append(args, "--share-net")
+	}
+	if !s.limits.ReadOnly {
+		return append(args, "--dev-bind", "/", "/", "--proc", "/proc")
+	}
+	for _, place := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix"} {
+		args = append(args, "--ro-bind-try", place, place)
+	}
+	const small = 64 << 20
+	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", strconv.Itoa(small), "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp", "--dir", dir)
+	// A place that is inside of another comes after it.
+	shown, last := s.places(command, dir), []string{"--remount-ro", "/"}
+	for _, place := range slices.Compact(slices.Sorted(slices.Values(append(shown, s.Private...)))) {
+		switch {
+		case slices.Contains(shown, place):
+			args = append(args, "--ro-bind", place, place)
+		case slices.ContainsFunc(shown, func(above string) bool { return inside(place, above) }):
+			args = append(args, "--tmpfs", place) // the directory of another program
+			last = append(last, "--remount-ro", place)
+		}
+	}
+	return append(args, last...)
+}
+
+// inside reports whether a path is that of a directory or inside of it.
+func inside(path, dir string) bool {
+	return strings.HasPrefix(path+"/", strings.TrimSuffix(dir, "/")+"/")
+}
+
+// places returns the directories and files that a command needs: where it is started, those of the files
+// that it names, and where the programs of PATH are installed, but no home directory.
+func (s *Sandbox) places(command, dir string) (shown []string) {
+	// others reports whether a path is in the directory of another program.
+	others := func(path string) bool {
+		return slices.ContainsFunc(s.Private, func(other string) bool { return inside(path, other) && !inside(dir, other) })
+	}
+	// show adds a directory, unless that would show what is not the program's.
+	show := func(place string) bool {
+		own := place == dir && countOf(s.Private, place) <= 1
+		if place == "/" || !own && (place == "/tmp" || others(place) || slices.Contains(s.Private, place)) {
+			return false
+		}
+		shown = append(shown, place)
+		return true
+	}
+	show(dir)
+	for _, word := range strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t'\"`;&|()<>=:", c) }) {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(dir, word)
+		}
+		file, err := filepath.EvalSymlinks(word)
+		if err != nil || inside(file, "/proc") || inside(file, "/sys") || filepath.Dir(file) == "/dev" {
+			continue // it has its own
+		}
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			show(file)
+		} else if err == nil && !show(filepath.Dir(file)) && !others(file) {
+			shown = append(shown, file)
+		}
+	}
+	home, err := os.UserHomeDir()
+	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
+		bin, failed := filepath.EvalSymlinks(bin)
+		if failed != nil || !filepath.IsAbs(bin) || os.Getuid() == 0 && !public(bin) {
+			continue
+		}
+		if prefix := filepath.Dir(bin); prefix == "/" || err == nil && inside(home, prefix) {
+			show(bin)
+		} else {
+			show(prefix) // of bin, lib, …
+		}
+	}
+	return shown
+}
+
+// public reports whether nobody can enter a directory.
+func public(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode()&1 != 0 && (dir == "/" || public(filepath.Dir(dir)))
+}
+
+// countOf returns how often a text is in a list.
+func countOf(list []string, text string) (n int) {
+	for _, t := range list {
+		if t == text {
+			n++
+		}
+	}
+	return n
 }

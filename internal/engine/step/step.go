@@ -230,7 +230,8 @@ func (s *solve) Map(from, into *block.Block) {
 }
 
 // Reduce gives each open position the best of its successors' values. A position without a
-// message is an error: it is not terminal, so it has successors.
+// message is an error: it is not terminal, so it has successors. If some of its messages are
+// missing, but not all, Reduce does not notice.
 func (s *solve) Reduce(b *block.Block) error {
 	value := &s.scores[s.g.TierToMove(b.Tier)].Value
 	for _, slot := range b.OpenSlots() {

@@ -105,12 +105,24 @@ type LineReader struct {
 	source string
 	line   int64
 	long   bool // skip the rest of the last line, which is too long
+	edited bool
 }
 
 // NewLineReader returns a reader of the lines of r. Errors name the input by source.
 func NewLineReader(r io.Reader, source string) *LineReader {
 	return &LineReader{r: bufio.NewReaderSize(r, bufferSize), source: source}
 }
+
+// NewEditedReader is NewLineReader for text that people edit: a byte order mark at the start is
+// skipped, and lines may end with a carriage return and a newline.
+func NewEditedReader(r io.Reader, source string) *LineReader {
+	l := NewLineReader(r, source)
+	l.edited = true
+	return l
+}
+
+// byteOrderMark may be at the start of a file that was edited on Windows.
+const byteOrderMark = "\ufeff"
 
 // Next returns the next line without its newline, and io.EOF after the last. The last line may
 // lack a newline.
@@ -138,6 +150,12 @@ func (l *LineReader) Next() (line []byte, err error) {
 		return nil, io.EOF
 	}
 	l.line++
+	if l.edited {
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if l.line == 1 {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		}
+	}
 	return line, nil
 }
 

@@ -387,3 +387,18 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// TestEditedReader checks that a byte order mark and carriage returns are no part of edited lines.
+func TestEditedReader(t *testing.T) {
+	const text = "\ufeffone\r\n\r\ntwo\n\ufeffthree"
+	for edited, want := range map[bool][]string{true: {"one", "", "two", "\ufeffthree"}, false: {"\ufeffone\r", "\r", "two", "\ufeffthree"}} {
+		r := NewLineReader(strings.NewReader(text), "file")
+		if edited {
+			r = NewEditedReader(strings.NewReader(text), "file")
+		}
+		var got []string
+		if err := r.Each(func(line []byte) error { got = append(got, string(line)); return nil }); err != nil || !slices.Equal(got, want) {
+			t.Errorf("edited %v: %q, want %q; %v", edited, got, want, err)
+		}
+	}
+}

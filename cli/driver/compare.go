@@ -189,9 +189,9 @@ func (s *side) openText(games game.Kinds, dir string) error {
 // lines reads the text, in the order of a table. A duplicate position is an error.
 func (s *side) lines(d *compare.Difference) (all []compare.Valued, err error) {
 	add := func(in io.Reader, source string) error {
-		r := streamfmt.NewLineReader(in, source)
+		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {
-			v, err := compare.ParseLine(d.Game, strings.TrimSuffix(string(line), "\r"))
+			v, err := compare.ParseLine(d.Game, string(line))
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
 			}

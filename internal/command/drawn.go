@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"io"
 	"regexp"
 	"slices"
@@ -23,7 +22,7 @@ func linesOf(r *streamfmt.LineReader) source {
 	return func() (string, int64, error) {
 		line, err := r.Next()
 		number++
-		return string(bytes.TrimSuffix(line, []byte{'\r'})), number, err
+		return string(line), number, err
 	}
 }
 

@@ -97,7 +97,7 @@ const stdinName = "stdin"
 
 // stdinOf returns the lines of stdin, until ctx ends.
 func stdinOf(ctx context.Context, c *cli.Context) source {
-	return linesOf(streamfmt.NewLineReader(Until(ctx, c.App.Reader), stdinName))
+	return linesOf(streamfmt.NewEditedReader(Until(ctx, c.App.Reader), stdinName))
 }
 
 // eachText is EachLine for texts that may have several lines.

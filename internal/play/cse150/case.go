@@ -50,7 +50,7 @@ func ReadCase(r io.Reader) (game.Acyclic, error) {
 	number := 0
 	for scanner.Scan() {
 		number++
-		text := strings.TrimSpace(scanner.Text())
+		text := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\ufeff"))
 		var err error
 		switch {
 		case text == "":

@@ -96,7 +96,7 @@ type Reader struct {
 // NewReader makes a Reader of r. Errors refer to the file as source. parse makes the game of
 // a spec, as game.Kinds.Parse does.
 func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, error)) *Reader {
-	return &Reader{lines: streamfmt.NewLineReader(r, source), parse: parse}
+	return &Reader{lines: streamfmt.NewEditedReader(r, source), parse: parse}
 }
 
 // line reads a line, which must begin with word and a blank, and returns the rest. If word

@@ -93,6 +93,14 @@ game connectn`
 	}
 }
 
+// TestEditedRecord checks that a file with a byte order mark and carriage returns is read.
+func TestEditedRecord(t *testing.T) {
+	games, err := read("\ufeff" + strings.ReplaceAll(written(t, samples...), "\n", "\r\n"))
+	if err != nil || !reflect.DeepEqual(games, samples) {
+		t.Errorf("%+v, want %+v; %v", games, samples, err)
+	}
+}
+
 // TestRecordRefuses checks that every kind of invalid file is refused with the line and the
 // reason.
 func TestRecordRefuses(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -147,8 +149,8 @@ func (c contract) checkPosition(p game.Position) {
 	}
 	text := string(g.AppendText([]byte("before"), p))
 	text, ok := strings.CutPrefix(text, "before")
-	if !ok || text == "" || strings.ContainsAny(text, "\t\n\r'") {
-		c.failf(p, "the text must be appended, not empty, and without tabs, ends of lines and quotes")
+	if !ok || text == "" || strings.ContainsRune(text, '\'') || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		c.failf(p, "the text must be appended, not empty, UTF-8, and without tabs, ends of lines, other control characters and single quotes")
 	}
 	if again, err := g.Parse(text); err != nil {
 		c.failf(p, "its text is not read: %v", err)

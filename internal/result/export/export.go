@@ -75,11 +75,13 @@ func quoteCSV(dst []byte, from int) []byte {
 	return append(dst[:from], quoted...)
 }
 
-// quoteJSON makes dst[from:] a JSON string. A board is one line of text without quotation
-// marks, so that only backslashes need escaping.
+// quoteJSON makes dst[from:] a JSON string. A board is text without control characters, so that only
+// backslashes and quotation marks need escaping.
 func quoteJSON(dst []byte, from int) []byte {
-	if bytes.IndexByte(dst[from:], '\\') >= 0 {
-		dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{'\\'}, []byte(`\\`))...)
+	for _, c := range []byte{'\\', '"'} {
+		if bytes.IndexByte(dst[from:], c) >= 0 {
+			dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{c}, []byte{'\\', c})...)
+		}
 	}
 	dst = append(dst, '"', '"')
 	copy(dst[from+1:], dst[from:len(dst)-2])

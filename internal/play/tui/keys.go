@@ -150,11 +150,30 @@ func (m *model) addPrompt(text string) {
 
 // paste handles pasted text.
 func (m *model) paste(text string) tea.Cmd {
-	if m.mode == saving || m.mode == loading {
+	switch m.mode {
+	case saving, loading:
 		m.addPrompt(text)
+	case playing:
+		m.typed, m.clicked = "", nil
+		var cmds []tea.Cmd
+		for name := range strings.FieldsFuncSeq(text, separates) {
+			if m.over || !m.mayMove() {
+				m.show("", m.cannot(""))
+				break
+			}
+			if !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == name }) {
+				m.show("", fmt.Errorf("%q is not a move", name))
+				break
+			}
+			cmds = append(cmds, m.play(name))
+		}
+		return tea.Batch(cmds...)
 	}
 	return nil
 }
+
+// separates reports whether a character separates pasted moves.
+func separates(r rune) bool { return r == ',' || unicode.IsSpace(r) }
 
 // helpKey handles a key in the help.
 func (m *model) helpKey(name string) {
@@ -177,7 +196,7 @@ func (m *model) scrollBy(lines int) {
 // playingKey handles a key during a play.
 func (m *model) playingKey(name, text string) tea.Cmd {
 	switch name {
-	case "enter":
+	case "enter", "ctrl+j": // a terminal may paste the end of a line as the latter
 		return m.enter()
 	case "esc":
 		m.typed, m.clicked, m.selected = "", nil, -1
@@ -202,6 +221,14 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 		return m.selectNext(-1)
 	}
 	r, n := utf8.DecodeRuneInString(text)
+	switch {
+	case n > 0 && n < len(text): // several characters at once
+		return m.paste(text)
+	case separates(r) && m.typed != "":
+		return m.enter()
+	case r == ',':
+		return nil
+	}
 	if n == 0 || n != len(text) || !unicode.IsPrint(r) {
 		return nil
 	}

@@ -367,6 +367,9 @@ func (m *model) sides() tea.Cmd {
 
 // pause stops the machine, or lets it go on.
 func (m *model) pause() tea.Cmd {
+	if m.people() == 2 {
+		return nil
+	}
 	m.paused = !m.paused
 	m.show("", nil)
 	return m.arrive()

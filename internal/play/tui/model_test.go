@@ -921,3 +921,45 @@ func TestControlCharacters(t *testing.T) {
 		t.Errorf("the screen is %q", got)
 	}
 }
+
+// TestPaste checks that pasted moves are played, in one piece and as fast input, and that those that
+// are not legal, or not a person's, are refused.
+func TestPaste(t *testing.T) {
+	for _, test := range []struct {
+		spec, text string
+		seats      [2]bool
+		want       string // the moves
+		says       string
+	}{
+		{"connectn width=4 height=4 connect=4", "0,1, 2\n3", [2]bool{true, true}, "0 1 2 3", ""},
+		{"connectn width=4 height=4 connect=4", "0 7 1", [2]bool{true, true}, "0", "7"},
+		{"connectn width=4 height=4 connect=4", "0 1", [2]bool{true, false}, "0", "is to move"},
+		{"network", "24 34,11\r\n", [2]bool{true, true}, "24 34 11", ""},
+	} {
+		for _, pasted := range []bool{true, false} {
+			if !pasted && test.says != "" {
+				continue // keys may be commands
+			}
+			m := newModel(Options{Game: solved.Game(t, test.spec), Search: search.Options{Memory: 1 << 20}, Seats: &test.seats})
+			t.Cleanup(m.close)
+			m.Init()
+			if pasted {
+				m.Update(tea.PasteMsg{Content: test.text})
+			} else {
+				for _, r := range test.text {
+					switch r {
+					case '\r':
+						m.key("enter", "")
+					case '\n':
+						m.key("ctrl+j", "")
+					default:
+						m.key(string(r), string(r))
+					}
+				}
+			}
+			if got := strings.Join(m.h.Names(), " "); got != test.want || !strings.Contains(m.message, test.says) {
+				t.Errorf("%s, pasted %v: %q: moves %q, want %q; message %v", test.spec, pasted, test.text, got, test.want, m.message)
+			}
+		}
+	}
+}

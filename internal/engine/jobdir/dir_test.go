@@ -195,6 +195,9 @@ func TestTierFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", test.what, err, test.want)
 		}
 	}
+	if _, err := jobdir.OpenTierFiles(store.Local{}, []string{file(half, 2, low)}, whole, 2); err == nil || !strings.Contains(err.Error(), "it stores half of the positions, expected all") {
+		t.Errorf("half, expected all: error %v", err)
+	}
 }
 
 // TestTierDamaged flips bits in both forms, and removes a shard. Each time the check and the

@@ -1,13 +1,17 @@
 package jobdir_test
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // TestSumFS checks that the seal of a text file written through a SumFS matches the file,
@@ -52,5 +56,54 @@ func TestSumFS(t *testing.T) {
 	}
 	if s, err := jobdir.Seal(fsys, name); err == nil {
 		t.Errorf("gone: %+v", s)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+// full is a file system that discards what is written, and whose files cannot be closed. It cannot
+// list directories.
+type full struct{ store.Local }
+
+func (full) Create(string) (io.WriteCloser, error) { return unclosed{}, nil }
+
+func (full) ReadDir(string) ([]fs.DirEntry, error) { return nil, errFull }
+
+type unclosed struct{}
+
+func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
+
+func (unclosed) Close() error { return errFull }
+
+// TestFull checks that a part that cannot be closed is an error, and has no seal; and that there are
+// no seals of a directory that cannot be listed.
+func TestFull(t *testing.T) {
+	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
+		if err := jobdir.NewWriter(unclosed{}, g, 0, codec).Finish(nil); !errors.Is(err, errFull) {
+			t.Errorf("%s: error %v", codec, err)
+		}
+	}
+	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Text))
+	if err := os.WriteFile(name, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want, err := jobdir.Seal(store.Local{}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := &jobdir.SumFS{FS: full{}}
+	out, err := fsys.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(out, "new"); err != nil || out.Close() == nil {
+		t.Fatal("it was written", err)
+	}
+	if got, err := jobdir.Seal(fsys, name); err != nil || got != want {
+		t.Errorf("the seal is %v, %v, want %v", got, err, want)
+	}
+	if _, err := jobdir.SealAll(full{}, filepath.Dir(name)); !errors.Is(err, errFull) {
+		t.Errorf("seals of all files: error %v", err)
 	}
 }

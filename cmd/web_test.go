@@ -53,11 +53,44 @@ func TestWeb(t *testing.T) {
 	}
 }
 
+// TestWebData checks that play web shows all_data without --data, and that a comma is part of a name.
+func TestWebData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"all_data", "a,b"} {
+		if out, err := exec.Command(filepath.Join(bin, "driver"), "solve", "connectn", "--width", "3", "--height", "3", "--connect", "3", "--data", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for want, args := range map[string][]string{"all_data": nil, filepath.Join(dir, "a,b"): {"--data", filepath.Join(dir, "a,b")}} {
+		address, stop := startWebIn(t, dir, args...)
+		answer, err := http.Get(address + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || !strings.Contains(string(body), "<span>"+want+"</span>") {
+			t.Errorf("%v: no %s in %s; %v", args, want, body, err)
+		}
+		if stderr := stop(); stderr != "" {
+			t.Errorf("%v: stderr %q", args, stderr)
+		}
+	}
+}
+
 // startWeb starts play web. It returns its address, and a function that ends it and returns what it
 // has written to stderr.
 func startWeb(t *testing.T, args ...string) (address string, stop func() (stderr string)) {
 	t.Helper()
+	return startWebIn(t, "", args...)
+}
+
+// startWebIn is startWeb in a directory.
+func startWebIn(t *testing.T, dir string, args ...string) (address string, stop func() (stderr string)) {
+	t.Helper()
 	server := exec.Command(filepath.Join(bin, "play"), append([]string{"web", "--listen", "localhost:0"}, args...)...)
+	server.Dir = dir
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
 	stdout, err := server.StdoutPipe()

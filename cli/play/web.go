@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"os"
 	"os/exec"
 	"path"
 	"runtime"
@@ -29,11 +30,11 @@ func webCommand(games game.Kinds) *cli.Command {
 		Description: "Serves the tables of the data directories, and every game by search, on a page with the value of each\n" +
 			"move. A further page shows the run of each directory: it may be at work, or not have begun. Requests must name localhost, an address, or a host that --host allows.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve; may be repeated"},
+			command.ListFlag("data", "a data `DIRECTORY` to serve, "+datadir.ByDefault+" by default if it exists"),
 			bookFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` to listen at; port 0 takes a free one", Value: "localhost:8080"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
-			&cli.StringSliceFlag{Name: "host", Usage: "a further `HOST` name that requests may name; may be repeated"},
+			command.ListFlag("host", "a further `HOST` name that requests may name"),
 			&cli.StringFlag{Name: "allow-origin", Usage: "`ORIGIN` of pages that may use the interface below /api/; * allows all"},
 			&cli.IntFlag{Name: "searches", Usage: "number of searches at a time", DefaultText: "number of cores less one, at least 1"},
 			&cli.StringFlag{Name: "memory", Usage: "memory of all searches together, e.g. 64M or 4G", DefaultText: "64M"},
@@ -48,7 +49,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		return err
 	}
 	o := web.Options{
-		Games: games, Hosts: c.StringSlice("host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
+		Games: games, Hosts: command.ListOf(c, "host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
 		Log: log.New(c.App.ErrWriter, c.App.Name+": ", 0),
 	}
 	err := command.AtLeast(c, 1, "searches")
@@ -64,7 +65,11 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	if o.Book, err = bookOf(c, games); err != nil {
 		return err
 	}
-	for _, name := range c.StringSlice("data") {
+	names := command.ListOf(c, "data")
+	if _, err := os.Stat(datadir.ByDefault); err == nil && !c.IsSet("data") {
+		names = []string{datadir.ByDefault}
+	}
+	for _, name := range names {
 		source, err := openSource(c, name, games)
 		if err != nil {
 			return err

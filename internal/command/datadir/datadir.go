@@ -20,8 +20,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// byDefault is the default data directory.
-const byDefault = "all_data"
+// ByDefault is the default data directory.
+const ByDefault = "all_data"
 
 // Open opens the data directory of a command that reads an existing one. A name without hdfs://
 // is looked up first on this machine, then in the default file system of a cluster.
@@ -73,7 +73,7 @@ func Misnamed(flag string, err error) error {
 // file systems that a command supports.
 func Flag(further ...string) cli.Flag {
 	usage := strings.Join(append([]string{"data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)"}, further...), ", or ")
-	return &cli.StringFlag{Name: "data", Usage: usage, Value: byDefault}
+	return &cli.StringFlag{Name: "data", Usage: usage, Value: ByDefault}
 }
 
 // LoginFlags returns the options of a login to a cluster with Kerberos. They set the environment

@@ -158,14 +158,14 @@ $(PYTHON_VENV)/requirements.txt: python/requirements.txt
 test-python: build $(PYTHON_VENV)/requirements.txt ## test and type-check the Python package (a minute; Python)
 	cd python && ../$(PYTHON_VENV)/bin/python -m pytest -q && ../$(PYTHON_VENV)/bin/python -m mypy
 
-# Chromium and axe-core. The tests that use them are a separate module.
+# Chromium, nginx and axe-core. The tests that use them are a separate module.
 AXE := build/axe/node_modules/axe-core/axe.min.js
 $(AXE):
 	@npm install --prefix build/axe --no-save --no-audit --no-fund --ignore-scripts axe-core@4.14.1
 
 web-tools: $(AXE)
-	@command -v chromium-headless-shell >/dev/null || { apt-get update && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell; }
+	@{ command -v chromium-headless-shell && command -v nginx; } >/dev/null || { apt-get update && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell nginx-light; }
 
 test-web: build web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
 	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .

@@ -243,8 +243,11 @@ func solve(t *testing.T) string {
 }
 
 // serve starts play web, and returns its address.
-func serve(t *testing.T, data string) string {
-	cmd := exec.Command(play, "web", "--data", data, "--listen", "localhost:0", "--searches", "1")
+func serve(t *testing.T, data ...string) string {
+	cmd := exec.Command(play, "web", "--listen", "localhost:0", "--searches", "1")
+	for _, dir := range data {
+		cmd.Args = append(cmd.Args, "--data", dir)
+	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

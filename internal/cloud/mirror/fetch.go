@@ -51,6 +51,9 @@ func Begun(fsys store.FS, dir, game string, mode store.Mode) (bool, error) {
 // next Ready continues.
 func (c *Copy) Ready(game string, mode store.Mode) error {
 	if begun, err := Begun(c.to, c.dir, game, mode); err != nil {
+		if lost := c.claim.Held(c.ctx); lost != nil {
+			err = lost // another driver writes the copy
+		}
 		return fmt.Errorf("--copy %s: %w", c.Name(), err)
 	} else if !begun {
 		return nil

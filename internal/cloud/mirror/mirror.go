@@ -308,6 +308,9 @@ func (c *Copy) overtake() {
 	var text []byte
 	c.mu.Lock()
 	for i, ch := range c.queue {
+		if ch.name == store.ManifestFile {
+			break // a copy without a manifest is not treereduce's
+		}
 		if i > 0 && ch.name == store.JournalFile && bytes.Contains(ch.content, []byte(running)) {
 			text = ch.content
 		}

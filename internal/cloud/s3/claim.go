@@ -105,6 +105,9 @@ func (f *FS) Claim(ctx context.Context, name, who string, hold time.Duration) (c
 		return nil, "", err
 	}
 	if err := c.probe(ctx); err != nil {
+		if c.mayHaveExpired() { // then another process may have deleted it
+			err = fmt.Errorf("%s: %w", f.Name(name), ErrLost)
+		}
 		return nil, "", errors.Join(err, c.withdraw(ctx))
 	}
 	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -241,15 +244,22 @@ func (c *Claim) renew(ctx context.Context) error {
 // slept for a night. If the claim may have expired, Held renews it first.
 func (c *Claim) Held(ctx context.Context) error {
 	c.mu.Lock()
-	lost, age := c.lost, time.Now().Round(0).Sub(c.renewed)
+	lost := c.lost
 	c.mu.Unlock()
 	if lost != nil {
 		return lost
 	}
-	if age < time.Duration(c.text.Seconds/2*float64(time.Second)) {
+	if !c.mayHaveExpired() {
 		return nil
 	}
 	return c.renew(ctx)
+}
+
+// mayHaveExpired reports whether the claim was last written long ago.
+func (c *Claim) mayHaveExpired() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Round(0).Sub(c.renewed) >= time.Duration(c.text.Seconds/2*float64(time.Second))
 }
 
 // Release gives up the claim.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -186,6 +187,22 @@ func knownSizes(t *testing.T, sizes []knownSize) {
 				t.Errorf("verify: %d positions, %v", n, err)
 			}
 		})
+	}
+}
+
+// TestLongManyCores solves 5×5, or with the race detector 4×5, with 64 workers, of which most are far
+// behind others at any time: each must read the blocks that it asked for, although they share memory.
+func TestLongManyCores(t *testing.T) {
+	longtest.Skip(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	width := 5
+	if raceEnabled {
+		width = 4
+	}
+	g := rules(t, width, 5, 4)
+	dir, r := solved(t, g, func(o *solve.Options) { o.Final = solve.FinalNo })
+	if n, err := verify(dir, g); err != nil || n != r.Positions {
+		t.Errorf("verified %d of %d positions, %v", n, r.Positions, err)
 	}
 }
 

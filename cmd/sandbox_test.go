@@ -100,11 +100,31 @@ func TestRosterLimits(t *testing.T) {
 		}
 	}
 	for flag, want := range map[string][2]string{"": {`No such file or directory`, "forty-two\n"}, "--unlimited files,network": {`found \"forty-two grade\"`, "changed\n"}} {
+		if err := os.WriteFile(filepath.Join(dir, "bob", "secret"), []byte("forty-two\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
 		status, stdout, stderr := process.Run(command(dir, "play tournament connectn --games 2 --openings 0 --seed 1 --time 1m --json --roster roster.csv "+flag))
 		secret, err := os.ReadFile(filepath.Join(dir, "bob", "secret"))
 		if status != 0 || err != nil || !strings.Contains(stdout, want[0]) || string(secret) != want[1] {
 			t.Errorf("%s: exit status %d, %q, %v, %s%s", flag, status, secret, err, stdout, stderr)
 		}
+	}
+}
+
+// TestRosterClosed checks that a directory that nobody may enter is named before the first game, if root plays.
+func TestRosterClosed(t *testing.T) {
+	t.Parallel()
+	needLimits(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root's programs run as another user")
+	}
+	dir := t.TempDir()
+	if err := cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Chmod(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := process.Run(command(dir, "play tournament connectn --roster roster.csv"))
+	if status != 1 || stdout != "" || !strings.Contains(stderr, "play: --roster: a: directory "+dir) || !strings.Contains(stderr, "chmod o+rx") {
+		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
 	}
 }
 

@@ -83,6 +83,9 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if c.IsSet("svg") && c.String("svg") == "-" && c.Bool("json") {
 		return command.Usagef("--json and --svg - exclude each other")
 	}
+	if err := command.CheckOutput(c, "svg"); err != nil {
+		return err
+	}
 	if err := cmp.Or(
 		command.Positive(c, "time"),
 		command.AtLeast(c, 1, "draws", "nodes", "cores"),

@@ -34,15 +34,14 @@ func (l *lobby) keepApart(roster []entrantSpec) error {
 	if err != nil {
 		return err
 	}
-	l.box.Private = []string{beside}
-	for _, s := range roster {
-		l.box.Private = append(l.box.Private, s.dir)
-	}
+	all := []string{beside}
 	for _, s := range roster {
 		if err := l.box.Try(s.dir); err != nil {
-			return fmt.Errorf("%s: directory %s: %w (programs run as nobody if root starts them: try chmod o+x)", s.name, s.dir, err)
+			return fmt.Errorf("%s: directory %s: %w (programs run as nobody if root starts them: chmod o+rx)", s.name, s.dir, err)
 		}
+		all = append(all, s.dir)
 	}
+	l.box.Private = all // from now on
 	return nil
 }
 

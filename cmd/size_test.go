@@ -11,7 +11,7 @@ import (
 // TestSize checks that driver is a small program, and that only driver-aws contains the client of
 // Amazon's services.
 func TestSize(t *testing.T) {
-	const most = 14_300_000 // bytes
+	const most = 14_900_000 // bytes: 4 % above the size today, because a version of Go may add some
 	name := filepath.Join(t.TempDir(), "driver")
 	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./driver").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// startTime is how long a program may take to start and to accept the game. It does not
-	// count as time of a move.
-	startTime = 10 * time.Second
+	// startTime is how long a program may take to start and to accept the game: a compiler and
+	// its JVM need more than 10 s on a busy machine. It does not count as time of a move.
+	startTime = 30 * time.Second
 	// quitTime is how long it may take to exit after the command quit.
 	quitTime = time.Second
 	// maxStderr is the number of bytes kept from the end of its stderr, maxErrorLine the number

@@ -159,7 +159,7 @@ func (t *table) close() {
 const maxStarts = 3
 
 // giveUp returns e with a New that is safe for concurrent use, and after maxStarts errors in a row
-// returns the last one again at once: a program may take ten seconds to fail.
+// returns the last one again at once: a program may take 30 s to fail.
 func (e Entrant) giveUp() Entrant {
 	var mu sync.Mutex
 	failures, last, begin := 0, error(nil), e.New

@@ -103,7 +103,7 @@ func TestPlayAnswers(t *testing.T) {
 // has one; a command that waits for a human ends.
 func TestPlayStops(t *testing.T) {
 	t.Parallel()
-	const large = "connectn --width 7 --height 6 --connect 4 "
+	const large = "connectn --width 8 --height 7 --connect 4 " // the opening book does not answer
 	for _, test := range []struct {
 		line   string
 		signal os.Signal
@@ -115,7 +115,7 @@ func TestPlayStops(t *testing.T) {
 		{"score " + large, os.Interrupt, `^$`},
 		{large + "human human", os.Interrupt, `\nX to move\n$`},
 		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
-		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6\n$`},
+		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6 7\n$`},
 	} {
 		k := talkTo(t, "play "+test.line)
 		if strings.HasPrefix(test.line, "score") {

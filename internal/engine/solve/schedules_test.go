@@ -263,7 +263,7 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 		s.jobs[job.Output] = there
 		s.mu.Unlock()
 	} else if there == nil {
-		return runner.Stats{}, fmt.Errorf("%s: no such job", job.Output)
+		return runner.Stats{}, &store.DamageError{Name: job.Output, Reason: "no such job"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -464,14 +464,16 @@ func TestLongSchedules(t *testing.T) {
 	schedules(t, longtest.Number(t, "TREEREDUCE_SCHEDULES", 20_000))
 }
 
-// schedules runs n schedules of all kinds and setups in turn. TREEREDUCE_SEED repeats those of a run.
+// schedules runs n schedules of all kinds and setups in turn. TREEREDUCE_SEED repeats those of a run,
+// TREEREDUCE_FIRST begins with another one than the first.
 func schedules(t *testing.T, n int) {
 	seed := longtest.Number(t, "TREEREDUCE_SEED", int(time.Now().Unix()))
-	t.Logf("TREEREDUCE_SEED=%d", seed)
+	first := longtest.Number(t, "TREEREDUCE_FIRST", 0)
+	t.Logf("TREEREDUCE_SEED=%d TREEREDUCE_FIRST=%d", seed, first)
 	us := setups(t)
 	var all scheduleCounts
 	byKind := make([]scheduleCounts, len(scheduleKinds))
-	for i := range n {
+	for i := first; i < n; i++ {
 		rnd := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 		u := us[i%len(us)]
 		k, call := i/len(us)%len(scheduleKinds), i/len(us)/len(scheduleKinds)+1

@@ -32,6 +32,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"syscall"
 	"time"
@@ -189,14 +190,25 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	case err != nil:
 		state = Failed
 	}
-	return r.result, cause(data, r.journal.end(state, err))
+	if end := r.journal.end(state, err); err == nil {
+		err = cause(data, end)
+	}
+	return r.result, err
 }
 
 // cause returns store.ErrTakenOver in place of an error if another driver has taken over: err may
-// only be a consequence, because that driver has deleted a file that was about to be read.
+// only be a consequence, because that driver has deleted a file that was about to be read. If it is
+// not known whether a missing file has this cause, the error says why.
 func cause(data *store.Data, err error) error {
-	if err != nil && errors.Is(data.CheckOwner(), store.ErrTakenOver) {
+	if err == nil {
+		return nil
+	}
+	owner := data.CheckOwner()
+	switch {
+	case errors.Is(owner, store.ErrTakenOver):
 		return store.ErrTakenOver
+	case owner != nil && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; %w", err, owner)
 	}
 	return err
 }

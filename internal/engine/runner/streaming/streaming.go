@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // Runner is the runner for a cluster. A job takes seconds to start there, so small jobs are
@@ -69,6 +70,9 @@ const (
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	if job.Adopted {
 		app, err := r.findSurely(ctx, job.Output)
+		if errors.Is(err, errNoApp) { // it has failed since Keeps found it
+			err = &store.DamageError{Name: job.Output, Reason: errNoApp.Error()}
+		}
 		if err != nil {
 			return stats, err
 		}

@@ -272,6 +272,9 @@ const imageBytes = 4
 
 // halfOf returns the part of a tier that is stored: the shares of the slots and of the ranges.
 func halfOf(t count.Tier, half *game.Half) count.Tier {
+	if t.Positions == 0 {
+		return t // every game may end before this tier, which then has neither slots nor ranges
+	}
 	share := half.HalfSlots(t.Tier) / half.Halved.Slots(t.Tier)
 	t.Positions *= share
 	t.Slots *= share

@@ -56,6 +56,19 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
+// TestPlannedEmptyTiers checks the estimate of a game that ends with the first move, for which solve
+// could not compute the space.
+func TestPlannedEmptyTiers(t *testing.T) {
+	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := solve.Options{UntilTier: -1}
+	if n, err := Planned(t.Context(), g, &o, Bound(g, &o)); err != nil || !(n > 0 && n < 1e6) {
+		t.Errorf("%v bytes, %v", n, err)
+	}
+}
+
 // TestText checks that both estimates include final if the run writes it. With 161,029 positions,
 // 4×4 connect 4 has 3,478,515 bytes of it.
 func TestText(t *testing.T) {

@@ -255,6 +255,9 @@ func (s *Sandbox) places(command, dir string) (shown []string) {
 		if err != nil || inside(file, "/proc") || inside(file, "/sys") || filepath.Dir(file) == "/dev" {
 			continue // it has its own
 		}
+		if len(s.Private) > 0 && inside(word, dir) && !inside(file, dir) {
+			continue // a symbolic link, which the author of the program can choose
+		}
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			show(file)
 		} else if err == nil && !show(filepath.Dir(file)) && !others(file) {

@@ -326,6 +326,28 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestLink checks that a symbolic link in the directory of a program of a roster shows no other directory.
+func TestLink(t *testing.T) {
+	box := newBox(t, sandbox.Limits{ReadOnly: true})
+	dir, elsewhere := place(t), place(t)
+	if err := os.Symlink(filepath.Join(elsewhere, "bad"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		private []string
+		want    string
+	}{{nil, "done"}, {[]string{dir}, "no such file"}} {
+		box.Private = tt.private
+		cmd, _, err := box.Command("./bad read link", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), tt.want) {
+			t.Errorf("%q: %q, want %q", tt.private, out, tt.want)
+		}
+	}
+}
+
 // TestReferee checks that a program with limits, and what it leaves behind, ends with the process
 // that started it, even if that is killed.
 func TestReferee(t *testing.T) {

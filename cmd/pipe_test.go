@@ -82,7 +82,7 @@ func TestPipeFirstCause(t *testing.T) {
 		{"a mapper that is not there", "possible_map", "", nil, begin + `.*/possible_map: .*no such file or directory \(to build it: make build\)$`},
 		{"a reducer that is not there", "possible_reduce", "", nil, begin + `.*/possible_reduce: .*no such file or directory \(to build it: make build\)$`},
 		{"a long story", "possible_reduce", `cat >/dev/null; for i in {1..20000}; do echo "line $i of many words"; done >&2; exit 1`, nil,
-			begin + `possible_reduce \(task [0-9]+\): line 1 of many words; line 2 of many words; .* … \([0-9]+ lines more\)$`},
+			begin + `possible_reduce \(task [0-9]+\): line 1 of many words; line 2 of many words; .* … \([0-9,]+ lines more\)$`},
 		{"a long line", "possible_reduce", `cat >/dev/null; head -c 600000 /dev/zero | tr '\0' x >&2; exit 1`, nil,
 			begin + `possible_reduce \(task [0-9]+\): x+ …$`},
 	} {

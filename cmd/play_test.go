@@ -124,7 +124,7 @@ func TestPlayStops(t *testing.T) {
 		if strings.HasSuffix(test.says, `\n$`) && !strings.HasPrefix(test.line, "find-winner") {
 			k.stdout.Peek(1)
 		} else {
-			for ticksOf(k.cmd.Process.Pid) < 20 { // it is searching, even on a busy machine
+			for ticksOf(k.cmd.Process.Pid) < 100 { // it is searching, even on a busy machine
 				time.Sleep(10 * time.Millisecond)
 			}
 		}

@@ -351,12 +351,12 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		args  []string
 	}{
 		{"no listener", words("name node "+unused, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+unused+"/x")},
-		{"the listener sends nothing", words("name node "+silent.Addr().String(), "no answer within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
+		{"the listener sends nothing", words("name node "+silent.Addr().String(), "no answer from name node", "within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
 		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
 		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
 		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
-		{"may not read", words("/owned/secret", "permission denied to nobody"), other, s.solve("/owned/secret")},
+		{"may not read", words("/owned/secret", "permission denied"), other, s.solve("/owned/secret")},
 		{"begun", words("/begun", "already contains a run of this game", "--resume", "--overwrite"), nil, s.solve("/begun")},
 		{"foreign", words("/foreign", "not empty, and not treereduce's"), nil, s.solve("/foreign")},
 		{"no such jar", words("streaming jar", "/no/such.jar", "no such file"), nil, s.solve("/x", "--streaming-jar", "/no/such.jar")},

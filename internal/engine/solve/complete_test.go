@@ -53,7 +53,7 @@ func TestOpenPositions(t *testing.T) {
 		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
-	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
+	if err == nil || !strings.Contains(err.Error(), "data_second0: no value for 1 position") {
 		t.Errorf("got %v", err)
 	}
 }

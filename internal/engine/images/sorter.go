@@ -157,7 +157,10 @@ func (s *sorter) spare() int { return s.place.Memory - 4*chunkBytes }
 
 // full reports whether a collection should be written to a file: another one may be filled while it
 // is sorted.
-func (s *sorter) full(c *collection) bool { return 2*c.memory > s.spare() }
+func (s *sorter) full(c *collection) bool { return 2*c.memory > s.spare() || c.memory > mostCollected }
+
+// mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits.
+const mostCollected = 1 << 31
 
 // take returns memory for a row.
 func (s *sorter) take(n int) []byte {

@@ -461,7 +461,7 @@ func TestSchedules(t *testing.T) { schedules(t, 300) }
 // are enough for every call.
 func TestLongSchedules(t *testing.T) {
 	longtest.Skip(t)
-	schedules(t, longtest.Number(t, "TREEREDUCE_SCHEDULES", 20_000))
+	schedules(t, longtest.Number(t, "TREEREDUCE_SCHEDULES", 5000))
 }
 
 // schedules runs n schedules of all kinds and setups in turn. TREEREDUCE_SEED repeats those of a run,

@@ -126,9 +126,9 @@ func TestOtherFormats(t *testing.T) {
 	for _, test := range []struct{ manifest, want string }{
 		{`{"format": 4, "program": "treereduce v1.9"}`, "of format version 4, written by treereduce v1.9; this program reads version 3: use the program that wrote it"},
 		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 3: use"},
-		{summed(t, `{"format": 4, "game": "` + spec + `"}`), "of format version 4, written by a later"},
+		{summed(t, `{"format": 4, "game": "`+spec+`"}`), "of format version 4, written by a later"},
 		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 3: driver solve --overwrite starts over"},
-		{summed(t, `{"format": 0, "game": "` + spec + `"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
+		{summed(t, `{"format": 0, "game": "`+spec+`"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
 	} {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 			dir, newer := t.TempDir(), !strings.Contains(test.want, "--overwrite")

@@ -1,6 +1,9 @@
 package naive
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // MNK is m,n,k tic-tac-toe on a board with W columns and H rows: X and O in turn place a
 // piece on any empty square, X first, and Connect pieces in a line win.
@@ -8,7 +11,10 @@ type MNK struct{ W, H, Connect int }
 
 // Solve returns the value bytes of all positions that can be reached from the empty board,
 // by their text, which is that of Connect N. The mover delays a tie, like a loss.
-func (m MNK) Solve() map[string]byte { return solveAll(start(m.W, m.H, m.Connect), (*position).empty) }
+func (m MNK) Solve() map[string]byte {
+	values, _ := solveAll(start(m.W, m.H, m.Connect), (*position).empty, math.MaxInt)
+	return values
+}
 
 // empty returns the empty squares.
 func (p *position) empty() (squares []int) {

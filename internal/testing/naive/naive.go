@@ -17,6 +17,7 @@ package naive
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"strings"
 )
@@ -107,7 +108,25 @@ func (p *position) finished() int {
 // Solve returns the value bytes of all positions that can be reached from the empty board, by
 // their text.
 func Solve(w, h, connect int) map[string]byte {
-	return solveAll(start(w, h, connect), (*position).drops)
+	values, _ := solveAll(start(w, h, connect), (*position).drops, math.MaxInt)
+	return values
+}
+
+// Boards solves the boards of Connect N with h rows, whose columns of h+1 bits fit into 64, by width and
+// connect, of which at most most positions can be reached. A wider board has at least as many
+// positions, and so has a board with longer lines.
+func Boards(h, most int, do func(w, connect int, values map[string]byte)) {
+	end := 64 // boards with this connect have too many positions
+	for w := 1; w*(h+1) <= 64; w++ {
+		for connect := 1; connect <= max(w, h) && connect < end; connect++ {
+			values, ok := solveAll(start(w, h, connect), (*position).drops, most)
+			if !ok {
+				end = connect
+				break
+			}
+			do(w, connect, values)
+		}
+	}
 }
 
 // drops returns the lowest empty square of each column that is not full.
@@ -121,14 +140,18 @@ func (p *position) drops() (squares []int) {
 }
 
 // solveAll returns the value bytes of the position p and of all positions after it, by minimax.
-// moves returns the squares on which a piece can be placed.
-func solveAll(p *position, moves func(*position) []int) map[string]byte {
+// moves returns the squares on which a piece can be placed. ok is false if there are more than most
+// positions: then the values are incomplete.
+func solveAll(p *position, moves func(*position) []int, most int) (_ map[string]byte, ok bool) {
 	values := make(map[string]byte)
 	var solve func() byte
 	solve = func() byte {
 		board := string(p.squares)
 		if v, ok := values[board]; ok {
 			return v
+		}
+		if len(values) > most {
+			return value(tie, 0) // of no meaning
 		}
 		best := byte(0) // not a value byte: no move has been tried yet
 		if result := p.finished(); result != 0 {
@@ -148,7 +171,7 @@ func solveAll(p *position, moves func(*position) []int) map[string]byte {
 		return best
 	}
 	solve()
-	return values
+	return values, len(values) <= most
 }
 
 // better reports whether the player to move prefers value byte a to b.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -138,4 +139,137 @@ func content(t *testing.T, dir string) (all string) {
 		}
 	}
 	return all
+}
+
+// EveryBoard solves every board of Connect N that has at most most positions, packed and with one
+// reducer, and compares the number of positions and the value byte of each with a second
+// implementation of the game. It leaves out single columns of more than tallest rows: they have few
+// positions and many jobs.
+func EveryBoard(t *testing.T, r runner.Runner, most, tallest int) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("with the race detector it takes long")
+	}
+	boards, positions := 0, 0
+	for h := 1; h < 64; h++ {
+		naive.Boards(h, most, func(w, connect int, values map[string]byte) {
+			if w == 1 && h > tallest {
+				return
+			}
+			g, err := connectn.New(w, h, connect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			boards, positions = boards+1, positions+len(values)
+			equalBoard(t, r, g, values)
+		})
+	}
+	t.Logf("%d boards with %d positions compared", boards, positions)
+	if boards == 0 {
+		t.Error("no board was compared")
+	}
+}
+
+// Board is EveryBoard for one board.
+func Board(t *testing.T, r runner.Runner, w, h, connect int) {
+	t.Helper()
+	g, err := connectn.New(w, h, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalBoard(t, r, g, naive.Solve(w, h, connect))
+}
+
+// equalBoard solves a board and compares it with the value bytes of its positions, by their text.
+func equalBoard(t *testing.T, r runner.Runner, g game.Game, values map[string]byte) {
+	t.Helper()
+	dir := solveIn(t, r, g)
+	defer os.RemoveAll(dir)
+	solved, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer solved.Close()
+	n := 0
+	for batch, err := range solved.All() {
+		if err != nil {
+			t.Fatalf("%s: %v", g.Spec(), err)
+		}
+		n += len(batch.Positions)
+		for i, p := range batch.Positions {
+			if text := string(g.AppendText(nil, p)); byte(batch.Values[i]) != values[text] {
+				t.Fatalf("%s: %q has %d, want %d", g.Spec(), text, batch.Values[i], values[text])
+			}
+		}
+	}
+	if n != len(values) {
+		t.Errorf("%s: %d positions, want %d", g.Spec(), n, len(values))
+	}
+}
+
+// solveIn solves a game, packed and with one reducer, and returns the data directory.
+func solveIn(t *testing.T, r runner.Runner, g game.Game) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
+		t.Fatalf("%s: %v", g.Spec(), err)
+	}
+	return dir
+}
+
+// EverySize solves every size of these games, with parameters of 1 to 5, that has at most most
+// positions, and compares every value with a brute force solution.
+func EverySize(t *testing.T, r runner.Runner, kinds game.Kinds, most int) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("with the race detector it takes long")
+	}
+	for _, kind := range kinds {
+		games := 0
+		var try func(args []int)
+		try = func(args []int) {
+			if len(args) < len(kind.Params) {
+				for n := 1; n <= 5; n++ {
+					try(append(args, n))
+				}
+				return
+			}
+			g, err := kind.New(args)
+			if err != nil || g.Info().Vast > 0 || !atMost(g, most) {
+				return
+			}
+			dir := solveIn(t, r, g)
+			defer os.RemoveAll(dir)
+			checkValues(t, dir, g)
+			games++
+		}
+		try(nil)
+		t.Logf("%s: %d sizes compared", kind.Name, games)
+		if games == 0 && kind.Name != "network" {
+			t.Errorf("%s: no size was compared", kind.Name)
+		}
+	}
+}
+
+// atMost reports whether at most most positions of a game can be reached.
+func atMost(g game.Game, most int) bool {
+	found := map[game.Position]bool{g.Start(): true}
+	for next := []game.Position{g.Start()}; len(next) > 0 && len(found) <= most; {
+		p := next[len(next)-1]
+		next = next[:len(next)-1]
+		if g.Primitive(p) != 0 {
+			continue
+		}
+		for _, m := range g.Moves(nil, p) {
+			if !found[m.To] {
+				found[m.To] = true
+				next = append(next, m.To)
+			}
+		}
+	}
+	return len(found) <= most
 }

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 )
 
@@ -29,6 +31,26 @@ func TestBlocks(t *testing.T) {
 		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g)
 	}
 }
+
+// TestEveryBoard compares the boards of Connect N with a second implementation of the game: every one
+// that has at most 10,000 positions, and two long ones that have more.
+func TestEveryBoard(t *testing.T) {
+	runnertest.EveryBoard(t, &inline.Runner{}, 10_000, 21)
+	for connect := 3; connect <= 5; connect++ {
+		runnertest.Board(t, &inline.Runner{}, 2, 10, connect)
+	}
+	runnertest.Board(t, &inline.Runner{}, 12, 1, 3)
+}
+
+// TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions; up to five
+// million take hours.
+func TestLongEveryBoard(t *testing.T) {
+	longtest.Skip(t)
+	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100_000), 30)
+}
+
+// TestEverySize compares every small size of all games with brute force.
+func TestEverySize(t *testing.T) { runnertest.EverySize(t, &inline.Runner{}, all.Kinds(), 3000) }
 
 // TestLists solves a board by lists, with much memory and with the least.
 func TestLists(t *testing.T) {

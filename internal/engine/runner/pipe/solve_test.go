@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 )
 
@@ -62,6 +63,20 @@ func TestSolve(t *testing.T) {
 			runnertest.Check(t, &pipe.Runner{Bin: bin}, g)
 		})
 	}
+}
+
+// TestBoards compares boards of Connect N, solved with processes, with a second implementation of the
+// game: every one that has at most 15 positions, and 2×10.
+func TestBoards(t *testing.T) {
+	r := &pipe.Runner{Bin: programs(t)}
+	runnertest.EveryBoard(t, r, 15, 2)
+	runnertest.Board(t, r, 2, 10, 3)
+}
+
+// TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions.
+func TestLongEveryBoard(t *testing.T) {
+	longtest.Skip(t)
+	runnertest.EveryBoard(t, &pipe.Runner{Bin: programs(t)}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100), 3)
 }
 
 // firstTier returns a game, and a directory of its first tier as text.

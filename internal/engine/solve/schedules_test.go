@@ -323,8 +323,8 @@ func (s *schedule) end() (raw, wrong []string) {
 		if last.err == nil {
 			break
 		}
-		if mode == store.Fresh || !last.clear() {
-			wrong = append(wrong, fmt.Sprintf("the last driver: %v", last.err))
+		if nothing := mode == store.Resume && (errors.Is(last.err, store.ErrClearing) || strings.Contains(last.err.Error(), "nothing to resume")); !nothing {
+			wrong = append(wrong, fmt.Sprintf("the last driver, mode %d: %v", mode, last.err))
 		}
 	}
 	for _, a := range drivers {

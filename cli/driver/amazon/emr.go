@@ -188,7 +188,7 @@ func emrStatus(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := rememberedClusters()
+	kept, err := rememberedClusters(e.notify)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func emrDown(c *cli.Context) error {
 	defer stop()
 	ids := []string{c.String("cluster-id")}
 	if c.Bool("all") {
-		kept, err := rememberedClusters()
+		kept, err := rememberedClusters(e.notify)
 		if err != nil {
 			return err
 		}

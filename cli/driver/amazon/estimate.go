@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -119,6 +120,21 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 
 // stepLimit returns the time limit of the step.
 func (e *emrEstimate) stepLimit() time.Duration { return e.limit - reserve }
+
+// stepLimitOn returns the time limit of a step on a cluster that exists: it ends before the cluster
+// does, if that was created from this machine.
+func (e *emrEstimate) stepLimitOn(id string, all []made, now time.Time) (time.Duration, error) {
+	limit := e.stepLimit()
+	for _, m := range all {
+		if m.ID == id {
+			limit = min(limit, m.Ends.Sub(now)-reserve)
+		}
+	}
+	if limit <= 0 {
+		return 0, command.Usagef("cluster %s ends in less than %s: a step needs another cluster", id, reserve)
+	}
+	return limit, nil
+}
 
 // text returns the estimate as a line of text.
 func (e *emrEstimate) text(r *emrSolve) string {
@@ -235,8 +251,8 @@ func forget(id string) {
 }
 
 // rememberedClusters returns the clusters that were created from this machine and are not known
-// to have terminated.
-func rememberedClusters() (all []made, err error) {
+// to have terminated. It calls warn with a line about each file that it cannot read.
+func rememberedClusters(warn func(string)) (all []made, err error) {
 	dir, err := madeDir()
 	if err != nil {
 		return nil, nil // without a directory, no cluster was recorded
@@ -247,12 +263,11 @@ func rememberedClusters() (all []made, err error) {
 	}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
 		var m made
-		if err := json.Unmarshal(text, &m); err != nil || !clusterID.MatchString(m.ID) {
-			return nil, fmt.Errorf("%s: expected a cluster created from this machine, found %.60q", name, text)
+		if err != nil || json.Unmarshal(text, &m) != nil || !clusterID.MatchString(m.ID) {
+			id := strings.TrimSuffix(filepath.Base(name), ".json")
+			warn(fmt.Sprintf("%s: expected a cluster created from this machine, found %.60q: driver-aws emr down --cluster-id %s ends it if it is alive", name, text, id))
+			continue
 		}
 		all = append(all, m)
 	}

@@ -2,8 +2,11 @@ package amazon
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/command/progress"
@@ -55,6 +58,42 @@ func TestLimit(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+// TestRemembered checks that an unreadable record of a cluster does not hide the others, and that a step
+// ends before its cluster does.
+func TestRemembered(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	now := time.Now()
+	if err := remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := madeDir()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "j-EMPTY.json"), nil, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warned []string
+	all, err := rememberedClusters(func(line string) { warned = append(warned, line) })
+	if err != nil || len(all) != 1 || all[0].ID != "j-GOOD" || len(warned) != 1 || !strings.Contains(warned[0], "emr down --cluster-id j-EMPTY ends it") {
+		t.Errorf("%+v, %v, %q", all, err, warned)
+	}
+	e := &emrEstimate{limit: 8 * time.Hour}
+	for _, test := range []struct {
+		id    string
+		after time.Duration
+		want  time.Duration // 0: refused
+	}{
+		{"j-GOOD", 0, 2*time.Hour - reserve},
+		{"j-GOOD", 2*time.Hour - reserve, 0},
+		{"j-OTHER", 0, 8*time.Hour - reserve},
+	} {
+		if got, err := e.stepLimitOn(test.id, all, now.Add(test.after)); got.Round(time.Second) != test.want || (err != nil) != (test.want == 0) {
+			t.Errorf("%s after %v: %v, %v, want %v", test.id, test.after, got, err, test.want)
+		}
 	}
 }
 

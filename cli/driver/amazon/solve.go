@@ -408,6 +408,16 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	stepLimit := estimate.stepLimit()
+	if cluster != nil {
+		kept, err := rememberedClusters(r.notify)
+		if err == nil {
+			stepLimit, err = estimate.stepLimitOn(id, kept, time.Now())
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
 	if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
 		return nil, "", err
 	}
@@ -418,7 +428,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if cluster != nil {
 		step := ""
 		err := r.untilAnswered(ctx, func(ctx context.Context) (err error) {
-			step, err = cluster.Add(ctx, r.step(programs, at, estimate.stepLimit(), false))
+			step, err = cluster.Add(ctx, r.step(programs, at, stepLimit, false))
 			return err
 		})
 		if err != nil {
@@ -432,7 +442,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	}
 	r.spec.Name, r.spec.Keep = r.name(), r.keep
 	r.spec.Tags[emr.TagOfRun] = r.uri()
-	r.spec.Steps = []emr.Step{r.step(programs, at, estimate.stepLimit(), !r.keep)}
+	r.spec.Steps = []emr.Step{r.step(programs, at, stepLimit, !r.keep)}
 	return r.start(ctx)
 }
 
@@ -536,11 +546,11 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	case errors.Is(err, emr.ErrEnded):
 		return fmt.Errorf("%w; %s", err, goOn)
 	}
-	_, dir, splitErr := s3.Split(r.spec.LogURI)
-	if splitErr != nil {
-		return err
+	logFS, dir, logErr := r.logsOf(ctx, cluster)
+	if logErr != nil {
+		return fmt.Errorf("%w; the logs of the step cannot be read: %w; %s", err, logErr, goOn)
 	}
-	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.notify}
+	logs := emr.Logs{FS: logFS, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.notify}
 	stderr, syslog, logErr := logs.Step(ctx, failed.Step.ID)
 	cause := yarn.FailureOf("the step", stderr, syslog)
 	switch {
@@ -552,6 +562,24 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 		return fmt.Errorf("%w; the logs of the step contain no message; %s", err, goOn)
 	}
 	return fmt.Errorf("%s; %w; %s", cause, err, goOn)
+}
+
+// logsOf returns the directory into which a cluster writes its logs. It may be in another bucket than
+// the data.
+func (r *emrSolve) logsOf(ctx context.Context, cluster *emr.Cluster) (*s3.FS, string, error) {
+	state, err := cluster.State(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if state.LogURI == "" {
+		return nil, "", fmt.Errorf("cluster %s writes none", cluster.ID)
+	}
+	bucket, dir, err := s3.Split(state.LogURI)
+	if err != nil || bucket == r.place.bucket {
+		return r.fs, dir, err
+	}
+	fsys, err := s3.New(ctx, r.conf, bucket)
+	return fsys, dir, err
 }
 
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to

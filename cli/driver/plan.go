@@ -49,7 +49,7 @@ func planFlags() []cli.Flag {
 	return slices.Concat(command.Group("plan", []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: inline, pipe, hadoop or emr", Value: onInline},
 		tableFlag(),
-		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", Value: 2 * time.Minute},
+		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "2m; less for sampling if the counts are precise earlier"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards, or play N games, instead of --time: counts are the same on any machine with the same --seed"},
 		&cli.StringFlag{Name: "rates", Usage: "`FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "the file of driver calibrate, if it exists"},
@@ -75,6 +75,10 @@ func planFlags() []cli.Flag {
 // should process alone.
 const SeveralAbove = 16 << 20
 
+// mostOfAny is the largest number of machines, of their cores, of dollars and of gigabytes: no real
+// one is larger, and no result overflows.
+const mostOfAny = 1_000_000
+
 // planGame implements driver plan.
 func planGame(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
@@ -88,8 +92,10 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	}
 	if err := cmp.Or(
 		command.Positive(c, "time"),
-		command.AtLeast(c, 1, "draws", "nodes", "cores"),
-		command.AtLeast(c, 0, "spot-nodes", "replication", "price", "ebs-gb"),
+		command.AtLeast(c, 1, "draws"),
+		command.AtLeast(c, 0, "cluster-above"),
+		command.Between(c, 1, mostOfAny, "nodes", "cores"),
+		command.Between(c, 0, mostOfAny, "spot-nodes", "replication", "price", "ebs-gb"),
 	); err != nil {
 		return err
 	}
@@ -114,7 +120,11 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	bar := progress.NewBar(c)
-	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
+	counting := time.Duration(0) // the default of count.Options
+	if c.IsSet("time") {
+		counting = c.Duration("time")
+	}
+	counts, err := count.Of(ctx, g, count.Options{Time: counting, Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
 	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return command.ErrInterrupted
@@ -366,10 +376,10 @@ func offBy(t *plan.Tier) string {
 	switch {
 	case t.Low == t.High:
 		return ""
-	case t.Positions == 0:
-		return "to " + numfmt.Short(t.High)
-	case t.Low == t.Positions:
+	case t.Low == t.Positions && t.Positions > 0:
 		return "at least"
+	case t.High-t.Low > 2*t.Positions:
+		return "to " + numfmt.Short(t.High)
 	}
 	return numfmt.Percent((t.High - t.Low) / 2 / t.Positions)
 }

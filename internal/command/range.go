@@ -14,6 +14,11 @@ func AtLeast(c *cli.Context, least int, names ...string) error {
 	return inRange(c, names, fmt.Sprintf("%d or more", least), func(n float64) bool { return n >= float64(least) })
 }
 
+// Between is like AtLeast, but with a largest number, too.
+func Between(c *cli.Context, least, most int, names ...string) error {
+	return inRange(c, names, fmt.Sprintf("%d to %d", least, most), func(n float64) bool { return n >= float64(least) && n <= float64(most) })
+}
+
 // Positive is like AtLeast for values that must be more than 0.
 func Positive(c *cli.Context, names ...string) error {
 	return inRange(c, names, "more than 0", func(n float64) bool { return n > 0 })

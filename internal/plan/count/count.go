@@ -102,7 +102,8 @@ type Counts struct {
 type Options struct {
 	// Time is the time for sampling, after positions have been enumerated up to the limit
 	// Exact; for a game that is not Sampled, it is the time for enumeration and random
-	// games together; 0: two minutes.
+	// games together; 0: two minutes, but sampling ends as soon as the counts are precise enough
+	// for a plan.
 	Time time.Duration
 	// Draws, if it is not 0, is the total number of samples, or of random games, and
 	// replaces Time: the result is then the same on any machine. A result obtained with a
@@ -162,10 +163,9 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, err
 	}
 	drawn, isSampled := g.(game.Sampled)
-	o = o.withDefaults(isSampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o, begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.Time == 0 && o.Draws == 0, begun: time.Now()}
 	if !isSampled && o.Draws == 0 {
-		c.until = c.begun.Add(o.Time)
+		c.until = c.begun.Add(c.o.Time)
 	}
 	f, err := c.forward()
 	if err != nil {
@@ -194,6 +194,7 @@ type counter struct {
 	m   game.Method
 	o   Options
 
+	brief bool // sampling ends as soon as the counts are precise
 	begun time.Time
 	until time.Time // end of enumeration and games; zero: no limit
 }

@@ -402,3 +402,24 @@ func TestLongTiers(t *testing.T) {
 		t.Errorf("6×6: %d of %d intervals do not hold", missed, len(sixBySix))
 	}
 }
+
+// TestBrief checks that sampling without a time ends once the counts are precise, and after the same
+// samples every time.
+func TestBrief(t *testing.T) {
+	g := rules(t, "connectn width=5 height=5 connect=4")
+	c := of(t, g, Options{Exact: 10_000})
+	if !precise(c) || c.Sum.Draws > 10_000_000 {
+		t.Errorf("%s", c.Note)
+	}
+	if again := of(t, g, Options{Exact: 10_000, Workers: 1}); again.Sum != c.Sum {
+		t.Errorf("%+v, then %+v", c.Sum, again.Sum)
+	}
+}
+
+// TestImprecise checks that the note has no error of more than 100 %.
+func TestImprecise(t *testing.T) {
+	c := of(t, rules(t, "connectn width=7 height=6 connect=4"), Options{Exact: 1000, Draws: 1})
+	if c.Sum.Error() <= 1 || !strings.Contains(c.Note, "the sum is at most ") {
+		t.Errorf("%v: %s", c.Sum.Error(), c.Note)
+	}
+}

@@ -71,14 +71,34 @@ func (c *counter) draw(g game.Sampled, f *front) (*Counts, error) {
 	for tier := s.first; tier <= g.SampledTiers(); tier++ {
 		s.strata = append(s.strata, stratum{tier: tier})
 	}
-	if err := s.run(); err != nil {
+	if err := s.run(f); err != nil {
 		return nil, err
 	}
 	return s.counts(f), nil
 }
 
-// run draws rounds of samples until the time is over, or their number is reached.
-func (s *sampler) run() error {
+// Counts are precise if the error of the sum is at most preciseSum of it, and that of each tier is
+// at most preciseTier of the tier or smallTier of the sum. Rates are less precise.
+const (
+	preciseSum  = 0.005
+	preciseTier = 0.05
+	smallTier   = 0.001
+)
+
+// precise reports whether counts are precise.
+func precise(all *Counts) bool {
+	within := func(t Tier, most float64) bool { return t.High-t.Low <= 2*most }
+	for _, t := range all.Tiers {
+		if !within(t, max(preciseTier*t.Positions, smallTier*all.Sum.Positions)) {
+			return false
+		}
+	}
+	return within(all.Sum, preciseSum*all.Sum.Positions)
+}
+
+// run draws rounds of samples until the time is over, their number is reached, or, if the count
+// may be brief, the counts are precise.
+func (s *sampler) run(f *front) error {
 	drawers := make([]game.Sampler, s.o.Workers)
 	for i := range drawers {
 		drawers[i] = s.g.NewSampler()
@@ -91,7 +111,7 @@ func (s *sampler) run() error {
 		return float64(time.Since(begun)) / float64(s.o.Time)
 	}
 	draws, chunks := int64(0), 0
-	for share(draws) < 1 {
+	for share(draws) < 1 && !(s.brief && chunks > 0 && precise(s.counts(f))) {
 		s.o.Progress("drawing boards", share(draws))
 		round := s.round(chunks)
 		results := make([]*stratum, len(round))
@@ -287,7 +307,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were counted; %s drawn: the sum is within %s", s.first, numfmt.Count(all.Sum.Draws, "board"), numfmt.Percent(all.Sum.Error()))
+	text := fmt.Sprintf("tiers 0 to %d were counted; %s drawn: the sum is %s", s.first, numfmt.Count(all.Sum.Draws, "board"), precision(all.Sum))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {
@@ -303,7 +323,7 @@ func (s *sampler) note(all *Counts) string {
 			worst = t
 		}
 	}
-	text += fmt.Sprintf(", the worst tier, %d, within %s", worst.Tier, numfmt.Percent(worst.Error()))
+	text += fmt.Sprintf(", the worst tier, %d, %s", worst.Tier, precision(worst))
 	if hardly != nil {
 		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
 	}
@@ -311,6 +331,14 @@ func (s *sampler) note(all *Counts) string {
 		text += fmt.Sprintf("; %s: no board was hit, and only the upper bound is known", list(never))
 	}
 	return text
+}
+
+// precision describes the error of a count: "within 3.4%", "at most 12 M".
+func precision(t Tier) string {
+	if t.Error() > 1 {
+		return "at most " + numfmt.Short(t.High)
+	}
+	return "within " + numfmt.Percent(t.Error())
 }
 
 // list formats tiers, which must be in ascending order: "tiers 3, 5 to 8".

@@ -109,6 +109,11 @@ func New(l Limits) (*Sandbox, error) {
 	if s.bwrap, err = bubblewrap(); err == nil {
 		err = s.Try("/")
 	}
+	if err != nil && os.Geteuid() == 0 {
+		// Root's program could leave its control group.
+		failed.Names, failed.Reasons = l.Names(), []string{"install the package bubblewrap: " + err.Error()}
+		return nil, failed
+	}
 	if err != nil {
 		if s.bwrap = nil; l.NoNetwork || l.ReadOnly {
 			failed.Names = Limits{NoNetwork: l.NoNetwork, ReadOnly: l.ReadOnly}.Names()

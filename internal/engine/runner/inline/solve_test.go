@@ -33,20 +33,21 @@ func TestBlocks(t *testing.T) {
 }
 
 // TestEveryBoard compares the boards of Connect N with a second implementation of the game: every one
-// that has at most 10,000 positions, and two long ones that have more.
+// that has at most 10,000 positions, and long ones.
 func TestEveryBoard(t *testing.T) {
-	runnertest.EveryBoard(t, &inline.Runner{}, 10_000, 21)
+	runnertest.EveryBoard(t, &inline.Runner{}, 10_000, 12)
 	for connect := 3; connect <= 5; connect++ {
 		runnertest.Board(t, &inline.Runner{}, 2, 10, connect)
 	}
 	runnertest.Board(t, &inline.Runner{}, 12, 1, 3)
+	runnertest.Board(t, &inline.Runner{}, 1, 21, 3)
 }
 
 // TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions; up to five
 // million take hours.
 func TestLongEveryBoard(t *testing.T) {
 	longtest.Skip(t)
-	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100_000), 30)
+	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100_000), 24)
 }
 
 // TestEverySize compares every small size of all games with brute force.

@@ -66,10 +66,10 @@ func TestSolve(t *testing.T) {
 }
 
 // TestBoards compares boards of Connect N, solved with processes, with a second implementation of the
-// game: every one that has at most 15 positions, and 2×10.
+// game: every one that has at most 8 positions, and 2×10.
 func TestBoards(t *testing.T) {
 	r := &pipe.Runner{Bin: programs(t)}
-	runnertest.EveryBoard(t, r, 15, 2)
+	runnertest.EveryBoard(t, r, 8, 2)
 	runnertest.Board(t, r, 2, 10, 3)
 }
 

@@ -115,7 +115,7 @@ func TestRosterLimits(t *testing.T) {
 	}
 }
 
-// TestRosterClosed checks that a directory that nobody may enter is named before the first game, if root plays.
+// TestRosterClosed checks that a directory that the user nobody cannot enter is named before the first game, if root plays.
 func TestRosterClosed(t *testing.T) {
 	t.Parallel()
 	needLimits(t)

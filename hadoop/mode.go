@@ -89,7 +89,7 @@ func (f *FS) CheckClosed(dir string) error {
 	return nil
 }
 
-// PutProgram writes a program that jobs execute, unless it exists. Whoever can replace it executes code
+// PutProgram writes a program that jobs execute, unless it exists. A user who can replace it executes code
 // in jobs of this user, so it is an error if another user owns it, its directory or the directory above,
 // if others can write to it, or if its content is another one.
 func (f *FS) PutProgram(name string, content []byte) error {

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,9 +169,9 @@ func schedules(t *testing.T, most int) {
 			}
 		})
 	}
-	n := 0
+	var requests atomic.Int64
 	run(func(first, _ *copier) {
-		first.way.before = func(*http.Request) { n++ }
+		first.way.before = func(*http.Request) { requests.Add(1) }
 		if err := first.drive(store.Fresh); err != nil {
 			t.Error(err)
 		}
@@ -178,6 +179,7 @@ func schedules(t *testing.T, most int) {
 			t.Errorf("without faults: %q", diff)
 		}
 	})
+	n := int(requests.Load())
 	refused := &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 	for _, kind := range []struct {
 		name  string
@@ -191,9 +193,9 @@ func schedules(t *testing.T, most int) {
 		for _, k := range rnd.Perm(n)[:min(n, max(1, most/6))] {
 			run(func(first, _ *copier) {
 				count++
-				i := 0
+				var received atomic.Int64
 				fake.Set(func(*http.Request) *faults.Fault {
-					if i++; i == k+1 || kind.ever && i > k {
+					if i := received.Add(1); i == int64(k)+1 || kind.ever && i > int64(k) {
 						return kind.fault
 					}
 					return nil
@@ -224,11 +226,12 @@ func schedules(t *testing.T, most int) {
 	for _, k := range rnd.Perm(n)[:min(n, max(1, most/6))] {
 		run(func(first, second *copier) {
 			count++
-			i, paused, release := 0, make(chan bool, 1000), make(chan bool)
+			var sent atomic.Int64
+			paused, release := make(chan bool, 1000), make(chan bool)
 			first.way.before = func(r *http.Request) {
 				// A mutex is locked while the journal is sent, and the simulated clock stands still while
 				// a goroutine waits for a mutex.
-				if i++; i > k && path.Base(r.URL.Path) != store.JournalFile {
+				if sent.Add(1) > int64(k) && path.Base(r.URL.Path) != store.JournalFile {
 					paused <- true
 					<-release
 				}

@@ -390,7 +390,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 		return l.table(s.rest)
 	}
 	if s.level != nil && s.level.Perfect {
-		t, _, notice, err := tableIfAny(l.c, l.g)
+		t, _, notice, err := tableIfAny(l.c, only(l.g))
 		if notice != "" {
 			fmt.Fprintf(l.c.App.ErrWriter, "%s: %s\n", l.c.App.Name, notice)
 		}

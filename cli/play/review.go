@@ -67,7 +67,7 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.spec == g.Spec() {
 		return nil
 	}
-	t, _, notice, err := tableIfAny(r.c, g)
+	t, _, notice, err := tableIfAny(r.c, only(g))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,16 +24,26 @@ import (
 )
 
 func tuiCommand(games game.Kinds) *cli.Command {
-	return command.OfGame(games, &cli.Command{
+	c := command.OfGame(games, &cli.Command{
 		Name:  "tui",
 		Usage: "play in the terminal, with the value of each move",
 		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it marks the moves and\n" +
 			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
+			"Without parameters of the board, it is the board of that table.\n" +
 			"Settings, and an unfinished game, are kept for the next start: in treereduce/ below $XDG_CONFIG_HOME\n" +
 			"(~/.config) and $XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such\n" +
 			"as LC_ALL=C, only ASCII is written. Without a terminal it is human against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
+	c.Description, c.Flags = "Without a game, it plays that of the table in the data directory.", tuiFlags()
+	unknown := c.Action
+	c.Action = func(c *cli.Context) error {
+		if c.Args().Present() {
+			return unknown(c)
+		}
+		return playTUI(c, games, game.Kind{})
+	}
+	return c
 }
 
 // sides contains the values of --you, and the seats that humans take.
@@ -55,7 +66,7 @@ func tuiFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
 		&cli.IntFlag{Name: "depth", Usage: "the machine searches `N` moves ahead; fewer if --time ends it", DefaultText: "unlimited"},
 		&cli.StringFlag{Name: "level", Usage: "the machine's `NAME`d level, beginner to perfect; the keys + and - change it"},
-		&cli.DurationFlag{Name: "pace", Usage: "minimum time of a machine's move", Value: defaultPace},
+		&cli.DurationFlag{Name: "pace", Usage: "minimum time before a machine's move is shown", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		&cli.BoolFlag{Name: "fresh", Usage: "ignore the settings and the unfinished game that were kept"},
 		datadir.Flag(),
@@ -72,8 +83,23 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if o.Game, err = command.GameOf(c, kind); err != nil {
+	board, err := boardOf(c, games, kind)
+	if err != nil {
 		return err
+	}
+	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, board); err != nil {
+		return err
+	}
+	switch {
+	case o.Table != nil:
+		defer o.Table.Close()
+		o.Game = o.Table.Game()
+	case kind.Name == "":
+		return command.Usagef("%s; expected a game: %s", cmp.Or(o.Notice, c.String("data")+" has no table"), strings.Join(command.Names(c.Command.Subcommands), ", "))
+	default:
+		if o.Game, err = command.GameOf(c, kind); err != nil {
+			return err
+		}
 	}
 	if o.Book, err = bookOf(c, games); err != nil {
 		return err
@@ -82,12 +108,6 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		o.Book = book.Embedded(o.Game)
 	} else if o.Book.Game().Spec() != o.Game.Spec() {
 		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
-	}
-	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, o.Game); err != nil {
-		return err
-	}
-	if o.Table != nil {
-		defer o.Table.Close()
 	}
 	o.Settings, o.Unfinished = keptFiles(o.Game.Spec())
 	in, out, ok := command.Terminal(c)
@@ -162,10 +182,39 @@ func keptFiles(spec string) (settings, unfinished string) {
 	return settings, unfinished
 }
 
-// tableIfAny returns the table of a game in the data directory, and the name of the directory.
-// If --data is not given, the table may be missing or be that of another game; if it is
-// damaged, notice describes that.
-func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice string, err error) {
+// errOtherGame is the error for a table that is of another game than that of the command line.
+var errOtherGame = errors.New("of another game")
+
+// boardOf returns the function that makes the game of a table for play tui: any game without a
+// name on the command line, any board of the game without parameters.
+func boardOf(c *cli.Context, games game.Kinds, kind game.Kind) (func(spec string) (game.Game, error), error) {
+	set := func(p game.Param) bool { return c.IsSet(p.Name) }
+	if kind.Name != "" && (c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, set)) { // an alias has its board
+		g, err := command.GameOf(c, kind)
+		return only(g), err
+	}
+	return func(spec string) (game.Game, error) {
+		if kind.Name != "" && !strings.HasPrefix(spec, kind.Name+" ") {
+			return nil, fmt.Errorf("%w: expected %s, found %q", errOtherGame, kind.Name, spec)
+		}
+		return games.Parse(spec)
+	}, nil
+}
+
+// only returns a function that accepts the spec of one game.
+func only(g game.Game) func(spec string) (game.Game, error) {
+	return func(spec string) (game.Game, error) {
+		if spec != g.Spec() {
+			return nil, fmt.Errorf("%w: expected %q, found %q", errOtherGame, g.Spec(), spec)
+		}
+		return g, nil
+	}
+}
+
+// tableIfAny returns the table in the data directory, and the name of the directory. parse makes
+// its game; its error is errOtherGame if that is not wanted. If --data is not given, the table
+// may be missing or be that of another game; if it is damaged, notice describes that.
+func tableIfAny(c *cli.Context, parse func(spec string) (game.Game, error)) (t *table.Table, name, notice string, err error) {
 	name = c.String("data")
 	if !c.IsSet("data") {
 		if _, err := os.Stat(filepath.Join(name, table.Dir)); err != nil {
@@ -176,19 +225,13 @@ func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice strin
 	if err != nil {
 		return nil, "", "", err
 	}
-	other := false
-	t, err = table.OpenFS(place.FS, place.Path, func(spec string) (game.Game, error) {
-		if other = spec != g.Spec(); other {
-			return nil, fmt.Errorf("of another game: expected %q, found %q", g.Spec(), spec)
-		}
-		return g, nil
-	})
+	t, err = table.OpenFS(place.FS, place.Path, parse)
 	switch {
 	case err == nil:
 		return t, name, "", nil
 	case c.IsSet("data"):
 		return nil, "", "", err
-	case other:
+	case errors.Is(err, errOtherGame):
 		return nil, "", "", nil
 	}
 	return nil, "", err.Error(), nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,28 +32,35 @@ func (s strs) like(text string) bool {
 	return false
 }
 
+// A statement is a statement of a policy.
+type statement struct {
+	Sid, Effect      string
+	Action, Resource strs
+	Condition        map[string]map[string]strs
+}
+
+// statementsOf returns the statements of a policy.
+func statementsOf(t *testing.T, policy string) []statement {
+	t.Helper()
+	var p struct{ Statement []statement }
+	if err := json.Unmarshal([]byte(policy), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Statement
+}
+
 // allowed evaluates a policy like IAM, as far as our statements need it: they are all Allow
 // statements, and all conditions are StringLike.
 func allowed(t *testing.T, policy, action, resource string, context map[string]string) bool {
 	t.Helper()
-	var p struct {
-		Statement []struct {
-			Sid, Effect      string
-			Action, Resource strs
-			Condition        map[string]map[string]strs
-		}
-	}
-	if err := json.Unmarshal([]byte(policy), &p); err != nil {
-		t.Fatal(err)
-	}
 	sids := make(map[string]bool)
-	for _, s := range p.Statement {
+	for _, s := range statementsOf(t, policy) {
 		if s.Sid != "" && sids[s.Sid] {
 			t.Fatalf("two statements %s, which IAM refuses", s.Sid)
 		}
 		sids[s.Sid] = true
 	}
-	for _, s := range p.Statement {
+	for _, s := range statementsOf(t, policy) {
 		ok := s.Action.like(action) && s.Resource.like(resource)
 		for operator, keys := range s.Condition {
 			if operator != "StringLike" || s.Effect != "Allow" {
@@ -84,7 +92,8 @@ func policies(t *testing.T, g Grant) map[string]string {
 	return texts
 }
 
-// TestPolicies evaluates requests: those that the programs send, and those of an attacker.
+// TestPolicies evaluates requests: those that the programs send, and those of an attacker. A policy
+// contains no action but those of the requests that it allows.
 func TestPolicies(t *testing.T) {
 	const (
 		user, nodes, service = "user.json", "nodes.json", "service.json"
@@ -103,6 +112,7 @@ func TestPolicies(t *testing.T) {
 		return ctx{"kms:ViaService": via, "kms:EncryptionContext:aws:s3:arn": arn}
 	}
 	texts := policies(t, Grant{Bucket: "b", Prefix: "/p/q/", Service: "S", Profile: "N"})
+	needed := make(map[string]strs)
 	for _, test := range []struct {
 		who, action, resource string
 		context               ctx
@@ -162,6 +172,7 @@ func TestPolicies(t *testing.T) {
 		{user, "s3:PutObject", b + "/p/q/x/_owner", nil, true},
 		{user, "s3:DeleteObject", b + "/p/q/x/_owner", nil, true},
 		{user, "s3:AbortMultipartUpload", b + "/p/q/x/_owner", nil, true},
+		{user, "s3:ListMultipartUploadParts", b + "/p/q/x/_owner", nil, true},
 		{user, "s3:GetObject", b + "/p/qq/x", nil, false},
 		{user, "s3:DeleteObject", b + "/x", nil, false},
 		{user, "s3:PutObjectAcl", b + "/p/q/x", nil, false},
@@ -175,9 +186,15 @@ func TestPolicies(t *testing.T) {
 		{nodes, "s3:ListBucket", b, nil, true}, // see Policies
 		{nodes, "s3:GetObject", b + "/p/q/bin/x/driver", nil, true},
 		{nodes, "s3:PutObject", b + "/p/q/logs/j-A/x.gz", nil, true},
+		{nodes, "s3:GetBucketLocation", b, nil, true},
+		{nodes, "s3:ListBucketMultipartUploads", b, nil, true},
+		{nodes, "s3:DeleteObject", b + "/p/q/x/_owner", nil, true},
+		{nodes, "s3:AbortMultipartUpload", b + "/p/q/x/table/t", nil, true},
+		{nodes, "s3:ListMultipartUploadParts", b + "/p/q/x/table/t", nil, true},
 		{nodes, "s3:GetObject", b + "/x", nil, false},
 		{nodes, "s3:DeleteBucket", b, nil, false},
 		{nodes, "kms:Decrypt", key, kms("s3.eu-west-1.amazonaws.com", b+"/p/q/x"), true},
+		{nodes, "kms:GenerateDataKey", key, kms("s3.eu-west-1.amazonaws.com", b+"/p/q/x"), true},
 		{nodes, "elasticmapreduce:TerminateJobFlows", cluster, ctx{resource: "s3://b/p/q"}, false},
 		{nodes, "iam:PassRole", role + "N", to("ec2.amazonaws.com"), false},
 
@@ -187,6 +204,18 @@ func TestPolicies(t *testing.T) {
 	} {
 		if got := allowed(t, texts[test.who], test.action, test.resource, test.context); got != test.want {
 			t.Errorf("%s: %s of %s with %v: allowed %v, want %v", test.who, test.action, test.resource, test.context, got, test.want)
+		}
+		if test.want {
+			needed[test.who] = append(needed[test.who], test.action)
+		}
+	}
+	for who, actions := range needed {
+		for _, s := range statementsOf(t, texts[who]) {
+			for _, action := range s.Action {
+				if !slices.Contains(actions, action) {
+					t.Errorf("%s allows %s, which no request needs", who, action)
+				}
+			}
 		}
 	}
 	all := policies(t, Grant{Bucket: "b", Service: "S", Profile: "N"})[user]

@@ -226,6 +226,11 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 		accept := "leave the options out"
 		if failed := new(sandbox.UnenforcedError); errors.As(err, &failed) && c.IsSet("roster") {
 			accept = "accept that with --unlimited " + strings.Join(append(failed.Names, unlimitedOf(c)...), ",")
+			for _, f := range limitFlags {
+				if c.IsSet(f.flag) && slices.Contains(failed.Names, f.limit) {
+					accept += ", without --" + f.flag
+				}
+			}
 		}
 		return nil, fmt.Errorf("%w; or %s", err, accept)
 	}
@@ -244,6 +249,9 @@ func unlimitedOf(c *cli.Context) []string {
 	return strings.Split(c.String("unlimited"), ",")
 }
 
+// limitFlags are the flags that set limits, and the names of these.
+var limitFlags = []struct{ flag, limit string }{{"memory-limit", "memory"}, {"cpu-limit", "cpu"}, {"no-network", "network"}, {"read-only", "files"}}
+
 // limitsOf reads the flags that limit programs. With a roster, all limits are set that --unlimited does not
 // name.
 func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
@@ -253,9 +261,9 @@ func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 		if l, err = sandbox.Default.Without(off); err != nil {
 			return l, command.Usagef("--unlimited %w", err)
 		}
-		for flag, name := range map[string]string{"memory-limit": "memory", "cpu-limit": "cpu", "no-network": "network", "read-only": "files"} {
-			if c.IsSet(flag) && slices.Contains(off, name) {
-				return l, command.Usagef("--%s and --unlimited %s exclude each other", flag, name)
+		for _, f := range limitFlags {
+			if c.IsSet(f.flag) && slices.Contains(off, f.limit) {
+				return l, command.Usagef("--%s and --unlimited %s exclude each other", f.flag, f.limit)
 			}
 		}
 	} else if c.IsSet("unlimited") {

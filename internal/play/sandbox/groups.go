@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ type setting struct{ file, value string }
 
 // settings returns the settings of a control group of a controller, see groups.dirs.
 func (l Limits) settings(controller string) (set []setting) {
-	memory, cpu, processes := fmt.Sprint(l.Memory), fmt.Sprint(int(l.CPU*period)), fmt.Sprint(l.Processes)
+	memory, cpu, processes := fmt.Sprint(l.Memory), fmt.Sprint(int(math.Round(l.CPU*period))), fmt.Sprint(l.Processes)
 	all := controller == ""
 	if l.Memory > 0 && all {
 		set = append(set, setting{"memory.max", memory}, setting{"memory.swap.max", "0"})
@@ -129,7 +130,7 @@ func (g groups) make(l Limits) (group *Group, enter []string, err error) {
 			enter = append(enter, "-p", fmt.Sprint("MemoryMax=", l.Memory), "-p", "MemorySwapMax=0")
 		}
 		if l.CPU > 0 {
-			enter = append(enter, "-p", fmt.Sprintf("CPUQuota=%d%%", int(100*l.CPU)))
+			enter = append(enter, "-p", fmt.Sprintf("CPUQuota=%d%%", int(math.Round(100*l.CPU))))
 		}
 		if l.Processes > 0 {
 			enter = append(enter, "-p", fmt.Sprint("TasksMax=", l.Processes))

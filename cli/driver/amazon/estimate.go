@@ -264,9 +264,11 @@ func rememberedClusters(warn func(string)) (all []made, err error) {
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		var m made
-		if err != nil || json.Unmarshal(text, &m) != nil || !clusterID.MatchString(m.ID) {
-			id := strings.TrimSuffix(filepath.Base(name), ".json")
-			warn(fmt.Sprintf("%s: expected a cluster created from this machine, found %.60q: driver-aws emr down --cluster-id %s ends it if it is alive", name, text, id))
+		if err == nil && (json.Unmarshal(text, &m) != nil || !clusterID.MatchString(m.ID)) {
+			err = fmt.Errorf("%s: expected a cluster created from this machine, found %.60q", name, text)
+		}
+		if err != nil {
+			warn(fmt.Sprintf("%v: driver-aws emr down --cluster-id %s ends it if it is alive", err, strings.TrimSuffix(filepath.Base(name), ".json")))
 			continue
 		}
 		all = append(all, m)

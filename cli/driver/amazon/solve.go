@@ -574,9 +574,9 @@ func (r *emrSolve) logsOf(ctx context.Context, cluster *emr.Cluster) (*s3.FS, st
 	if state.LogURI == "" {
 		return nil, "", fmt.Errorf("cluster %s writes none", cluster.ID)
 	}
-	bucket, dir, err := s3.Split(state.LogURI)
-	if err != nil || bucket == r.place.bucket {
-		return r.fs, dir, err
+	bucket, dir, _ := strings.Cut(strings.TrimPrefix(state.LogURI, s3.Scheme), "/") // dir may be ""
+	if bucket == r.place.bucket {
+		return r.fs, dir, nil
 	}
 	fsys, err := s3.New(ctx, r.conf, bucket)
 	return fsys, dir, err

@@ -1,0 +1,62 @@
+package amazon
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/emr"
+	"github.com/treereduce/treereduce/internal/command/progress"
+	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// TestLogBucket checks that the cause of a failed step is found in the logs of its cluster, in
+// whatever bucket and directory the cluster writes them.
+func TestLogBucket(t *testing.T) {
+	for uri, key := range map[string]string{
+		"s3n://bucket/games/logs/": "games/logs/",
+		"s3n://other/logs/":        "logs/",
+		"s3n://other/":             "",
+		"":                         "",
+	} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", faults.JSON)
+			io.WriteString(w, `{"Cluster": {"Id": "j-A", "LogUri": "`+uri+`"}}`)
+		}))
+		defer service.Close()
+		fake := s3test.StartFake(t, "bucket", "other")
+		if bucket, _, _ := strings.Cut(strings.TrimPrefix(uri, "s3n://"), "/"); bucket != "" {
+			fake.Put(bucket, key+"j-A/steps/s-A/stderr", []byte("driver: no space left\n"))
+		}
+		useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+service.URL))
+		parsed(t, emrLine, func(s *driver.Solve) error {
+			conf, err := aws.Load(t.Context(), aws.Options{})
+			if err != nil {
+				return err
+			}
+			r, err := newEMRSolve(s)
+			if err != nil {
+				return err
+			}
+			r.conf, r.service, r.bar = conf, emr.New(conf, emr.Options{}), progress.NewBar(r.c)
+			if err := r.openBucket(t.Context()); err != nil {
+				return err
+			}
+			want := "no space left"
+			if uri == "" {
+				want = "cluster j-A writes none"
+			}
+			failed := &emr.StepError{Cluster: "j-A", Step: emr.StepState{ID: "s-A", State: "FAILED"}}
+			if err := r.why(t.Context(), r.service.Cluster("j-A"), failed, failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), want) {
+				t.Errorf("logs in %q: %v, want %q", uri, err, want)
+			}
+			return nil
+		})
+	}
+}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
@@ -15,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
@@ -31,43 +27,10 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// A direct passes requests to a server in this process without a connection, so that the clock of
-// a test can be simulated.
-type direct struct {
-	server http.Handler
-	before func(*http.Request) // may be nil
-}
-
-func (d *direct) Do(r *http.Request) (answer *http.Response, err error) {
-	if d.before != nil {
-		d.before(r)
-	}
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	w := httptest.NewRecorder()
-	w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	defer func() {
-		if recover() == nil {
-			return
-		}
-		if answer, err = w.Result(), io.ErrUnexpectedEOF; w.Body.Len() > 0 {
-			answer.Body, err = io.NopCloser(io.MultiReader(answer.Body, cutOff{})), nil
-		}
-	}()
-	d.server.ServeHTTP(w, r)
-	return w.Result(), nil
-}
-
-// cutOff is the end of an answer that is cut off.
-type cutOff struct{}
-
-func (cutOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
 // A copier is a driver with a data directory of its own, which keeps a copy.
 type copier struct {
 	fsys *storetest.Memory
-	way  *direct
+	way  *s3test.Direct
 	to   *s3.FS
 	dir  string // of the copy
 	g    game.Game
@@ -151,11 +114,8 @@ func schedules(t *testing.T, most int) {
 		synctest.Test(t, func(t *testing.T) {
 			number++
 			connect := func() *copier {
-				d := &direct{server: fake}
-				to, err := s3.New(t.Context(), sdk.Config{Region: s3test.Region, BaseEndpoint: sdk.String("http://127.0.0.1"), HTTPClient: d,
-					Credentials: sdk.CredentialsProviderFunc(func(context.Context) (sdk.Credentials, error) {
-						return sdk.Credentials{AccessKeyID: "testing", SecretAccessKey: "testing"}, nil
-					})}, "bucket")
+				d := &s3test.Direct{Server: fake}
+				to, err := s3.New(t.Context(), d.Config(), "bucket")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -171,7 +131,7 @@ func schedules(t *testing.T, most int) {
 	}
 	var requests atomic.Int64
 	run(func(first, _ *copier) {
-		first.way.before = func(*http.Request) { requests.Add(1) }
+		first.way.Before = func(*http.Request) { requests.Add(1) }
 		if err := first.drive(store.Fresh); err != nil {
 			t.Error(err)
 		}
@@ -228,7 +188,7 @@ func schedules(t *testing.T, most int) {
 			count++
 			var sent atomic.Int64
 			paused, release := make(chan bool, 1000), make(chan bool)
-			first.way.before = func(r *http.Request) {
+			first.way.Before = func(r *http.Request) {
 				// A mutex is locked while the journal is sent, and the simulated clock stands still while
 				// a goroutine waits for a mutex.
 				if sent.Add(1) > int64(k) && path.Base(r.URL.Path) != store.JournalFile {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -228,6 +229,48 @@ func local(t *testing.T, files ...string) string {
 	return dir
 }
 
+// TestRemoveSeal checks that a directory loses its seal first, so that it counts as incomplete if
+// the removal is interrupted.
+func TestRemoveSeal(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	for _, name := range []string{"d/part-00000", "d/_SUCCESS"} {
+		fake.Put("bucket", name, []byte("of "+name))
+	}
+	removals := 0
+	fake.Set(func(r *http.Request) *faults.Fault {
+		if r.Method == http.MethodPost {
+			if removals++; removals > 1 {
+				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+			}
+		}
+		return nil
+	})
+	if err := f.RemoveAll("d"); err == nil {
+		t.Error("no error")
+	}
+	if keys := fake.Keys("bucket"); !slices.Equal(keys, []string{"d/part-00000"}) {
+		t.Errorf("left %v, want the part without the seal", keys)
+	}
+}
+
+// TestNotRemoved checks that an object that S3 does not delete is an error, although the answer to
+// the request is not.
+func TestNotRemoved(t *testing.T) {
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			io.WriteString(w, "<DeleteResult><Error><Key>d/part-00000</Key><Code>AccessDenied</Code><Message>refused</Message></Error></DeleteResult>")
+		}
+	})
+	f, err := New(t.Context(), (&s3test.Direct{Server: server}).Config(), "bucket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RemoveAll("d"); err == nil || !strings.Contains(err.Error(), "d/part-00000: AccessDenied: refused") {
+		t.Error(err)
+	}
+}
+
 // testPutDir checks that a copied directory equals its source, whatever was there before.
 func testPutDir(t *testing.T, f *FS) {
 	names := func() (text string) {
@@ -352,6 +395,32 @@ func testClaim(t *testing.T, f *FS) {
 	if err := errors.Join(c.renew(ctx), c.Release(ctx)); err != nil {
 		t.Error("what is another's was taken away:", err)
 	}
+}
+
+// TestClaimKept checks that a claim is renewed as long as its process lives.
+func TestClaimKept(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const hold = time.Hour
+		a, _, err := f.Claim(t.Context(), "data/_owner", "a", hold)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claimed *ClaimedError
+		for range 10 {
+			time.Sleep(hold / 3)
+			if _, _, err := f.Claim(t.Context(), "data/_owner", "b", hold); !errors.As(err, &claimed) || claimed.Left < hold/2 {
+				t.Error(err)
+			}
+		}
+		if err := a.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestUnconditional checks that a server that ignores the conditions of a write is refused,

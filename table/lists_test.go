@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -146,6 +147,73 @@ func TestVerifyLists(t *testing.T) {
 			}
 			write()
 		}
+	}
+}
+
+// manyTiers is a game with one position in each tier, and more tiers than files may be open.
+type manyTiers struct{ gametest.Graph }
+
+func (manyTiers) Tiers() int               { return 3 * lists.MaxOpen }
+func (manyTiers) Tier(p game.Position) int { return int(p) }
+
+func (g manyTiers) Primitive(p game.Position) game.Value {
+	if g.Tier(p) < g.Tiers() {
+		return 0
+	}
+	return game.NewValue(game.Tie, 0)
+}
+
+func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
+	if g.Tier(p) < g.Tiers() {
+		dst = append(dst, game.Move{Name: "0", To: p + 1})
+	}
+	return dst
+}
+
+// openFiles counts the files that are open.
+type openFiles struct {
+	memory
+	now, most int
+}
+
+func (o *openFiles) Open(name string) (store.File, error) {
+	f, err := o.memory.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	o.now++
+	o.most = max(o.most, o.now)
+	return openFile{f, o}, nil
+}
+
+type openFile struct {
+	store.File
+	of *openFiles
+}
+
+func (f openFile) Close() error {
+	f.of.now--
+	return f.File.Close()
+}
+
+// TestManyTiers checks that a table with many tiers is read with a limited number of open files, and
+// closes them.
+func TestManyTiers(t *testing.T) {
+	g := manyTiers{gametest.Graph{Size: 3*lists.MaxOpen + 1}}
+	right := gametest.Search(g)
+	files := &openFiles{memory: listTable(t, g, rowsOf(g, right))}
+	tab, err := OpenOf(files, ".", g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
+		t.Errorf("%d positions, %v; want %d", n, err, len(right))
+	}
+	if files.most < lists.MaxOpen || files.most > lists.MaxOpen+2 {
+		t.Errorf("%d files were open at a time, want about %d", files.most, lists.MaxOpen)
+	}
+	if err := tab.Close(); err != nil || files.now != 0 {
+		t.Errorf("%d files are left open, %v", files.now, err)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,9 +191,16 @@ func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = dir
+	if s != nil && s.limits.ReadOnly {
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return !passed.MatchString(v) })
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
 	return cmd, group, nil
 }
+
+// passed matches the environment variables that a program gets which sees only its own files. Others may
+// be secrets, such as the keys of an account. The last ones are for systemd-run.
+var passed = regexp.MustCompile(`^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]*|JAVA_HOME|VIRTUAL_ENV|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)=`)
 
 // realPath returns the absolute path of a directory, without symbolic links.
 func realPath(dir string) (string, error) {

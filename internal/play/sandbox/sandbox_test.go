@@ -46,6 +46,11 @@ func hostile(what, arg string) error {
 		return err
 	case "write":
 		return os.WriteFile(arg, []byte("changed"), 0o666)
+	case "environment":
+		if os.Getenv(arg) == "" {
+			return errors.New("not set")
+		}
+		return nil
 	case "connect":
 		_, err := net.Dial("tcp", arg)
 		return err
@@ -208,6 +213,7 @@ func TestHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	secret, grades := filepath.Join(bob, "bob.py"), filepath.Join(above, "grades")
 	for _, name := range []string{secret, grades} {
 		if err := cmp.Or(os.WriteFile(name, []byte("secret"), 0o666), os.Chmod(name, 0o666)); err != nil {
@@ -238,6 +244,7 @@ func TestHostile(t *testing.T) {
 		{"write /elsewhere", files, "read-only file system", true},
 		{"write /usr/treereduce-test", files, "read-only file system", true},
 		{"read /etc/shadow", files, "permission denied", true},
+		{"environment AWS_SECRET_ACCESS_KEY", files, "not set", false},
 		{"gain x", network, "no privileges", false},
 		{"read /proc/" + strconv.Itoa(os.Getpid()) + "/environ", network, "no such file", false},
 		{"signal " + strconv.Itoa(os.Getpid()), network, "no such process", false},

@@ -1,6 +1,7 @@
 package amazon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -137,7 +138,7 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 		}
 		s.Tags[key] = value
 	}
-	if err := command.Positive(c, "max-hours", "max-dollars", "price"); err != nil {
+	if err := cmp.Or(command.Positive(c, "max-hours", "max-dollars", "price"), command.Between(c, 0, 1e9, "max-hours", "max-dollars", "price")); err != nil {
 		return nil, err
 	}
 	named := *s

@@ -115,7 +115,8 @@ func TestEMRRefuses(t *testing.T) {
 		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: name a larger type with --master-instance",
 		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: name a larger type with --master-instance",
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr, the directories of mnk are text",
-		emrLine + " --queue q": "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
+		emrLine + " --price 1e308":                                                "--price 1e+308: expected 0 to 1000000000",
+		emrLine + " --queue q":                                                    "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
 	} {
 		if status, stdout, stderr := runLine(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)

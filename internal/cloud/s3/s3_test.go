@@ -269,6 +269,10 @@ func TestNotRemoved(t *testing.T) {
 	if err := f.RemoveAll("d"); err == nil || !strings.Contains(err.Error(), "d/part-00000: AccessDenied: refused") {
 		t.Error(err)
 	}
+	lost := func(context.Context) error { return ErrLost }
+	if err := f.RemoveObjects(t.Context(), []string{"d/part-00000"}, lost); !errors.Is(err, ErrLost) {
+		t.Errorf("without a claim: %v", err)
+	}
 }
 
 // testPutDir checks that a copied directory equals its source, whatever was there before.

@@ -62,7 +62,6 @@ func TestNoServiceTicket(t *testing.T) {
 	go func() {
 		conn, err := nameNode.Accept()
 		if err == nil {
-			conn.SetReadDeadline(time.Now().Add(2 * time.Second))
 			_, err = conn.Read(make([]byte, 1))
 			conn.Close()
 		}
@@ -73,7 +72,6 @@ func TestNoServiceTicket(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "login with Kerberos: no KDC of R.TEST answers") {
 		t.Error(err)
 	}
-	nameNode.Close()
 	if err := <-received; err != io.EOF {
 		t.Errorf("the name node: %v", err)
 	}
@@ -82,7 +80,7 @@ func TestNoServiceTicket(t *testing.T) {
 		pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 		return strings.Contains(stacks.String(), "kerberos.(*Login).keep")
 	}
-	for limit := time.Now().Add(2 * time.Second); logins(); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); logins(); time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("the login continues")
 		}

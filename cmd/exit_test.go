@@ -579,7 +579,7 @@ func TestSecondInterrupt(t *testing.T) {
 	cmd.Process.Signal(os.Interrupt)
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(50 * time.Second): // before the mapper ends
 		t.Fatal("the second one does not end it at once")
 	}
 	if status := process.ExitStatus(cmd); status != 130 {

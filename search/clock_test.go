@@ -10,11 +10,13 @@ import (
 // that it stops at once when its context ends; and that it never stops without a limit.
 func TestClock(t *testing.T) {
 	const limit = 30 * time.Millisecond
-	c := startClock(context.Background(), limit, time.Now)
+	at := time.Now()
+	now := func() time.Time { return at }
+	c := startClock(context.Background(), limit, now)
 	if c.aim >= limit-limit/4 || c.aim < limit/2 {
 		t.Errorf("of %v it aims at %v", limit, c.aim)
 	}
-	c.began = time.Now().Add(-c.aim / 2)
+	at = at.Add(c.aim / 2)
 	if c.due() {
 		t.Error("due after half of its time")
 	}
@@ -26,13 +28,13 @@ func TestClock(t *testing.T) {
 		t.Error("a part is not over after half of the time")
 	}
 	release()
-	c.began = time.Now().Add(-c.aim)
+	at = at.Add(c.aim)
 	if !c.due() || c.worthwhile(true) {
 		t.Error("not due when it is time")
 	}
 
 	// A part of the shortest time is that time: 0 would be no limit.
-	c = startClock(context.Background(), time.Nanosecond, time.Now)
+	c = startClock(context.Background(), time.Nanosecond, now)
 	c.part(3)
 	if c.until <= 0 {
 		t.Errorf("a third of %v is %v, which is no limit", c.aim, c.until)

@@ -350,7 +350,7 @@ func TestSilentKDC(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(2 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no client while the KDC is asked")
 	}
 	close(silent)

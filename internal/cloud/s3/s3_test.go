@@ -309,6 +309,24 @@ func testPutDir(t *testing.T, f *FS) {
 	}
 }
 
+// TestPutDirRefused checks that a directory has no seal if one of its files is not uploaded.
+func TestPutDirRefused(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake.Set(func(r *http.Request) *faults.Fault {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001") {
+			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		}
+		return nil
+	})
+	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", always); err == nil {
+		t.Error("no error")
+	}
+	if fake.Set(nil); slices.Contains(fake.Keys("bucket"), "d/"+store.Success) {
+		t.Error("the directory has a seal")
+	}
+}
+
 // TestPutDirMay checks that may is called before each change of a directory that is replaced,
 // including deletions.
 func TestPutDirMay(t *testing.T) {

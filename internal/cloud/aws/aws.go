@@ -73,7 +73,6 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("AWS configuration: %w", err)
 	}
-	c.APIOptions = append(c.APIOptions, bound)
 	if c.RetryMaxAttempts == 0 {
 		c.RetryMaxAttempts = attempts
 	}

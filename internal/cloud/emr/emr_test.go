@@ -307,16 +307,6 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestEndless checks that a list in which every page names a next one is an error.
-func TestEndless(t *testing.T) {
-	s, f := serve(t, Options{}, func(string, int, map[string]any) answer { return answer{body: `{"Marker":"next"}`} })
-	_, clusters := s.Alive(t.Context())
-	_, steps := s.Cluster("j-A").Steps(t.Context())
-	if !errors.Is(clusters, cloud.ErrEndless) || !errors.Is(steps, cloud.ErrEndless) || len(f.calls) != 2*cloud.MaxPages {
-		t.Errorf("%v, %v after %d calls", clusters, steps, len(f.calls))
-	}
-}
-
 // TestRequest checks the RunJobFlow request that is sent for spec, with spot nodes.
 func TestRequest(t *testing.T) {
 	var got, want map[string]any

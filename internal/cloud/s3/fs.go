@@ -202,26 +202,13 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // pages calls do with the objects whose keys have a prefix, some hundreds at a time, until it
-// returns an error. Without a delimiter, there may be any number of them: a list that is too long
-// for aws.Pages is continued after its last key.
+// returns an error.
 func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
 	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
 	if delimiter != "" {
 		in.Delimiter = &delimiter
 	}
-	for {
-		last := ""
-		err := aws.Pages(ctx, service.NewListObjectsV2Paginator(f.client, in), func(list *service.ListObjectsV2Output) error {
-			if n := len(list.Contents); n > 0 {
-				last = sdk.ToString(list.Contents[n-1].Key)
-			}
-			return do(list)
-		})
-		if !errors.Is(err, aws.ErrEndless) || delimiter != "" || last <= sdk.ToString(in.StartAfter) {
-			return err
-		}
-		in.StartAfter = &last
-	}
+	return aws.Pages(ctx, service.NewListObjectsV2Paginator(f.client, in), do)
 }
 
 // RemoveAll deletes an object, or all objects below a directory, its store.Success first. It

@@ -1,18 +1,15 @@
 package s3
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -67,63 +64,13 @@ func TestContentRange(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswer checks that an endless answer is an error, and takes little memory.
-func TestEndlessAnswer(t *testing.T) {
-	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
-		f := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/xml")
-			w.WriteHeader(status)
-			io.WriteString(w, "<ListBucketResult><Name>")
-			piece := []byte(strings.Repeat("x", 1<<20))
-			for range 1 << 9 { // half a GB at most
-				if _, err := w.Write(piece); err != nil {
-					return
-				}
-			}
-		})
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := f.ReadDir("x")
-		runtime.ReadMemStats(&after)
-		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err == nil || !strings.Contains(err.Error(), "longer than 16 MB") || took > 256 {
-			t.Errorf("status %d: %v, %d MB allocated", status, err, took)
-		}
-	}
-}
-
-// TestEndlessList checks that a list in which every page names a next one is an error.
-func TestEndlessList(t *testing.T) {
-	pages := 0
-	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if pages++; pages > 5*aws.MaxPages {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		w.Header().Set("Content-Type", "application/xml")
-		if r.URL.Query().Has("uploads") {
-			fmt.Fprintf(w, "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>%d</NextKeyMarker><NextUploadIdMarker>1</NextUploadIdMarker></ListMultipartUploadsResult>", pages)
-			return
-		}
-		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", pages)
-	})
-	for name, list := range map[string]func() error{
-		"objects": func() error { _, err := f.ReadDir("x"); return err },
-		"uploads": func() error { return f.RemoveUploads(t.Context(), "x", func(string) bool { return true }) },
-	} {
-		pages = 0
-		if err := list(); !errors.Is(err, aws.ErrEndless) || pages != aws.MaxPages {
-			t.Errorf("%s: after %d pages %v", name, pages, err)
-		}
-	}
-}
-
-// TestLongList checks that Walk lists more keys than fit in aws.MaxPages pages.
-func TestLongList(t *testing.T) {
-	const keys = 5 * aws.MaxPages / 2
+// TestPages checks that Walk lists the keys of all pages.
+func TestPages(t *testing.T) {
+	const keys = 5
 	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		n := 0
-		fmt.Sscanf(cmp.Or(q.Get("continuation-token"), q.Get("start-after")), "x/%d", &n)
+		fmt.Sscanf(q.Get("continuation-token"), "x/%d", &n)
 		w.Header().Set("Content-Type", "application/xml")
 		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>%t</IsTruncated><NextContinuationToken>x/%05d</NextContinuationToken><Contents><Key>x/%05[2]d</Key></Contents></ListBucketResult>", n+1 < keys, n+1)
 	})

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -173,6 +174,7 @@ func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
 // openFiles counts the files that are open.
 type openFiles struct {
 	memory
+	mu        sync.Mutex
 	now, most int
 }
 
@@ -181,9 +183,15 @@ func (o *openFiles) Open(name string) (store.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.now++
-	o.most = max(o.most, o.now)
+	o.add(1)
 	return openFile{f, o}, nil
+}
+
+func (o *openFiles) add(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.now += n
+	o.most = max(o.most, o.now)
 }
 
 type openFile struct {
@@ -192,7 +200,7 @@ type openFile struct {
 }
 
 func (f openFile) Close() error {
-	f.of.now--
+	f.of.add(-1)
 	return f.File.Close()
 }
 

@@ -56,12 +56,6 @@ func (l *Login) readCache() error {
 
 // Save writes the ticket to a ticket cache, as kinit does. Only tests call it.
 func (l *Login) Save(file string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.save(file)
-}
-
-func (l *Login) save(file string) error {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".") // only the user can read it
 	if err != nil {
 		return err

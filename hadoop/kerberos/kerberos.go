@@ -162,7 +162,7 @@ func Environ() []string {
 	return env
 }
 
-// keep renews the ticket until Close, because one that has ended cannot be renewed.
+// keep refreshes the ticket until Close.
 func (l *Login) keep(ctx context.Context) {
 	for {
 		select {
@@ -174,7 +174,7 @@ func (l *Login) keep(ctx context.Context) {
 	}
 }
 
-// Close stops the renewal of the ticket. It may be called more than once.
+// Close stops the refreshing of the ticket. It may be called more than once.
 func (l *Login) Close() { l.stop() }
 
 // Name returns the principal.
@@ -213,9 +213,9 @@ func (l *Login) For(service string) (*client.Client, error) {
 	return c, nil
 }
 
-// refresh replaces or renews the ticket if a half of its time has passed, or if the cache has
-// changed. It limits how often it asks the KDC: until the next request, it returns the error of the
-// last one. The first request after the end of the ticket is not delayed.
+// refresh reads the cache if it has changed. With a keytab it replaces the ticket if a half of its
+// time has passed, and limits how often it asks the KDC: until the next request, it returns the error
+// of the last one. The first request after the end of the ticket is not delayed.
 func (l *Login) refresh() error {
 	if l.keytab == nil {
 		info, err := os.Stat(l.file)
@@ -225,6 +225,10 @@ func (l *Login) refresh() error {
 			}
 			l.read = info.ModTime()
 		}
+		if t := l.ticket.Load(); !t.valid() {
+			return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, t.EndTime.Format(time.DateTime))
+		}
+		return nil
 	}
 	if t := l.ticket.Load(); t != nil {
 		half := t.EndTime.Sub(later(t.AuthTime, t.StartTime)) / 2
@@ -234,19 +238,13 @@ func (l *Login) refresh() error {
 			wait = min(wait, endedWait)
 		}
 		switch {
-		case ended && l.keytab == nil:
-			return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, t.EndTime.Format(time.DateTime))
-		case time.Until(t.EndTime) > half, l.keytab == nil && !t.RenewTill.After(t.EndTime):
+		case time.Until(t.EndTime) > half:
 			return nil
 		case time.Since(l.tried) < wait && ended == l.tried.After(t.EndTime):
 			return l.err
 		}
 	}
-	ask := l.renew
-	if l.keytab != nil {
-		ask = l.logIn
-	}
-	l.err = l.explain(ask(), "")
+	l.err = l.explain(l.logIn(), "")
 	l.tried = time.Now()
 	return l.err
 }
@@ -299,26 +297,6 @@ func (l *Login) logIn() error {
 		return err
 	}
 	return l.adopt(reply.Ticket, reply.DecryptedEncPart)
-}
-
-// renew renews the ticket, in the cache too, because Hadoop's programs use it.
-func (l *Login) renew() error {
-	t := l.ticket.Load()
-	var old messages.Ticket
-	if err := old.Unmarshal(t.Ticket); err != nil {
-		return err
-	}
-	_, reply, err := t.client.TGSREQGenerateAndExchange(l.service(), l.realm, old, t.Key, true)
-	if err != nil {
-		return err
-	}
-	if !reply.DecryptedEncPart.EndTime.After(t.EndTime) {
-		return nil // the KDC does not extend it
-	}
-	if err := l.adopt(reply.Ticket, reply.DecryptedEncPart); err != nil {
-		return err
-	}
-	return l.save(l.file)
 }
 
 // service returns the name of the service whose ticket is the ticket of a Login.

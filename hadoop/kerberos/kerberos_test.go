@@ -17,11 +17,8 @@ import (
 
 	"github.com/jcmturner/gokrb5/v8/client"
 	"github.com/jcmturner/gokrb5/v8/credentials"
-	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
-	"github.com/jcmturner/gokrb5/v8/iana/flags"
-	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/spnego"
@@ -313,13 +310,13 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestEndOfRenewals logs in with a cache whose ticket cannot be extended any more: the KDC is not
-// asked.
-func TestEndOfRenewals(t *testing.T) {
+// TestCacheAlone logs in with a cache whose ticket could be renewed: that is up to kinit, and the KDC
+// is not asked.
+func TestCacheAlone(t *testing.T) {
 	address, requests := counting(t, errorcode.KDC_ERR_POLICY)
 	dir := setUp(t, address)
 	soon := time.Now().Add(10 * time.Minute)
-	writeCache(t, filepath.Join(dir, "cache"), soon, soon)
+	writeCache(t, filepath.Join(dir, "cache"), soon, soon.Add(time.Hour))
 	l, err := New()
 	if err != nil {
 		t.Fatal(err)
@@ -335,9 +332,15 @@ func TestEndOfRenewals(t *testing.T) {
 func TestSilentKDC(t *testing.T) {
 	asked, silent := make(chan bool), make(chan bool)
 	dir := setUp(t, serve(t, func([]byte) []byte { asked <- true; <-silent; return nil }))
-	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(10*time.Minute), time.Now().Add(time.Hour))
+	writeKeytab(t, filepath.Join(dir, "keytab"))
+	withKeytab("alice")(t, dir)
 	l := new(Login)
 	if err := l.open(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now().Add(-2 * time.Hour)
+	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(3 * time.Hour), Key: sessionKey}
+	if err := l.adopt(aTicket, part); err != nil {
 		t.Fatal(err)
 	}
 	updated := make(chan error)
@@ -388,61 +391,6 @@ func TestTransport(t *testing.T) {
 	}
 	if n := opened.Load(); n != 1 {
 		t.Errorf("%d connections", n)
-	}
-}
-
-// TestRenew logs in with a cache whose ticket has passed a half of its time and can be renewed. The
-// renewed ticket is written to the cache.
-func TestRenew(t *testing.T) {
-	now := time.Now().UTC().Truncate(time.Second)
-	for name, extended := range map[string]bool{"extended": true, "not extended": false} {
-		t.Run(name, func(t *testing.T) {
-			first := now.Add(10 * time.Minute)
-			second := first
-			if extended {
-				second = now.Add(70 * time.Minute)
-			}
-			dir := setUp(t, serve(t, func(b []byte) []byte {
-				var request messages.TGSReq
-				if err := request.Unmarshal(b); err != nil || !types.IsFlagSet(&request.ReqBody.KDCOptions, flags.Renew) {
-					t.Errorf("%v: not a request to renew", err)
-				}
-				part := messages.EncKDCRepPart{Key: sessionKey, Nonce: request.ReqBody.Nonce, Flags: types.NewKrbFlags(), AuthTime: now, StartTime: now,
-					EndTime: second, RenewTill: now.Add(24 * time.Hour), SRealm: "R.TEST", SName: aTicket.SName}
-				plain, err := part.Marshal()
-				if err != nil {
-					t.Error(err)
-				}
-				secret, err := crypto.GetEncryptedData(plain, sessionKey, keyusage.TGS_REP_ENCPART_SESSION_KEY, 0)
-				if err != nil {
-					t.Error(err)
-				}
-				reply := messages.TGSRep{KDCRepFields: messages.KDCRepFields{PVNO: 5, MsgType: 13, CRealm: "R.TEST", CName: types.NewPrincipalName(1, "alice"), Ticket: aTicket, EncPart: secret}}
-				out, err := reply.Marshal()
-				if err != nil {
-					t.Error(err)
-				}
-				return out
-			}))
-			file := filepath.Join(dir, "cache")
-			writeCache(t, file, first, now.Add(24*time.Hour))
-			before, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := New()
-			if err != nil {
-				t.Fatal(err)
-			}
-			l.Close()
-			after, err := os.ReadFile(file)
-			if got := l.ticket.Load().EndTime; err != nil || !got.Equal(second) || slices.Equal(after, before) == extended {
-				t.Errorf("until %v, want %v; %v", got, second, err)
-			}
-			if cache, err := loadCache(file); err != nil || !cache.Credentials[0].EndTime.Equal(second) {
-				t.Errorf("the cache: %v, %v", cache, err)
-			}
-		})
 	}
 }
 

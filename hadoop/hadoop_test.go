@@ -42,13 +42,11 @@ func TestHadoop(t *testing.T) {
 	t.Run("umask", func(t *testing.T) { testUmask(t, c) })
 	t.Run("other user", func(t *testing.T) { testOtherUser(ctx, t, c) })
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
-	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
 	for name, test := range map[string]func(*testing.T){
 		"lost answers": func(t *testing.T) { testLostAnswers(t, c) },
 		"paused":       func(t *testing.T) { testPaused(ctx, t, c) },
 		"readme":       func(t *testing.T) { testReadme(ctx, t, c) },
-		"solve":        func(t *testing.T) { testSolve(ctx, t, c) },
 		"recover":      func(t *testing.T) { testRecover(t, c) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -564,45 +562,6 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testQuotaSolve makes a directory exceed its quota while a game is solved in it, and checks
-// that the driver reports this, and continues when there is space.
-func testQuotaSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	const dir = "/quotasolve"
-	t.Cleanup(func() { dial(t, c).RemoveAll(dir) })
-	driver := func(args ...string) (string, error) {
-		args = append(strings.Fields("solve connectn --width 4 --height 4 --connect 3 --data"), append([]string{c.DefaultFS() + dir}, args...)...)
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), args...)
-		cmd.Env = c.Env()
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	if out, err := driver("--until-tier", "8"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	run(t, c, "dfsadmin", "-setSpaceQuota", "1m", dir)
-	begun := time.Now()
-	out, err := driver("--resume")
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("full: %v, want exit status 1", err)
-	}
-	if strings.Count(out, "\n") != 1 || !strings.Contains(out, "data_first9") || !strings.Contains(out, "quota") {
-		t.Errorf("expected one line about data_first9 and a quota, found %q", out)
-	}
-	if took := time.Since(begun); took > 10*time.Minute {
-		t.Errorf("it took %v", took)
-	}
-	run(t, c, "dfsadmin", "-clrSpaceQuota", dir)
-	if out, err := driver("--resume"); err != nil || !strings.Contains(out, "X wins in") {
-		t.Errorf("with room: %v\n%s", err, out)
-	}
-	verify := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), "verify", "--data", c.DefaultFS()+dir)
-	verify.Env = c.Env()
-	if out, err := verify.CombinedOutput(); err != nil {
-		t.Errorf("verify: %v\n%s", err, out)
-	}
-}
-
 // testLock checks that a lock is exclusive until it is released.
 func testLock(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
@@ -624,44 +583,4 @@ func testLock(t *testing.T, c *minicluster.Cluster) {
 		t.Fatalf("after it was given up: %v", err)
 	}
 	again.Close()
-}
-
-// testSolve solves some tiers on the cluster and some on this machine, and checks that the
-// result has the same bytes as a run on one machine.
-func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	bin := filepath.Join("..", "bin") // built by make test-hadoop
-	driver := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(ctx, filepath.Join(bin, "driver"), args...)
-		cmd.Env = c.Env()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("driver %v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	board := strings.Fields("solve connectn --width 4 --height 5 --connect 3 --data")
-	local := t.TempDir()
-	driver(append(board, local)...)
-	want, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, flags := range []string{"", "--reducers 2 --cluster-above 50000 --streaming-jar " + c.StreamingJar()} {
-		args := append(append(board, c.DefaultFS()+"/solved"), "--runner", "hadoop", "--overwrite", "--streaming-jar", c.StreamingJar())
-		driver(append(args, strings.Fields(flags)...)...)
-		got, err := c.Command(ctx, "fs", "-cat", "/solved/final/part-*").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%q: final is not that of a run on one machine", flags)
-		}
-	}
-	if out := driver("lookup", "--data", c.DefaultFS()+"/solved", "1", "1", "2"); !strings.Contains(out, "O to move: you lose in 2") {
-		t.Errorf("lookup: %s", out)
-	}
-	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195,472 positions verified, all correct") {
-		t.Errorf("verify: %s", out)
-	}
 }

@@ -3,6 +3,7 @@ package streamfmt
 import (
 	"bytes"
 	"hash/crc32"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,7 @@ import (
 // applied to a byte of the index and with correct checksums. Neither may panic.
 func ReadDamagedList(file []byte, at int, turn byte) {
 	cell := Cell{First: uint64(at), Last: uint64(at) + 100, Rows: uint32(at)%CellRows + 1, Length: uint32(len(file))}
-	_, _ = readCell(nil, file, cell)
+	_, _ = readCell(nil, file, cell, math.MaxUint64)
 
 	f, err := OpenListFile(bytes.NewReader(file), int64(len(file)), "x")
 	if err != nil || f.dirAt == f.index {
@@ -36,4 +37,4 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 }
 
 // ReadCell reads the rows of a packed cell.
-func ReadCell(src []byte, cell Cell) ([]Row, error) { return readCell(nil, src, cell) }
+func ReadCell(src []byte, cell Cell) ([]Row, error) { return readCell(nil, src, cell, math.MaxUint64) }

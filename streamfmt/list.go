@@ -110,8 +110,9 @@ var lowBytes = [16]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 
 
 var errCell = errors.New("damaged in a cell")
 
-// readCell appends the rows of a packed cell. The caller has verified its checksum.
-func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
+// readCell appends the rows of a packed cell, whose kind has words up to most. The caller has
+// verified its checksum.
+func readCell(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
 	if len(src) == 0 || src[0] >= wordForms {
 		return dst, errCell
 	}
@@ -121,6 +122,7 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 	rows := dst[len(dst) : len(dst)+n]
 	key, before := cell.First, cell.First
 	at, end := 1, len(src)
+	words := uint64(0) // all bits of the words: above most if a word is
 	for i := range rows {
 		if at+maxRowSize+7 > len(src) { // near the end: numbers are read eight bytes at a time
 			if at >= end {
@@ -148,9 +150,10 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 			word = before + unzigzag(word)
 		}
 		before = word
+		words |= word
 		rows[i] = Row{key, word}
 	}
-	if at != end || key != cell.Last {
+	if at != end || key != cell.Last || words > most {
 		return dst, errCell
 	}
 	return dst[:len(dst)+n], nil
@@ -363,7 +366,7 @@ func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error)
 	if err != nil {
 		return dst, err
 	}
-	dst, err = readCell(dst, raw, cells[0])
+	dst, err = readCell(dst, raw, cells[0], f.kind.mostWord())
 	if err != nil {
 		err = f.errorf("damaged in the cell at byte %d", cells[0].Offset)
 	}

@@ -23,14 +23,19 @@ func compareRows(a, b streamfmt.Row) int {
 	return 1
 }
 
-// randomRows returns sorted rows, whose keys and words have at most the given number of bits.
-func randomRows(r *rand.Rand, n, bits int) []streamfmt.Row {
+// mostWords are the largest words of rows, by kind.
+var mostWords = [...]uint64{streamfmt.Predecessors: 1<<64 - 1, streamfmt.Messages: 1<<32 - 1, streamfmt.Values: 1<<16 - 1}
+
+// randomRows returns sorted rows of a kind, whose keys and words have at most the given number of
+// bits.
+func randomRows(r *rand.Rand, n, bits int, kind streamfmt.RowKind) []streamfmt.Row {
 	rows := make([]streamfmt.Row, n)
 	for i := range rows {
 		rows[i] = streamfmt.Row{Key: r.Uint64() >> (64 - bits), Word: r.Uint64() >> (r.IntN(bits) + 64 - bits)}
 		if r.IntN(100) == 0 {
 			rows[i].Word = rows[i].Key
 		}
+		rows[i].Word &= mostWords[kind]
 	}
 	slices.SortFunc(rows, compareRows)
 	return rows
@@ -101,7 +106,7 @@ func TestListFile(t *testing.T) {
 		kind := streamfmt.RowKind(round % 3)
 		tiers := make(map[int][]streamfmt.Row)
 		for range round {
-			tiers[r.IntN(1000)] = randomRows(r, 1+r.IntN(3000), bits)
+			tiers[r.IntN(1000)] = randomRows(r, 1+r.IntN(3000), bits, kind)
 		}
 		file := packList(t, tiers, kind, 1+r.IntN(2000))
 		got, f, err := readList(file)
@@ -136,10 +141,25 @@ func TestListFile(t *testing.T) {
 	}
 }
 
+// TestListWords checks that a word that is too large for the kind of its list is refused, though
+// the checksums are correct: as a value, 65,542 would be read as 6.
+func TestListWords(t *testing.T) {
+	for kind, most := range mostWords {
+		for _, word := range []uint64{most, most + 1, most + 7} {
+			rows := []streamfmt.Row{{Key: 1, Word: 6}, {Key: 2, Word: word}, {Key: 3, Word: 6}}
+			_, _, err := readList(packList(t, map[int][]streamfmt.Row{3: rows}, streamfmt.RowKind(kind), 3))
+			var format *streamfmt.FormatError
+			if refused := errors.As(err, &format); refused != (word > most) {
+				t.Errorf("%s, word %d: %v", streamfmt.RowKind(kind), word, err)
+			}
+		}
+	}
+}
+
 // TestListFileDamage inverts bits of each byte of a file, and truncates the file at each byte.
 func TestListFileDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
-	file := packList(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20), 70: randomRows(r, 30, 12), 71: {}}, streamfmt.Values, 13)
+	file := packList(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20, streamfmt.Values), 70: randomRows(r, 30, 12, streamfmt.Values), 71: {}}, streamfmt.Values, 13)
 	for i := range file {
 		damaged := bytes.Clone(file)
 		damaged[i] ^= byte(1 << r.IntN(8))
@@ -182,7 +202,7 @@ func (b *brokenOnce) ReadAt(p []byte, _ int64) (int, error) {
 func FuzzListFile(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 4))
 	for kind := range streamfmt.Values + 1 {
-		f.Add(packList(f, map[int][]streamfmt.Row{3: randomRows(r, 40, 20), 70: randomRows(r, 30, 64)}, kind, 13), uint16(40), byte(1))
+		f.Add(packList(f, map[int][]streamfmt.Row{3: randomRows(r, 40, 20, kind), 70: randomRows(r, 30, 64, kind)}, kind, 13), uint16(40), byte(1))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, at uint16, turn byte) {
 		if tiers, _, err := readList(file); err == nil {
@@ -262,7 +282,7 @@ func FuzzRowText(f *testing.F) {
 
 // BenchmarkList packs and reads the rows of a cell.
 func BenchmarkList(b *testing.B) {
-	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36)
+	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36, streamfmt.Predecessors)
 	var p streamfmt.Packer
 	b.Run("pack", func(b *testing.B) {
 		for range b.N {

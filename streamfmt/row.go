@@ -3,6 +3,7 @@ package streamfmt
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -24,6 +25,17 @@ const (
 	// Values: Word is the value of Key.
 	Values
 )
+
+// mostWord returns the largest word of a row, which is a power of two minus 1.
+func (k RowKind) mostWord() uint64 {
+	switch k {
+	case Messages:
+		return MaxRowTimes<<16 | maxRowValue
+	case Values:
+		return maxRowValue
+	}
+	return math.MaxUint64 // a key
+}
 
 // String returns "predecessors", "messages" or "values".
 func (k RowKind) String() string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -193,8 +192,6 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 		switch {
 		case i > 0 && row.Key == r.rows[i-1].Key:
 			return nil, newFault(r.t.g, row.Key, "is there twice")
-		case row.Word > math.MaxUint16:
-			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("its value %d is none", row.Word))
 		case r.t.g.Check(row.Key) == nil && r.t.g.Tier(row.Key) != tier:
 			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("is in the file of tier %d", tier))
 		}

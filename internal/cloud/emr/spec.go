@@ -29,6 +29,13 @@ const (
 	maxIdle = 7 * 24 * time.Hour
 )
 
+// The largest values of a Spec: Amazon's limit for a gp3 volume in GB, and a number of nodes far above
+// what Amazon EMR accepts.
+const (
+	maxEBSGB = 1 << 16
+	maxNodes = 1 << 15
+)
+
 // commandRunner is the jar that runs a command on the master node.
 const commandRunner = "command-runner.jar"
 
@@ -122,10 +129,12 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("release %q: expected one such as %s", s.Release, DefaultRelease)
 	case s.Core < 1:
 		return fmt.Errorf("%d core nodes: at least one must store the data", s.Core)
-	case s.Spot < 0:
-		return fmt.Errorf("%d spot nodes: expected 0 or more", s.Spot)
-	case s.EBSGB < 0:
-		return fmt.Errorf("%d GB of disk: expected 0 or more", s.EBSGB)
+	case s.Core > maxNodes:
+		return fmt.Errorf("%d core nodes: expected %d at most", s.Core, maxNodes)
+	case s.Spot < 0 || s.Spot > maxNodes:
+		return fmt.Errorf("%d spot nodes: expected 0 to %d", s.Spot, maxNodes)
+	case s.EBSGB < 0 || s.EBSGB > maxEBSGB:
+		return fmt.Errorf("%d GB of disk: expected 0 to %d", s.EBSGB, maxEBSGB)
 	case s.Keep && (s.Idle < minIdle || s.Idle > maxIdle):
 		return fmt.Errorf("idle for %s: Amazon EMR accepts %s to %s", s.Idle, minIdle, maxIdle)
 	case s.Limit < 0:

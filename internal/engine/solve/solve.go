@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sync"
 	"syscall"
 	"time"
@@ -117,7 +118,7 @@ func (e Event) Place() string {
 
 // TimeLeft formats the time that the run will still take.
 func (e Event) TimeLeft() string {
-	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
+	return numfmt.Seconds(math.Round(e.Left))
 }
 
 // A Result is the outcome of a run.

@@ -312,3 +312,12 @@ func TestRefOut(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeLeft formats more seconds than the nanoseconds of a time.Duration can express.
+func TestTimeLeft(t *testing.T) {
+	for left, want := range map[float64]string{0: "0 s", 0.4: "0 s", 59.6: "60 s", 3.6e13: "10,000,000,000 h"} {
+		if got := (solve.Event{Left: left}).TimeLeft(); got != want {
+			t.Errorf("%g s: %s, want %s", left, got, want)
+		}
+	}
+}

@@ -110,7 +110,8 @@ func (c *client) parse(stderr io.Reader, job *runner.Job) {
 			if c.counters[group] == nil {
 				c.counters[group] = make(map[string]int64)
 			}
-			c.counters[group][string(m[1])] = int64(number(m[2]))
+			n, _ := strconv.ParseInt(string(m[2]), 10, 64) // these are digits; of too many, n is the largest int64
+			c.counters[group][string(m[1])] = n
 		} else if m := groupLine.FindSubmatch(line); m != nil {
 			group = string(m[1])
 		} else if errorLine.Match(line) && len(c.messages) < 10 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -97,11 +98,14 @@ func TestParse(t *testing.T) {
 		c.parse(read, new(runner.Job))
 		close(parsed)
 	}()
-	fmt.Fprintf(write, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
+	fmt.Fprintf(write, "Submitted application application_1_0001\n\tgroup\n\t\ta=9223372036854775807\n\t\tb=9007199254740993\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
 	write.Close()
 	<-parsed
 	if c.app != "application_1_0001" {
 		t.Errorf("application %q", c.app)
+	}
+	if group := c.counters["group"]; group["a"] != math.MaxInt64 || group["b"] != 1<<53+1 {
+		t.Errorf("counters %v", group)
 	}
 }
 

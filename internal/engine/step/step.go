@@ -157,7 +157,7 @@ func (p possible) finish(b *block.Block) {
 		return
 	}
 	mover := p.g.TierToMove(b.Tier)
-	for slot := range b.Done.All() {
+	for slot := range b.Done.All() { // Ended does not change the remoteness
 		b.Val[slot] = byte(game.Values{OfMover: true}.Ended(game.Value(b.Val[slot]), mover))
 	}
 }
@@ -289,8 +289,8 @@ func (s *solve) Receive(piece, b *block.Block) error {
 }
 
 // MostParts returns the largest number of partitions of a tier, which is the number of
-// ranges.
-func MostParts(g game.Tiered) uint64 { return 1 << (g.KeyBits() - g.LowBits()) }
+// ranges; 1<<63 if there are 1<<64.
+func MostParts(g game.Tiered) uint64 { return 1 << min(63, g.KeyBits()-g.LowBits()) }
 
 // Borders returns the first ranges of n partitions of a tier, which are about equal in
 // size. Borders[0] is 0, and the borders ascend strictly; if a tier has too few ranges,

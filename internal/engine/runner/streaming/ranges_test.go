@@ -7,8 +7,25 @@ import (
 
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
+
+// TestRangesOf64Bits checks a board whose key is a range only: the number of ranges, 1<<64, was 0.
+func TestRangesOf64Bits(t *testing.T) {
+	g, err := connectn.New(1, 63, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reducers := range []int{1, 2, 100} {
+		if _, err := Ranges(g, 3, reducers); err != nil {
+			t.Error(err)
+		}
+		if n := len(step.Borders(g, 3, reducers)); n != reducers {
+			t.Errorf("%d borders, want %d", n, reducers)
+		}
+	}
+}
 
 // TestRanges reads the keys back: they must be strictly ascending and each the first of a
 // range. If a tier has enough ranges, they are the borders of the game.

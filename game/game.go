@@ -88,7 +88,8 @@ type Tiered interface {
 	Acyclic
 	// TierToMove returns the player to move in all positions of a tier.
 	TierToMove(tier int) Player
-	// LowBits returns the number of bits of a key's low part, at most 31.
+	// LowBits returns the number of bits of a key's low part, at most 31. So slots, and their
+	// number, have 32 bits.
 	LowBits() uint
 	// Low returns the low parts, ascending, that positions of this tier and range
 	// can have; nil if there are none. The caller must not modify the slice.

@@ -18,7 +18,7 @@ import (
 //
 // Mirror reflects range and low part separately: Mirror(range<<LowBits | low) is
 // Mirror(range<<LowBits) | Mirror(low), which have no bits in common. So these, which are no
-// positions, are valid arguments as well.
+// positions, are valid arguments as well. LowBits is at most 30.
 type Halved interface {
 	Tiered
 	Mirrored

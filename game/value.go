@@ -241,7 +241,7 @@ func (vs Values) Scores(p Player) *Scores {
 	slices.SortFunc(values, func(v, w Value) int { return cmp.Compare(vs.rank(p, v), vs.rank(p, w)) })
 	s := new(Scores)
 	for i, v := range values {
-		score := Score(i + 1)
+		score := Score(i + 1) // at most 189: three outcomes, and 63 values of remoteness
 		s.OfSuccessor[v], s.Value[score], s.Successor[score] = score, vs.Before(v), v
 	}
 	return s

@@ -96,7 +96,8 @@ func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 	}
 }
 
-// end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes.
+// end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes. Their number
+// has 32 bits: a block has at most 1<<31 slots, of ten bits each, and a cell CellRows rows.
 func (p *Packer) end(c Cell, from int) {
 	packed := p.Bytes[from:]
 	c.Offset, c.Length, c.Sum = uint64(from), uint32(len(packed)), crc32.Checksum(packed, castagnoli)

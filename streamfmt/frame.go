@@ -190,7 +190,7 @@ func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte
 	if frameSum(head[:f.start], end[:len(end)-16]) != sum {
 		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
 	}
-	f.sum = uint32(sum)
+	f.sum = uint32(sum) // equal to frameSum, which has 32 bits
 	if !f.readDirectory(end[:summaryAt-f.dirAt]) {
 		return nil, f.errorf("damaged in its directory")
 	}

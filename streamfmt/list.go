@@ -31,7 +31,8 @@ const (
 	wordForms
 )
 
-// AddRows packs sorted rows of a tier into cells of CellRows rows; the last may have fewer.
+// AddRows packs sorted rows of a tier into cells of CellRows rows; the last may have fewer. The
+// number of the tier has at most 32 bits, as in the directory of a file.
 func (p *Packer) AddRows(tier int, rows []Row) {
 	for cell := range slices.Chunk(rows, CellRows) {
 		from := len(p.Bytes)
@@ -40,7 +41,8 @@ func (p *Packer) AddRows(tier int, rows []Row) {
 	}
 }
 
-// CountValues counts rows of a list of Values by value.
+// CountValues counts rows of a list of Values by value; words have at most 16 bits, as ParseRow and
+// CellReader return them.
 func (p *Packer) CountValues(rows []Row) {
 	for _, r := range rows {
 		v := uint16(r.Word)
@@ -56,7 +58,7 @@ func zigzag(d uint64) uint64 { return d<<1 ^ uint64(int64(d)>>63) }
 
 func unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
 
-// byteLen returns the number of bytes of n without leading zeros; it is 0 for 0.
+// byteLen returns the number of bytes of n without leading zeros, 0 to 8; it is 0 for 0.
 func byteLen(n uint64) int { return (bits.Len64(n) + 7) >> 3 }
 
 // wordForm returns the form that makes the words of a cell shortest. It looks at every eighth
@@ -164,7 +166,7 @@ type ListWriter struct {
 	frameWriter
 	pages  map[uint32]*listPage // by tier
 	rows   uint64
-	counts []uint64
+	counts []uint64 // by value, which has 16 bits
 }
 
 // A listPage is the index page of the cells of a tier: first is the tier, and in the high 32

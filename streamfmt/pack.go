@@ -324,7 +324,7 @@ func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *p
 // order of slot.
 type packedValues struct {
 	value [256]byte // by code
-	width uint      // of a code, in bits
+	width uint      // of a code, in bits: at most 8, because there are at most 255 values
 	codes []byte    // with eight more bytes at the end, so that eight bytes can be read at any code
 }
 

@@ -195,7 +195,7 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 		case r.t.g.Check(row.Key) == nil && r.t.g.Tier(row.Key) != tier:
 			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("is in the file of tier %d", tier))
 		}
-		slots = append(slots, uint32(i))
+		slots = append(slots, uint32(i)) // no key is there twice, so there are about intervalRows
 	}
 	return slots, nil
 }

@@ -237,8 +237,8 @@ type place struct {
 	has      bool
 }
 
-// taken draws n places with wanted positions, in ascending order. It returns nil if it does
-// not find n.
+// taken draws n of all places with wanted positions, in ascending order. It returns nil if it
+// does not find n.
 func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]place, error) {
 	sum := b.places()
 	if sum == 0 {

@@ -45,7 +45,7 @@ func CanBeSmall(m game.Method) error {
 func Omission(name string, counts Counts) store.OmittedFile {
 	f := store.OmittedFile{Name: name, Counts: make(map[byte]uint64)}
 	for value, n := range counts {
-		f.Counts[byte(value)] = n
+		f.Counts[byte(value)] = n // the values of a block are bytes
 	}
 	return f
 }

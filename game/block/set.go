@@ -67,7 +67,7 @@ func (s Set) Fill(n int) {
 	}
 }
 
-// Append appends the slots of the set to dst in ascending order.
+// Append appends the slots of the set, which are below 1<<32, to dst in ascending order.
 func (s Set) Append(dst []uint32) []uint32 {
 	for i, w := range s {
 		for base := uint32(i) << 6; w != 0; w &= w - 1 {

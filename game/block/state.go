@@ -88,7 +88,7 @@ func (s *State) Value(i int) (value byte, reached bool) {
 		}
 	}
 	if value != 0 {
-		value |= byte(s.Number.Get(i) << 2)
+		value |= byte(s.Number.Get(i) << 2) // at most MaxCount<<2, 252
 	}
 	return value, true
 }

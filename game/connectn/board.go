@@ -265,7 +265,7 @@ func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	dst = slices.Grow(dst, r.width*r.height+8)[:end+8]
 	for shift := r.KeyBits(); shift > 0; at += r.height {
 		shift -= r.bits
-		column := uint8(p>>shift&(1<<r.bits-1)) + 1
+		column := uint8(p>>shift&(1<<r.bits-1)) + 1 // at most maxTextHeight+1 bits
 		binary.LittleEndian.PutUint64(dst[at:], r.texts[column])
 	}
 	return dst[:end]

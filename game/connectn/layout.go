@@ -57,7 +57,8 @@ type end struct {
 type space struct {
 	once sync.Once
 	low  []uint32
-	// more is, by slot, by how many pieces the right half has more than the left half.
+	// more is, by slot, by how many pieces the right half has more than the left half; there are
+	// less than maxLowBits pieces.
 	more []int8
 	// halves are by the number of pieces that the range has in the left half, see Stored.
 	halves []atomic.Pointer[halfSets]
@@ -110,7 +111,8 @@ func (l *layout) initLines() {
 
 // LowBits returns the bits of as many columns as fit into maxLowBits. If there are three or
 // more columns, the leftmost is never a low column: otherwise a tier would be a single
-// range, and one reducer would have to do all the work.
+// range, and one reducer would have to do all the work. Low parts and slots, with at most
+// maxLowBits, fit into 32 bits.
 func (l *layout) LowBits() uint { return uint(l.columns) * l.rules.bits }
 
 // spaceOf returns the space of the low columns of a range in a tier, or nil if the range is
@@ -138,7 +140,7 @@ func (l *layout) space(all, x int) *space {
 	}
 	s := &l.spaces[all*(squares+1)+x]
 	s.once.Do(func() {
-		s.low = make([]uint32, 0, int(l.rules.ways(l.columns, all)*choose(all, x)))
+		s.low = make([]uint32, 0, int(l.rules.ways(l.columns, all)*choose(all, x))) // at most 1<<maxLowBits
 		s.halves = make([]atomic.Pointer[halfSets], (l.rules.width-l.columns)*l.rules.height+1)
 		l.fill(s, 0, l.columns, all, x)
 		if l.columns > l.rules.width/2 {
@@ -315,7 +317,7 @@ func (l *layout) Finish(b *block.Block) {
 	}
 }
 
-// finish gives the open slots w of word i a value.
+// finish gives the open slots w of word i a value, with a remoteness of 0.
 func finish(b *block.Block, i int, w uint64, v game.Value) {
 	b.Open[i] &^= w
 	b.Done[i] |= w

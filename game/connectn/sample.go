@@ -369,7 +369,7 @@ func (r *Rules) undo(p game.Position, c int, player game.Player) (before game.Po
 // pieces cannot all be removed in turns.
 type undone struct {
 	stuck []game.Position // a hash table; 0 marks a free entry
-	used  []uint32        // the indices of the entries that are not 0
+	used  []uint32        // the indices of the entries that are not 0; more than 32 bits would be 32 GB
 }
 
 // leastStuck is the initial size of the hash table, a power of two; the table can grow.

@@ -53,7 +53,7 @@ func (f *forms) init(r *Rules) {
 			if 3*side >= r.width-1 {
 				f.middle |= 1 << at
 			}
-			f.column[at] = uint8(c)
+			f.column[at] = uint8(c) // a board has at most 64 columns
 			f.center[at] = int32(side) * centerRank
 		}
 	}

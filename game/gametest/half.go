@@ -13,6 +13,9 @@ func CheckHalved(t testing.TB, g game.Halved, p game.Position) {
 	t.Helper()
 	stored, balanced := halves(t, g, p)
 	tier, bits := g.Tier(p), g.LowBits()
+	if bits > 30 {
+		t.Fatalf("%#x: %d low bits", p, bits)
+	}
 	image := g.Mirror(p)
 	imageStored, imageBalanced := halves(t, g, image)
 	switch {

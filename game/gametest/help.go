@@ -36,7 +36,7 @@ func (h helped) Expand(n *game.Node) {
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{m.To},
 			Key:    m.To,
-			Move:   uint16(i),
+			Move:   uint16(i), // games have some dozens of moves
 			Square: uint16(i % max(h.traits.Squares, 1)),
 			Again:  !h.Values().OfMover && h.ToMove(m.To) == mover,
 		})

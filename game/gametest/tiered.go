@@ -18,6 +18,9 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	if tier < 0 || tier > g.Tiers() {
 		t.Fatalf("%s: the last tier is %d", at, g.Tiers())
 	}
+	if g.LowBits() > 31 {
+		t.Fatalf("%s: %d low bits", at, g.LowBits())
+	}
 	if g.ToMove(p) != g.TierToMove(tier) {
 		t.Fatalf("%s: the player to move is not that of the tier", at)
 	}

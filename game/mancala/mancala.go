@@ -98,7 +98,7 @@ type bound struct {
 	all, pass []float64 // pass: boards where a row must pass
 }
 
-// A board is the number of stones in each place.
+// A board is the number of stones in each place, at most game.MaxRemoteness: see New and From.
 type board [maxPlaces]uint16
 
 // New returns the rules. The keys must fit into 64 bits, and the last tier must not exceed

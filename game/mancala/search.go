@@ -39,7 +39,7 @@ type Searched struct {
 type sowing struct {
 	own, other uint64
 	gain       uint8 // stones for the mover's goal
-	last       uint8 // the place of the last stone, counted from the mover's pit 0
+	last       uint8 // the place of the last stone, counted from the mover's pit 0; at most 2·maxFastPits
 }
 
 // built is the endgame database, which is built when it is first needed.
@@ -228,6 +228,7 @@ func (s *Searched) Expand(n *game.Node) {
 		pit := bits.TrailingZeros64(rest) / 8
 		rest &^= 0xff << (8 * pit)
 		mine, yours, gain, captured := sow(s.sown[pit], pits, pit, own, other)
+		// There are at most maxFastPits pits and maxFastStones stones, so Rank, Move and Square fit.
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{yours, mine, uint64(-lead - gain), uint64(left - gain)},
 			Rank:   int32(gain+captured)*gainRank + int32(stonesOf(mine)-stonesOf(yours))*keepRank,

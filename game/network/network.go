@@ -195,7 +195,7 @@ func (b Board) after(from, to uint64) Board {
 	return b
 }
 
-// squareName returns the name of a square: column and row.
+// squareName returns the name of a square, 0 to 63: column and row.
 func squareName(at int) string { return string([]byte{byte('0' + at>>3), byte('0' + at&7)}) }
 
 // names are the names of all squares.

@@ -66,7 +66,7 @@ func (c *color) winning(chips, all, squares uint64) (wins, spoil uint64) {
 // A web contains the chips of a player, by number, and which of them see one another. One more
 // chip can be added temporarily.
 type web struct {
-	n      int
+	n      int // at most Chips
 	square [Chips + 1]uint8
 	links  [Chips + 1][8]int8 // the chip that a chip sees in each direction
 	number [64]int8           // the number of the chip on a square

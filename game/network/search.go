@@ -32,8 +32,8 @@ func boardOf(s *game.State) Board {
 	return Board{[2]uint64{s[stateWhite], s[stateBlack]}, game.Player(s[stateMover])}
 }
 
-// The number of a move is its target square, or, for a step, is computed from both squares. It
-// is also the Square of the move for the search's history.
+// The number of a move is its target square, or, for a step, is computed from both squares; it is
+// below allMoves. It is also the Square of the move for the search's history.
 const (
 	stepMoves = 64
 	allMoves  = stepMoves + 64*64

@@ -68,7 +68,8 @@ func (s *sorter) writer(keep int) *bandWriter { return &bandWriter{s: s, keep: k
 // isDense reports whether n images in a range of some words of slots are dense.
 func isDense(n, words int) bool { return n >= 8*words }
 
-// appendGap appends the number of slots between two images.
+// appendGap appends the number of slots between two images; it is not negative, because the slots of
+// a row ascend.
 func appendGap(dst []byte, gap int) []byte {
 	if gap < 0x80 {
 		return append(dst, byte(gap))
@@ -106,7 +107,8 @@ func (w *bandWriter) add(rng uint64, set block.Set, val []byte) error {
 	return w.append(rng, formOf(len(row), dense), row)
 }
 
-// formOf returns the number of the bytes of a row and whether they are dense as one number.
+// formOf returns the number of the bytes of a row and whether they are dense as one number. A row
+// takes at most 9/8 bytes for each slot, of which a Halved game has at most 1<<30.
 func formOf(n int, dense bool) uint32 {
 	form := uint32(n) << 1
 	if dense {

@@ -159,7 +159,9 @@ func (s *sorter) spare() int { return s.place.Memory - 4*chunkBytes }
 // is sorted.
 func (s *sorter) full(c *collection) bool { return 2*c.memory > s.spare() || c.memory > mostCollected }
 
-// mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits.
+// mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits. The
+// images take less than twice as many bytes: a gap takes two, and the few that take three skip 16,384
+// slots each, of the at most 352,716 of a range.
 const mostCollected = 1 << 31
 
 // take returns memory for a row.

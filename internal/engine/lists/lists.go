@@ -63,7 +63,7 @@ func KindsOf(name string) (shard, sent Kind) {
 // moves that the message stands for.
 func Message(v game.Value, times int) uint64 { return uint64(v) | uint64(times)<<16 }
 
-// ValueOf returns the value in the word of a message or a value.
+// ValueOf returns the value in the word of a message or a value, its low 16 bits.
 func ValueOf(word uint64) game.Value { return game.Value(word) }
 
 // TimesOf returns the number of moves that a message stands for.

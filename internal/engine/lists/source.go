@@ -225,7 +225,7 @@ func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err 
 		}
 		cell.First, cell.Last = min(cell.First, row.Key), max(cell.Last, row.Key)
 		cell.Rows++
-		cell.Length += uint32(len(line) + 1)
+		cell.Length += uint32(len(line) + 1) // a valid line has less than 40 bytes
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
 		end += uint64(len(line) + 1)

@@ -103,7 +103,7 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 	successors, kinds := h.g.Within(b.Tier, b.Range)
 	none := uint32(len(h.g.Low(b.Tier+1, b.Range)))
 	for _, slot := range b.OpenSlots() {
-		moves := len(h.across)
+		moves := uint32(len(h.across)) // a few
 		if successors != nil {
 			for _, successor := range successors[int(slot)*kinds : (int(slot)+1)*kinds] {
 				if successor != none {
@@ -113,9 +113,9 @@ func (h *countingReducer) check(b *block.Block, source string) error {
 		}
 		received, why := h.moves[slot], "messages are missing"
 		switch {
-		case received == uint32(moves) && moves > 0:
+		case received == moves && moves > 0:
 			continue
-		case received > uint32(moves):
+		case received > moves:
 			why = "duplicate messages"
 		case moves == 0:
 			why = "it is terminal, and has no value"

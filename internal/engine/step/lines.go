@@ -156,7 +156,7 @@ func (c *stateLines) send(rng uint64, h *block.Inbox) error {
 				c.line(rec)
 			}
 			if n := h.Times.Get(slot); n > 0 {
-				rec.Value, rec.Times = messageValue(c.name, c.o.Number, true), byte(n)
+				rec.Value, rec.Times = messageValue(c.name, c.o.Number, true), byte(n) // at most block.MaxCount
 				c.line(rec)
 			}
 		}
@@ -205,8 +205,8 @@ func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) str
 }
 
 // messageValue returns the value of a message in a pass of Solve or Ties: the result and
-// remoteness of its sender. counted selects the messages that are counted, those of won
-// positions.
+// remoteness of its sender, which is at most game.MaxByteRemoteness: see Pass.decide. counted
+// selects the messages that are counted, those of won positions.
 func messageValue(step string, number int, counted bool) byte {
 	result := game.Loses
 	switch {

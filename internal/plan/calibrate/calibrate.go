@@ -189,7 +189,7 @@ func (m *measurer) disk(size int64, r *plan.Rates) error {
 	defer os.Remove(name)
 	chunk := make([]byte, 1<<20)
 	for i := range chunk {
-		chunk[i] = byte(i * i >> 8)
+		chunk[i] = byte(i * i >> 8) // the low bits, so that the bytes differ
 	}
 	f, err := os.Create(name)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 // A stratum contains the results of a tier's samples.
 type stratum struct {
 	tier, chunks int
-	draws        float64
+	draws        float64 // a whole number
 	open, won    sums
 	moves, both  sums // both: Open plus Won of a sample
 	// For game.Tiered: estimates of the ranges of the tier, and of the ranges of the next tier

@@ -281,7 +281,7 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 }
 
 // indexMemory returns the size of the directory of an index with this many ranges.
-func indexMemory(ranges float64) int { return int(ranges) / pageRanges * pageMemory }
+func indexMemory(ranges float64) int { return int(min(ranges, 1<<62)) / pageRanges * pageMemory }
 
 // blockMemory is the memory of a block with this many slots: two bits and a value byte for
 // each.

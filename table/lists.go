@@ -116,7 +116,11 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	return lists.ValueOf((*rows)[i].Word), true, nil
+	v = lists.ValueOf((*rows)[i].Word)
+	if n := v.Remoteness(); n > t.g.Tiers()-tier { // game.Values.Before could exceed MaxRemoteness
+		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, t.g.Tiers()-tier))
+	}
+	return v, true, nil
 }
 
 // findRow searches rows for a position.

@@ -307,6 +307,24 @@ func TestVerifyListsRows(t *testing.T) {
 	}
 }
 
+// TestListsFar looks up a value that is farther from its end than any: with the move that leads to
+// it, a tie in 16,383 would be one in 0.
+func TestListsFar(t *testing.T) {
+	g := ticTacToe(t)
+	tiers := rowsOf(g, gametest.Search(g))
+	far := &tiers[1][0]
+	far.Word = 1<<16 - 1
+	tab, err := OpenOf(listTable(t, g, tiers), ".", g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	var fault *Fault
+	if v, _, err := tab.Lookup(far.Key); !errors.As(err, &fault) || fault.Position != far.Key {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
 // TestVerifyListsFile checks that a file is refused if its counts are wrong, if it is of
 // another game, or if any byte is changed.
 func TestVerifyListsFile(t *testing.T) {

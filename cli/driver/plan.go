@@ -349,11 +349,6 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	for _, problem := range p.Problems {
 		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
 	}
-	if o := p.Cheapest; o != nil {
-		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, numfmt.Seconds(3600*o.Hours), dollars(o.Dollars))
-	} else if len(p.Problems) > 0 {
-		fmt.Fprintln(out, "no known instance type fits")
-	}
 	for _, assumed := range p.Assumed {
 		fmt.Fprintf(out, "assumed: %s\n", assumed)
 	}

@@ -111,21 +111,15 @@ func (w Where) copies(nodes float64) float64 {
 	return float64(replication(int(min(nodes, 100))))
 }
 
-// priced returns the price per hour of an instance with this many GB of EBS: on demand or
-// spot, with or without EMR's surcharge. If price is not 0, it replaces the list price.
-func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
+// priced returns the price per hour of an instance with this many GB of EBS, with or without EMR's
+// surcharge. If price is not 0, it replaces the list price.
+func priced(i Instance, ebsGB float64, emr bool, price float64) float64 {
 	hourly := i.Price
-	if spot {
-		hourly *= spotPrice
-	}
 	if emr {
 		hourly += i.surcharge()
 	}
 	if price > 0 {
 		hourly = price
-		if spot {
-			hourly *= spotPrice
-		}
 	}
 	return hourly + ebsGB*ebsMonth/monthHours
 }
@@ -135,7 +129,7 @@ func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 func MachineOf(i Instance, ebsGB, price float64) Machine {
 	return Machine{
 		Name: i.Name, Cores: i.VCPU, MemoryBytes: i.Memory, DiskBytes: i.Disk + ebsGB*1e9, NetworkBytes: i.Network,
-		DollarsPerHour: priced(i, ebsGB, false, false, price),
+		DollarsPerHour: priced(i, ebsGB, false, price),
 	}
 }
 
@@ -168,14 +162,12 @@ func (w Where) site(r *Rates) (*site, error) {
 		}
 		s.Machine = MachineOf(node, c.EBSGB, c.Price)
 		s.driver = MachineOf(master, c.EBSGB, 0)
-		s.Nodes = c.Nodes
-		s.nodes = c.Nodes + c.SpotNodes
+		s.Nodes, s.nodes = c.Nodes, c.Nodes+c.SpotNodes
 		price := 0.0
 		if c.Master == "" {
 			price = c.Price
 		}
-		s.hourly = float64(c.Nodes)*priced(node, c.EBSGB, false, c.EMR, c.Price) +
-			float64(c.SpotNodes)*priced(node, 0, true, c.EMR, c.Price) + priced(master, c.EBSGB, false, c.EMR, price)
+		s.hourly = float64(s.nodes)*priced(node, c.EBSGB, c.EMR, c.Price) + priced(master, c.EBSGB, c.EMR, price)
 	} else {
 		s.driver = s.Machine
 		s.hourly = s.Machine.DollarsPerHour * float64(s.nodes)

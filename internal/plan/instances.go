@@ -45,9 +45,6 @@ const (
 	// 2024.
 	emrSurcharge = 0.25
 	emrMost      = 0.27
-	// spotPrice is a machine's price on the spot market as a share of its on-demand price: a
-	// guess, as it changes by the hour.
-	spotPrice = 0.4
 	// ebsMonth is the price of a gigabyte of EBS (gp3) per month, s3Month that of a gigabyte
 	// in S3 (standard) per month, and s3Put that of a thousand PUT requests, in dollars; the
 	// same list.

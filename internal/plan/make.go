@@ -47,9 +47,7 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 	p.Where = site.Where
 	c := w.at(site)
 	p.fill(w, c)
-	if p.Problems = c.problems; len(p.Problems) > 0 || p.Total.WallHours > offerFrom {
-		p.Cheapest = w.cheapest(site, rates)
-	}
+	p.Problems = c.problems
 	p.Assumed = w.assumed(site, c.jobs)
 	return p, nil
 }
@@ -73,11 +71,8 @@ func (p *Plan) Uncosted() {
 	for i := range p.Tiers {
 		leave(&p.Tiers[i])
 	}
-	p.Parts, p.Jobs, p.Problems, p.Cheapest, p.Assumed = nil, 0, nil, nil, nil
+	p.Parts, p.Jobs, p.Problems, p.Assumed = nil, 0, nil, nil
 }
-
-// offerFrom is the wall time, in hours, from which on a plan looks for a machine to rent.
-const offerFrom = 0.1
 
 // fill copies the cost of a run into the plan.
 func (p *Plan) fill(w *work, c *cost) {

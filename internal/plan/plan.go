@@ -37,12 +37,13 @@ type Machine struct {
 // driver and Hadoop's masters.
 type Cluster struct {
 	Instance string `json:"instance"` // type of the nodes, see InstanceNamed
-	Nodes    int    `json:"nodes"`    // number of core nodes, which store the data, on demand
-	// SpotNodes is the number of additional nodes without data, which may be taken away.
+	Nodes    int    `json:"nodes"`    // which store the data
+	// SpotNodes is the number of additional nodes without data, which may be taken away. They are
+	// charged at their bid, the price of the others.
 	SpotNodes int     `json:"spot_nodes,omitempty"`
 	Master    string  `json:"master,omitempty"`  // type of the master; "": same as Instance
 	EBSGB     float64 `json:"ebs_gb,omitempty"`  // network disk per node, in addition to its own disks
-	Price     float64 `json:"price,omitempty"`   // dollars per hour for an on-demand node, including the service's surcharge; 0: list price
+	Price     float64 `json:"price,omitempty"`   // dollars per hour for a node, including the service's surcharge; 0: list price
 	EMR       bool    `json:"emr,omitempty"`     // created for the run by EMR, with its surcharge
 	CopyToS3  bool    `json:"copy_s3,omitempty"` // copy what later steps need to S3 as well
 }
@@ -96,7 +97,6 @@ type Plan struct {
 	Jobs  int    `json:"cluster_jobs,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"` // what does not fit; empty if everything does
-	Cheapest *Offer    `json:"cheapest,omitempty"` // of all offers that fit
 	Assumed  []string  `json:"assumed,omitempty"`  // what was not measured, for people
 }
 
@@ -142,11 +142,4 @@ type Problem struct {
 	Needs float64 `json:"needs"`
 	Has   float64 `json:"has"`
 	Text  string  `json:"text"` // in words, with what would make it fit
-}
-
-// An Offer is a way to solve the game with machines of the table.
-type Offer struct {
-	Where   Where   `json:"where"`
-	Hours   float64 `json:"wall_hours"`
-	Dollars float64 `json:"dollars"`
 }

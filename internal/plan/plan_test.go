@@ -343,7 +343,7 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// A plan reports what does not fit and what would make it fit, and offers something that fits.
+// A plan reports what does not fit and what would make it fit.
 func TestProblems(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	where := twoCores()
@@ -361,29 +361,6 @@ func TestProblems(t *testing.T) {
 	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
 		!strings.Contains(p.Problems[1].Text, "two cores has 20 GB free: use a larger disk") {
 		t.Errorf("%+v", p.Problems)
-	}
-	if p.Cheapest == nil || p.Cheapest.Dollars <= 0 || p.Cheapest.Where.Runner != plan.Inline {
-		t.Fatalf("offered: %+v", p.Cheapest)
-	}
-	// A plan for the offer has the same cost.
-	again, err := plan.Make(g, counts, plan.Builtin(), p.Cheapest.Where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
-		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
-	}
-	// No cheaper machine fits.
-	for _, i := range plan.Instances {
-		other := where
-		other.Machine = plan.MachineOf(i, 100, 0)
-		p, err := plan.Make(g, counts, plan.Builtin(), other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Problems) == 0 && p.Total.Dollars < again.Total.Dollars*0.99 {
-			t.Errorf("%s costs %v $, the offer %v $", i.Name, p.Total.Dollars, again.Total.Dollars)
-		}
 	}
 	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
@@ -428,13 +405,10 @@ func TestMemoryFits(t *testing.T) {
 		if (len(p.Problems) == 0) != of.fits {
 			t.Errorf("a driver of %.3g bytes on a master of 16 GiB: %+v", of.takes, p.Problems)
 		}
-		if p.Cheapest != nil && !of.fits && p.Cheapest.Where.Cluster.Master == "" && p.Cheapest.Where.Cluster.Instance == "m6g.xlarge" {
-			t.Errorf("offered: %+v", p.Cheapest)
-		}
 	}
 }
 
-// More nodes take less time, a given price is used, spot nodes are cheaper, and a copy to S3
+// More nodes take less time, a given price is used, spot nodes cost as much as others, and a copy to S3
 // costs something.
 func TestCluster(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
@@ -454,7 +428,7 @@ func TestCluster(t *testing.T) {
 	if of(more).WallHours >= base.WallHours {
 		t.Error("16 nodes take no less time than 4")
 	}
-	if s := of(spot); s.Dollars >= base.Dollars || s.WallHours > base.WallHours*1.1 {
+	if s := of(spot); s.Dollars > base.Dollars*1.2 || s.Dollars < base.Dollars/1.2 || s.WallHours > base.WallHours*1.2 {
 		t.Errorf("with spot nodes %+v, without %+v", s, base)
 	}
 	if of(copied).Dollars <= base.Dollars {

@@ -40,17 +40,15 @@ const (
 type emrEstimate struct {
 	plan    *plan.Plan // nil if the instance types are unknown
 	why     error      // why plan is nil
-	perHour float64    // dollars an hour, with a guess of the spot price; 0 if unknown
-	most    float64    // dollars an hour if spot nodes cost their full bid; 0 if unknown
+	perHour float64    // dollars an hour; 0 if unknown
 	limit   time.Duration
 }
 
 // prices returns an estimate that contains only the cluster's costs per hour.
 func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
-	cluster, of := e.clusterOf(s), new(emrEstimate)
+	of := new(emrEstimate)
+	cluster := e.clusterOf(s)
 	of.perHour, of.why = cluster.DollarsPerHour()
-	cluster.Nodes, cluster.SpotNodes = cluster.Nodes+cluster.SpotNodes, 0
-	of.most, _ = cluster.DollarsPerHour() // this fails if the first call did
 	return of
 }
 
@@ -107,10 +105,10 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 		return 0, command.Usagef("no estimate (%w): set the cluster's limit with --max-hours", of.why)
 	}
 	if e.c.IsSet("max-dollars") {
-		if of.most <= 0 {
+		if of.perHour <= 0 {
 			return 0, command.Usagef("--max-dollars: %w", of.why)
 		}
-		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.most)-unlimited)
+		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour)-unlimited)
 	}
 	if limit < leastLimit {
 		return 0, command.Usagef("the limit of the cluster is %s, but it needs at least %s (--max-hours, --max-dollars)", max(0, limit), leastLimit)
@@ -173,8 +171,8 @@ func (e *emrEstimate) text(r *emrSolve) string {
 // latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
 	text := fmt.Sprintf("%s after at most %s", what, numfmt.Duration(e.limit))
-	if e.most > 0 {
-		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
+	if e.perHour > 0 {
+		text += fmt.Sprintf(", at $%.2f", e.perHour*(e.limit+unlimited).Hours())
 	}
 	return text
 }

@@ -2,70 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
-
-// offered are the numbers of EMR nodes that cheapest tries.
-var offered = []int{2, 4, 8, 16, 32, 64}
-
-// ebsStep is the unit in which network disks are rented, in GB.
-const ebsStep = 100
-
-// cheapest returns the cheapest offer from the table for the runner of the site: one machine,
-// or a cluster. It returns nil if none fits.
-func (w *work) cheapest(s *site, r *Rates) *Offer {
-	var best *Offer
-	try := func(where Where) {
-		where.Above, where.LeastMemory, where.Small = s.Above, s.LeastMemory, s.Small
-		at, err := where.site(r)
-		if err != nil {
-			return
-		}
-		c := w.at(at)
-		if len(c.problems) == 0 && (best == nil || c.dollars < best.Dollars) {
-			best = &Offer{Where: at.Where, Hours: c.wall / 3600, Dollars: c.dollars}
-		}
-	}
-	for _, i := range instances {
-		if !s.onCluster() {
-			try(Where{Runner: s.Runner, Nodes: 1, Machine: MachineOf(i, ebsFor(w.peak()-i.Disk), 0)})
-			continue
-		}
-		for _, n := range offered {
-			need := w.peak() * float64(replication(n)) / diskUse / float64(n)
-			try(Where{Runner: EMR, Cluster: &Cluster{Instance: i.Name, Nodes: n, Master: w.masterFor(i, s), EBSGB: ebsFor(need - i.Disk), EMR: true, CopyToS3: true}})
-		}
-	}
-	return best
-}
-
-// masterFor returns the cheapest type with enough memory for the driver. It must have the same
-// processor architecture as the nodes, because the binaries are the same. "" means the type of
-// the nodes, or that no type has enough memory.
-func (w *work) masterFor(node Instance, s *site) string {
-	best := Instance{Price: math.Inf(1)}
-	for _, i := range append([]Instance{node}, instances...) {
-		master := &site{Where: Where{Runner: EMR, Above: s.Above, LeastMemory: s.LeastMemory, Cluster: &Cluster{}}, driver: Machine{Cores: i.VCPU}}
-		if i.ARM != node.ARM || i.Memory < master.fits(w.memory(master, -1)) {
-			continue
-		}
-		if i == node {
-			return ""
-		}
-		if i.Price < best.Price {
-			best = i
-		}
-	}
-	return best.Name
-}
-
-// ebsFor returns the number of GB to rent for this many bytes.
-func ebsFor(bytes float64) float64 {
-	return max(0, math.Ceil(1.02*bytes/1e9/ebsStep)*ebsStep)
-}
 
 // String describes the place in words.
 func (w Where) String() string {
@@ -77,7 +17,7 @@ func (w Where) String() string {
 			text += fmt.Sprintf(" with %s of EBS each", numfmt.Bytes(c.EBSGB*1e9))
 		}
 		if c.SpotNodes > 0 {
-			text += fmt.Sprintf(", %d on the spot market", c.SpotNodes)
+			text += fmt.Sprintf(", %d spot nodes", c.SpotNodes)
 		}
 		master := c.Master
 		if master == "" {
@@ -129,9 +69,6 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 		work, kept := w.bytes()
 		add("the table stays in AWS: transferring it out costs $%.2f, at $%v per gigabyte", kept/1e9*outGB, outGB)
 		add("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v per gigabyte", (work+kept)/1e9*natGB, natGB)
-	}
-	if s.Cluster != nil && s.Cluster.SpotNodes > 0 {
-		add("a spot node costs %.0f%% of an on-demand node, and none is interrupted", 100*spotPrice)
 	}
 	switch {
 	case w.method == lists:

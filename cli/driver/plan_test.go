@@ -23,7 +23,7 @@ func TestPlanFigures(t *testing.T) { planFigures(t, 3) }
 // TestLongPlanFigures does the same for larger parameters.
 func TestLongPlanFigures(t *testing.T) {
 	longtest.Skip(t)
-	planFigures(t, 5)
+	planFigures(t, 4)
 }
 
 // planFigures checks the plans of all games with parameters from 1 to most.

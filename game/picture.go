@@ -1,6 +1,7 @@
 package game
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,7 +155,9 @@ type Arranger interface {
 }
 
 // Arrange returns the position with these squares, the texts of a Picture, row by row from the
-// top. The player to move counts only in a game that is an Arranger.
+// top. The player to move counts only in a game that is an Arranger. The text of a position of
+// any other game must be the squares as Grid.AppendText writes them, or column by column from the
+// left, each from the bottom up.
 func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 	rows := g.Picture(g.Start()).Rows
 	if len(squares) != len(rows) {
@@ -170,10 +173,30 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 				return 0, fmt.Errorf("row %d of the board: square %d is %q", y+1, x+1, text)
 			}
 		}
-		lines = append(lines, strings.Join(row, " "))
+		lines = append(lines, strings.Join(row, ""))
 	}
 	if a, ok := g.(Arranger); ok {
 		return g.Parse(a.Arrange(squares, turn))
 	}
-	return ReadPicture(g, strings.Join(lines, "\n"))
+	columns := ""
+	for x := range squares[0] {
+		for _, row := range slices.Backward(squares) {
+			columns += row[x]
+		}
+	}
+	for _, text := range []string{strings.Join(lines, "/"), columns} {
+		p, err := g.Parse(text)
+		if err == nil && slices.EqualFunc(squares, g.Picture(p).Rows, hasTexts) {
+			return p, nil
+		}
+		if err != nil && len(text) == len(g.AppendText(nil, g.Start())) {
+			return 0, err
+		}
+	}
+	return 0, errors.New("no position looks like this")
+}
+
+// hasTexts reports whether these are the texts of a row.
+func hasTexts(texts []string, row []Square) bool {
+	return slices.EqualFunc(texts, row, func(text string, s Square) bool { return s.Text == text })
 }

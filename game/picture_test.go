@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 )
 
@@ -43,6 +44,46 @@ func TestPictureWon(t *testing.T) {
 		}
 		if got := strings.Join(rows, " "); got != tt.want {
 			t.Errorf("%s, %q: %s, want %s", tt.spec, tt.board, got, tt.want)
+		}
+	}
+}
+
+// A mirrored game draws its boards from right to left.
+type mirrored struct{ game.Game }
+
+func (m mirrored) Picture(p game.Position) game.Picture {
+	pic := m.Game.Picture(p)
+	for _, row := range pic.Rows {
+		slices.Reverse(row)
+	}
+	return pic
+}
+
+// TestArrange checks squares that no position has. The contract of package gametest arranges the
+// squares of positions.
+func TestArrange(t *testing.T) {
+	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		g             game.Game
+		squares, want string
+	}{
+		{g, ".,./X,./.,.", "expected a board of 2 rows, found 3"},
+		{g, ".,./X,.,.", "row 2 of the board: expected 2 squares, found 3"},
+		{g, ".,./X, ", `row 2 of the board: square 2 is " "`},
+		{g, "X,./.,.", `board ".X.."`},
+		{g, ".,./Y,.", `board "Y..."`},
+		{g, ".,./XO,.", "no position looks like this"},
+		{mirrored{g}, ".,./X,.", "no position looks like this"},
+	} {
+		var squares [][]string
+		for row := range strings.SplitSeq(tt.squares, "/") {
+			squares = append(squares, strings.Split(row, ","))
+		}
+		if p, err := game.Arrange(tt.g, squares, game.First); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: %d, %v; want %s", tt.squares, p, err, tt.want)
 		}
 	}
 }

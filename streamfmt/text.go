@@ -86,15 +86,6 @@ type LineError struct {
 	Got    string // the line, or its first bytes
 }
 
-// NewLineError returns a LineError, which contains only the beginning of a long line.
-func NewLineError(source string, line int64, want, got string) *LineError {
-	const show = 80
-	if len(got) > show {
-		got = got[:show]
-	}
-	return &LineError{Source: source, Line: line, Want: want, Got: got}
-}
-
 func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: expected %s, found %q", e.Source, e.Line, e.Want, e.Got)
 }
@@ -175,9 +166,11 @@ func (l *LineReader) Each(do func(line []byte) error) error {
 	}
 }
 
-// Errorf returns a LineError for the line that was read last.
+// Errorf returns a LineError for the line that was read last. It contains only the beginning of a
+// long line.
 func (l *LineReader) Errorf(want string, line []byte) error {
-	return NewLineError(l.source, l.line, want, string(line))
+	const show = 80
+	return &LineError{Source: l.source, Line: l.line, Want: want, Got: string(line[:min(len(line), show)])}
 }
 
 // A Reader reads records from lines of text.

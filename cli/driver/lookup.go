@@ -21,11 +21,8 @@ func (p *program) lookupCommand() *cli.Command {
 		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]",
 		Description: "POSITION is in any form that the commands print: the moves from the start (3 3 2, 332, or a1- 'b2|'),\n" +
 			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
-			"(#68), or a line of DIR/final. If several forms fit, --from selects one. A board may also be\n" +
-			"a picture, as one argument of several lines (\"$(cat board)\"), with the line below it if the squares do\n" +
-			"not show whose turn it is. Without a POSITION, each line of stdin is one; lines that begin\n" +
-			"with a blank or a bracket form a picture, up to the line below it or an empty line. Other lines that the commands\n" +
-			"print below a board are skipped.\n\n" +
+			"(#68), or a line of DIR/final. If several forms fit, --from selects one. Without a POSITION, each\n" +
+			"line of stdin is one.\n\n" +
 			"Moves are listed best first, with their value for the player to move.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, for the player\n" +
 			"to move), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +

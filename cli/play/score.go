@@ -77,28 +77,30 @@ func score(c *cli.Context, kind game.Kind) error {
 	var positions int
 	var nodes uint64
 	var took time.Duration
-	err = command.EachLine(ctx, c, "columns", func(line string) (game.Position, error) { return parseColumns(g, line) },
-		func(out io.Writer, line string, p game.Position) error {
-			var r search.Result
-			if v, ok := openings.Lookup(p); ok {
-				r.Value = v
-			} else {
-				var err error
-				if r, err = s.Search(ctx, p, search.Limit{Weak: c.Bool("weak")}); err != nil {
-					return err
-				}
-				if !r.Exact {
-					return command.ErrInterrupted
-				}
+	err = command.EachLine(ctx, c, "columns", func(out io.Writer, line string) error {
+		p, err := parseColumns(g, line)
+		if err != nil {
+			return command.Refuse(err)
+		}
+		var r search.Result
+		if v, ok := openings.Lookup(p); ok {
+			r.Value = v
+		} else {
+			if r, err = s.Search(ctx, p, search.Limit{Weak: c.Bool("weak")}); err != nil {
+				return err
 			}
-			positions, nodes, took = positions+1, nodes+r.Nodes, took+r.Time
-			n := scoreOf(g, p, r.Value, c.Bool("weak"))
-			if c.Bool("json") {
-				return json.NewEncoder(out).Encode(map[string]any{"line": line, "score": n, "nodes": r.Nodes, "seconds": r.Time.Seconds()})
+			if !r.Exact {
+				return command.ErrInterrupted
 			}
-			_, err := fmt.Fprintln(out, line, n)
-			return err
-		})
+		}
+		positions, nodes, took = positions+1, nodes+r.Nodes, took+r.Time
+		n := scoreOf(g, p, r.Value, c.Bool("weak"))
+		if c.Bool("json") {
+			return json.NewEncoder(out).Encode(map[string]any{"line": line, "score": n, "nodes": r.Nodes, "seconds": r.Time.Seconds()})
+		}
+		_, err = fmt.Fprintln(out, line, n)
+		return err
+	})
 	if positions > 0 && (err == nil || errors.Is(err, command.ErrReported) || errors.Is(err, command.ErrInterrupted)) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s in %s\n", c.App.Name, numfmt.Count(positions, "position"), numfmt.Count(nodes, "node"), numfmt.Duration(took))
 	}

@@ -34,39 +34,26 @@ type Positions struct {
 // Each calls answer for the position that the arguments of a command line describe, or --start,
 // or else for each line of stdin. See notation.Parse and EachLine.
 func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io.Writer, a notation.Parsed) error) error {
-	type parsed struct {
-		notation.Parsed
-		why error
-	}
-	parse := func(text string) (p parsed, err error) {
-		p.Parsed, p.why = notation.Parse(ps.Game, text, ps.From)
-		return p, nil
-	}
-	one := func(out io.Writer, text string, p parsed) error {
-		if p.why == nil {
-			return answer(out, p.Parsed)
+	one := func(out io.Writer, text string) error {
+		p, why := notation.Parse(ps.Game, text, ps.From)
+		if why == nil {
+			return answer(out, p)
 		}
 		if ps.Refused != nil {
-			if err := ps.Refused(out, text, p.why); err != nil {
+			if err := ps.Refused(out, text, why); err != nil {
 				return err
 			}
 		}
-		return Refuse(p.why)
+		return Refuse(why)
 	}
 	if c.Bool("start") && c.Args().Len() > 0 {
 		return Usagef("%q: --start is the initial position, and excludes a position", c.Args().First())
 	}
 	if c.Args().Len() == 0 && !c.Bool("start") {
-		texts := stdinOf(ctx, c)
-		if ps.From == notation.AnyForm || ps.From == notation.FromPicture {
-			texts = newDrawings(ps.Game, texts, ps.From == notation.FromPicture).next
-		}
-		return eachText(ctx, c, "a position", texts, parse, one)
+		return EachLine(ctx, c, "a position", one)
 	}
-	text := strings.Join(c.Args().Slice(), " ")
-	p, _ := parse(text)
 	var output bytes.Buffer
-	err := one(&output, text, p)
+	err := one(&output, strings.Join(c.Args().Slice(), " "))
 	if _, lost := c.App.Writer.Write(output.Bytes()); err == nil {
 		err = lost
 	}
@@ -83,25 +70,12 @@ func (r refusal) Unwrap() error { return r.error }
 func Refuse(why error) error { return refusal{why} }
 
 // EachLine answers each line of stdin as it arrives: an answer is written completely before the
-// next line is read. If a line cannot be parsed, or answer returns a refusal, the error is
-// printed immediately, with the line number; EachLine continues with the next line, but the
-// command fails at the end. The output of answer is written even if it returns an error. An
-// error that is not a refusal ends the command, as does the end of ctx. At a terminal, the user
-// sees a prompt.
-func EachLine[T any](ctx context.Context, c *cli.Context, what string, parse func(line string) (T, error), answer func(out io.Writer, line string, asked T) error) error {
-	return eachText(ctx, c, what, stdinOf(ctx, c), parse, answer)
-}
-
-// stdinName is the name of stdin in errors.
-const stdinName = "stdin"
-
-// stdinOf returns the lines of stdin, until ctx ends.
-func stdinOf(ctx context.Context, c *cli.Context) source {
-	return linesOf(streamfmt.NewEditedReader(Until(ctx, c.App.Reader), stdinName))
-}
-
-// eachText is EachLine for texts that may have several lines.
-func eachText[T any](ctx context.Context, c *cli.Context, what string, next source, parse func(text string) (T, error), answer func(out io.Writer, text string, asked T) error) error {
+// next line is read. If answer returns a refusal, the error is printed immediately, with the line
+// number; EachLine continues with the next line, but the command fails at the end. The output of
+// answer is written even if it returns an error. An error that is not a refusal ends the command,
+// as does the end of ctx. At a terminal, the user sees a prompt.
+func EachLine(ctx context.Context, c *cli.Context, what string, answer func(out io.Writer, line string) error) error {
+	lines := streamfmt.NewEditedReader(Until(ctx, c.App.Reader), "stdin")
 	prompt := promptOf(c, what)
 	var output bytes.Buffer
 	var failed error
@@ -111,7 +85,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 	}
 	for {
 		prompt()
-		text, line, err := next()
+		line, err := lines.Next()
 		if err == io.EOF {
 			return failed
 		}
@@ -126,19 +100,14 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 			return err
 		}
 		output.Reset()
-		asked, err := parse(text)
-		if err != nil {
-			err = Refuse(err)
-		} else {
-			err = answer(&output, text, asked)
-		}
+		err = answer(&output, string(line))
 		if _, lost := c.App.Writer.Write(output.Bytes()); lost != nil {
 			return lost // the reader of the answers has closed the pipe
 		}
 		var refused refusal
 		switch {
 		case errors.As(err, &refused):
-			report(streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
+			report(lines.Errorf(fmt.Sprintf("%s (%v)", what, refused), line))
 		case err != nil:
 			return err
 		}
@@ -155,14 +124,17 @@ func promptOf(c *cli.Context, what string) func() {
 
 // FromFlag returns --from, which sets the form of positions; FormOf returns its value.
 func FromFlag() cli.Flag {
-	return &cli.StringFlag{Name: "from", Usage: "`FORM` of the positions: moves, board, key (hexadecimal), hash (decimal), final (its lines) or picture (as drawn)", DefaultText: "detected"}
+	return &cli.StringFlag{Name: "from", Usage: "`FORM` of the positions: moves, board, key (hexadecimal), hash (decimal) or final (its lines)", DefaultText: "detected"}
 }
 
 // FormOf returns the value of FromFlag.
 func FormOf(c *cli.Context) (notation.Form, error) {
 	f := notation.Form(c.String("from"))
+	if f == "picture" {
+		return "", Usagef("--from picture: boards as drawn are no longer read: use the text in double quotes that is printed below a board")
+	}
 	if c.IsSet("from") && !slices.Contains(notation.Forms, f) {
-		return "", Usagef("--from %q: expected moves, board, key, hash, final or picture", f)
+		return "", Usagef("--from %q: expected moves, board, key, hash or final", f)
 	}
 	return f, nil
 }

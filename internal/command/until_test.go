@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 )
 
@@ -48,15 +47,13 @@ func TestEachLine(t *testing.T) {
 	var out, stderr strings.Builder
 	log := ""
 	app := &cli.App{Name: "test", Action: func(c *cli.Context) error {
-		return command.EachLine(t.Context(), c, "a word", func(line string) (game.Position, error) {
+		return command.EachLine(t.Context(), c, "a word", func(w io.Writer, line string) error {
 			log += out.String() + stderr.String() + "|"
 			if line == "bad" {
-				return 0, errors.New("no")
+				return command.Refuse(errors.New("no"))
 			}
-			return game.Position(len(line)), nil
-		}, func(w io.Writer, line string, p game.Position) error {
 			io.WriteString(w, line)
-			if p == 3 {
+			if line == "ccc" {
 				return errors.New("three")
 			}
 			return nil

@@ -18,16 +18,14 @@ type Form string
 const (
 	AnyForm   Form = ""
 	FromMoves Form = "moves" // the moves from the initial position: "3 3 2", "3,3,2" or "332"
-	FromBoard Form = "board" // the format of Game.AppendText, with or without quotes; or a drawing, see game.ReadPicture
+	FromBoard Form = "board" // the format of Game.AppendText, with or without quotes
 	FromKey   Form = "key"   // the key in the records of the steps: "0x044"
 	FromHash  Form = "hash"  // the key in decimal: "#68"
 	FromFinal Form = "final" // a line of final, or of a tier's directory
-	// FromPicture is a drawing of the board: see game.ReadPicture.
-	FromPicture Form = "picture"
 )
 
 // Forms contains all forms except AnyForm.
-var Forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal, FromPicture}
+var Forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal}
 
 // A Parsed is a position and the text that described it.
 type Parsed struct {
@@ -56,8 +54,6 @@ func Parse(g game.Game, text string, form Form) (a Parsed, err error) {
 		a.Position, err = parseKey(g, strings.TrimPrefix(text, hashPrefix), 10)
 	case FromFinal:
 		a.Position, err = parseRecord(g, text)
-	case FromPicture:
-		a.Position, err = game.ReadPicture(g, text)
 	default:
 		err = a.parseAny(g, text)
 	}
@@ -83,15 +79,8 @@ const (
 	hashPrefix = "#"
 )
 
-// drawn reports whether a text has several lines, which only a picture has.
-func drawn(text string) bool { return strings.Contains(strings.Trim(text, "\r\n"), "\n") }
-
 // parseAny parses a position in any form.
 func (a *Parsed) parseAny(g game.Game, text string) (err error) {
-	if drawn(text) {
-		a.Position, err = parseBoard(g, text)
-		return err
-	}
 	made, notMoves := a.play(g, false, splitMoves(text)...)
 	if notMoves == nil && (made > 0 || text == "") {
 		return nil
@@ -122,11 +111,8 @@ func (a *Parsed) parseAny(g game.Game, text string) (err error) {
 }
 
 // parseBoard parses a board in the format of Game.AppendText, with or without the double quotes
-// that lookup prints, or, if it has several lines, a drawing.
+// that lookup prints.
 func parseBoard(g game.Game, text string) (game.Position, error) {
-	if drawn(text) {
-		return game.ReadPicture(g, text)
-	}
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
 		text = text[1 : len(text)-1]
 	}

@@ -64,7 +64,7 @@ func TestLongPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []notation.Form{notation.AnyForm, notation.FromMoves, notation.FromBoard, notation.FromKey, notation.FromHash, notation.FromFinal, notation.FromPicture} {
+	for _, form := range []notation.Form{notation.AnyForm, notation.FromMoves, notation.FromBoard, notation.FromKey, notation.FromHash, notation.FromFinal} {
 		_, err := notation.Parse(g, strings.Repeat("\x7f·", 5000), form)
 		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
 			t.Errorf("%s: %.2000v", form, err)

@@ -50,15 +50,13 @@ class Move(NamedTuple):
     remoteness: Optional[int]  #: moves to the end, this one included
 
 
-#: How a caller names a position: a text in any form that driver lookup reads (moves, a board, a
-#: picture of it), a hash (an int, or an integer of NumPy or pandas), the list of the moves that lead
-#: to it, or a Position.
+#: How a caller names a position: a text in any form that driver lookup reads (moves, a board), a
+#: hash (an int, or an integer of NumPy or pandas), the list of the moves that lead to it, or a
+#: Position.
 PositionLike = Union[str, SupportsIndex, Sequence[Union[str, SupportsIndex]], Position]
 
-# driver answers each line with a line, except that a text may be the first line of a picture: then
-# it waits for more. This line ends a picture, because it has more words than a board has squares.
-# It is not a position, and driver answers it with an error. Each question adds its number to it.
-_END = " ".join("#" * 100)
+# driver answers each line of less than this many bytes with a line, and a longer one not at all.
+_TOO_LONG = 256 << 10
 
 
 class Table:
@@ -75,7 +73,6 @@ class Table:
         self._lock = threading.Lock()
         self._lookups: Dict[str, Process] = {}
         self._stats: Optional[Dict[str, Any]] = None
-        self._asked = 0
         _tables.add(self)
         self.lookup("")  # fails if there is no table
 
@@ -215,29 +212,21 @@ class Table:
     def _ask(self, position: PositionLike, flag: str = "--json") -> Dict[str, Any]:
         """Return the answer of driver lookup --json, with a further flag."""
         text = _text(position)
+        question = text.encode("utf-8")
+        if "\n" in text or "\r" in text or len(question) >= _TOO_LONG:
+            raise PositionError(f"expected a position, a line of less than {_TOO_LONG} bytes, found {text[:80]!r}")
         with self._lookup(flag) as process:
-            self._asked += 1
-            end = f"{_END} {self._asked}"
-            process.stdin.write(f"{text}\n{end}\n".encode("utf-8"))
+            process.stdin.write(question + b"\n")
             process.stdin.flush()
-            answers: List[Dict[str, Any]] = []
-            while True:
-                line = process.stdout.readline()
-                if not line:
-                    raise process.failure()
-                answer: Dict[str, Any] = json.loads(line)
-                if answer["input"] == end:
-                    break
-                if answer["input"].startswith(_END):
-                    raise DriverError(f"driver did not answer {text!r}, but another question")
-                answers.append(answer)
-        if len(answers) != 1:
-            raise PositionError(f"expected one position, found {text!r}")
-        if "\n" not in text and answers[0]["input"] != text:
-            raise DriverError(f"driver did not answer {text!r}, but {answers[0]['input']!r}")
-        if "error" in answers[0]:
-            raise PositionError(answers[0]["error"])
-        return answers[0]
+            line = process.stdout.readline()
+            if not line:
+                raise process.failure()
+            answer: Dict[str, Any] = json.loads(line)
+            if answer["input"] != text:
+                raise DriverError(f"driver did not answer {text!r}, but {answer['input']!r}")
+        if "error" in answer:
+            raise PositionError(answer["error"])
+        return answer
 
     @contextmanager
     def _lookup(self, flag: str) -> Iterator[Process]:

@@ -181,7 +181,9 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 	columns := ""
 	for x := range squares[0] {
 		for _, row := range slices.Backward(squares) {
-			columns += row[x]
+			if x < len(row) {
+				columns += row[x]
+			}
 		}
 	}
 	for _, text := range []string{strings.Join(lines, "/"), columns} {

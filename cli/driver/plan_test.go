@@ -9,7 +9,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/plan"
-	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // noFigure matches what no output may contain in place of a figure: NaN, infinity, a negative figure,
@@ -18,16 +17,8 @@ var noFigure = regexp.MustCompile(`NaN|Inf\b|9,223,372|(?:^|[^\w.)-])-[\d.]`)
 
 // TestPlanFigures checks that plan prints a figure for everything, for all games and all small
 // parameters, as text and as JSON, on every runner.
-func TestPlanFigures(t *testing.T) { planFigures(t, 3) }
-
-// TestLongPlanFigures does the same for larger parameters.
-func TestLongPlanFigures(t *testing.T) {
-	longtest.Skip(t)
-	planFigures(t, 4)
-}
-
-// planFigures checks the plans of all games with parameters from 1 to most.
-func planFigures(t *testing.T, most int) {
+func TestPlanFigures(t *testing.T) {
+	const most = 3
 	for _, kind := range all.Kinds() {
 		planned := 0
 		for _, board := range boardsOf(kind, most) {

@@ -1,0 +1,155 @@
+package mirror
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/treereduce/treereduce/internal/cloud/s3"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+)
+
+// queued returns a Copy with these changes in its queue, none of which is being made, of a data
+// directory in memory.
+func queued(t *testing.T, queue ...*change) (c *Copy, fsys store.FS, from *storetest.Memory, fake *s3test.Fake) {
+	t.Helper()
+	fake = s3test.StartFake(t, "bucket")
+	to, err := s3.New(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = &Copy{ctx: t.Context(), to: to, dir: "d", on: true, queue: queue}
+	c.moved = sync.NewCond(&c.mu)
+	from = new(storetest.Memory)
+	return c, c.FS(from, copierDir), from, fake
+}
+
+// write writes a file of the data directory.
+func write(t *testing.T, fsys store.FS, name, content string) {
+	t.Helper()
+	at := path.Join(copierDir, name)
+	if err := fsys.MkdirAll(path.Dir(at)); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.WriteFile(fsys, at, []byte(content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSourceWaits checks that a name is neither renamed nor deleted, nor replaced by a rename, while an
+// upload of it, of a path below or above it, still has to read it.
+func TestSourceWaits(t *testing.T) {
+	upload := func(name string) *change { return &change{name: name, dir: true} }
+	at := func(name string) string { return path.Join(copierDir, name) }
+	for _, test := range []struct {
+		name  string
+		queue *change
+		do    func(fsys store.FS) error
+		waits bool
+	}{
+		{"removed", upload("table"), func(f store.FS) error { return f.RemoveAll(at("table")) }, true},
+		{"a file of it removed", upload("table"), func(f store.FS) error { return f.RemoveAll(at("table/a")) }, true},
+		{"what contains it removed", upload("table/a"), func(f store.FS) error { return f.RemoveAll(at("table")) }, true},
+		{"renamed", upload("table"), func(f store.FS) error { return f.Rename(at("table"), at("_removed-table")) }, true},
+		{"replaced", upload("table/a"), func(f store.FS) error { return f.Rename(at("_attempt-a"), at("table/a")) }, true},
+		{"another", upload("table"), func(f store.FS) error { return f.RemoveAll(at("tables")) }, false},
+		{"a small file, which has been read", &change{name: "table", content: []byte("x")}, func(f store.FS) error { return f.RemoveAll(at("table")) }, false},
+		{"a deletion", &change{name: "table", remove: true}, func(f store.FS) error { return f.RemoveAll(at("table")) }, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, fsys, from, _ := queued(t, test.queue)
+			for _, name := range []string{"table/a", "tables/a", "_attempt-a"} {
+				write(t, from, name, name)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				c.moved = sync.NewCond(&c.mu) // of this bubble
+				ended := false
+				go func() {
+					if err := test.do(fsys); err != nil {
+						t.Error(err)
+					}
+					ended = true
+				}()
+				synctest.Wait()
+				if ended == test.waits {
+					t.Errorf("done %v before the upload, want %v", ended, !test.waits)
+				}
+				c.mu.Lock()
+				c.queue = nil
+				c.mu.Unlock()
+				c.moved.Broadcast()
+				synctest.Wait()
+				if !ended {
+					t.Error("not done after the upload")
+				}
+			})
+		})
+	}
+}
+
+// TestOvertaken checks which journals overtake the changes before them: one of a run that works, but
+// not before a manifest, without which a copy is not treereduce's, and not the end of a run.
+func TestOvertaken(t *testing.T) {
+	making, manifest := &change{name: "table", dir: true}, &change{name: store.ManifestFile, content: []byte("{}")}
+	journal := func(state string) *change {
+		return &change{name: store.JournalFile, content: []byte(`{"state": "` + state + `"}`)}
+	}
+	for _, test := range []struct {
+		name  string
+		queue []*change
+		want  string
+	}{
+		{"running", []*change{making, journal(solve.Running)}, `{"state": "running"}`},
+		{"its turn", []*change{journal(solve.Running)}, ""},
+		{"solved", []*change{making, journal(solve.Solved)}, ""},
+		{"before the manifest", []*change{making, manifest, journal(solve.Running)}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, _, _, fake := queued(t, test.queue...)
+			var err error
+			if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+				t.Fatal(err)
+			}
+			c.overtake()
+			if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != test.want {
+				t.Errorf("the copy has the journal %q, want %q", got, test.want)
+			}
+			if err := c.claim.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestIncompleteTable checks what is changed in the copy of a table that is incomplete here: the seal
+// goes first, and tiers of the right length stay.
+func TestIncompleteTable(t *testing.T) {
+	c, _, from, fake := queued(t)
+	for name, content := range map[string]string{"tier-0": "same", "tier-1": "longer", "tier-2": "new", solve.TiersSeal: "seal"} {
+		write(t, from, "table/"+name, content)
+	}
+	for name, content := range map[string]string{"tier-0": "same", "tier-1": "old", store.Success: "seal"} {
+		fake.Put("bucket", "d/table/"+name, []byte(content))
+	}
+	if kept, err := c.update("table", store.Resume); err != nil || !kept {
+		t.Fatal(kept, err)
+	}
+	var got []string
+	for _, ch := range c.queue {
+		what := "put "
+		if ch.remove {
+			what = "remove "
+		}
+		got = append(got, what+strings.TrimPrefix(ch.name, "table/"))
+	}
+	want := []string{"remove " + store.Success, "put tier-1", "put tier-2", "put " + solve.TiersSeal}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -151,5 +152,84 @@ func TestIncompleteTable(t *testing.T) {
 	want := []string{"remove " + store.Success, "put tier-1", "put tier-2", "put " + solve.TiersSeal}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestVisible checks which names belong in a copy.
+func TestVisible(t *testing.T) {
+	c := &Copy{data: copierDir}
+	for name, want := range map[string]bool{
+		"table": true, "table/tier-0": true, "table/" + store.Success: true, store.JournalFile: true, store.ManifestFile: true,
+		"_attempt-table-1": false, "_attempt-table-1/tier-0": false, "_lock": false, store.SeedFile: false,
+		"table/_attempt-x-1": false, "table/_attempt-x-1/y": false, "../d2/table": false, "": false,
+	} {
+		below, ok := c.visible(path.Join(copierDir, name))
+		if ok != want || ok && below != name {
+			t.Errorf("%q: %q, %v, want %v", name, below, ok, want)
+		}
+	}
+}
+
+// TestBegun checks which runs a run continues, replaces or refuses.
+func TestBegun(t *testing.T) {
+	manifest := func(format int) string {
+		text, err := store.MarshalSummed(&store.Manifest{Format: format, Game: "game"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	now, later := map[string]string{store.ManifestFile: manifest(store.FormatVersion)}, map[string]string{store.ManifestFile: manifest(store.FormatVersion + 1)}
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		game  string
+		mode  store.Mode
+		begun bool
+		err   string // "": none
+	}{
+		{"nothing", nil, "game", store.Fresh, false, ""},
+		{"our claim alone", map[string]string{OwnerFile: "x"}, "game", store.Fresh, false, ""},
+		{"files of others", map[string]string{"x": "x"}, "game", store.Overwrite, false, "not empty, and not treereduce's"},
+		{"resumed", now, "game", store.Resume, true, ""},
+		{"fresh", now, "game", store.Fresh, false, store.ErrBegun.Error()},
+		{"overwritten", now, "game", store.Overwrite, false, ""},
+		{"another, resumed", now, "other", store.Resume, false, `of another game: expected "other", found "game"`},
+		{"another, overwritten", now, "other", store.Overwrite, false, ""},
+		{"later, resumed", later, "game", store.Resume, false, store.ErrNewer.Error()},
+		{"later, overwritten", later, "game", store.Overwrite, false, store.ErrNewer.Error()},
+	} {
+		from := new(storetest.Memory)
+		for name, content := range test.files {
+			write(t, from, name, content)
+		}
+		begun, err := Begun(from, copierDir, test.game, test.mode)
+		if begun != test.begun || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, %v; want %v, %q", test.name, begun, err, test.begun, test.err)
+		}
+	}
+}
+
+// TestStoppedJournal checks that the copy of a run that was stopped says so, even if the game is solved
+// and only copying was left.
+func TestStoppedJournal(t *testing.T) {
+	c, _, from, fake := queued(t)
+	text, err := store.MarshalSummed(&solve.Journal{Game: "game", State: solve.Solved})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, from, store.JournalFile, string(text))
+	if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	c.ctx, c.ended = ctx, make(chan struct{})
+	close(c.ended)
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); !strings.Contains(got, `"state": "stopped"`) {
+		t.Errorf("the journal of the copy: %s", got)
 	}
 }

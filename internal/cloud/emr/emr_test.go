@@ -26,6 +26,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
@@ -135,6 +136,9 @@ func TestMakeOnce(t *testing.T) {
 				name, _ = in["Name"].(string)
 				return test.answers[min(n, len(test.answers)-1)]
 			case call == "ListClusters" && test.exists:
+				if after, _ := in["CreatedAfter"].(float64); after > float64(time.Now().Add(-30*time.Minute).Unix()) {
+					t.Errorf("%s: only clusters created after %v are listed, but clocks differ", test.name, after)
+				}
 				return answer{body: fmt.Sprintf(`{"Clusters":[{"Id":"j-OTHER","Name":"treereduce test #OTHER"},{"Id":"j-LISTED","Name":%q}]}`, name)}
 			}
 			return answer{body: `{"Clusters":[]}`}
@@ -266,6 +270,8 @@ func TestWait(t *testing.T) {
 		{"cluster ends", []answer{{body: cluster("TERMINATING")}}, []answer{{body: step("RUNNING")}, {body: step("CANCELLED")}}, "the cluster has ended: j-A: TERMINATING (because)", ErrEnded},
 		{"interrupted", []answer{{body: cluster("RUNNING")}, {body: cluster("RUNNING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "step s-1 (one) of cluster j-A: INTERRUPTED: Unknown Error.", nil},
 		{"interrupted by its end", []answer{{body: cluster("TERMINATING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "the cluster has ended: j-A: TERMINATING (because); step s-1 (one) of cluster j-A: INTERRUPTED", ErrEnded},
+		{"failed, and ends the cluster", []answer{{body: cluster("TERMINATING")}}, []answer{{body: step("FAILED")}}, "step s-1 (one) of cluster j-A: FAILED: Unknown Error.", nil},
+		{"done while the cluster ends", []answer{{body: cluster("TERMINATING")}}, []answer{{body: step("RUNNING")}, {body: step("COMPLETED")}}, "<nil>", nil},
 		{"expired", []answer{{body: cluster("RUNNING")}}, []answer{refused(400, "ExpiredTokenException", "expired")}, "the credentials have expired", nil},
 		{"denied", []answer{refused(400, "AccessDeniedException", "not allowed")}, nil, "AccessDeniedException: not allowed", fs.ErrPermission},
 	} {
@@ -327,6 +333,47 @@ func TestRequest(t *testing.T) {
 	}
 	if want["Name"] = got["Name"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want\n%v", got, want)
+	}
+}
+
+// TestRequestVariants checks the parts of a request that depend on the Spec.
+func TestRequestVariants(t *testing.T) {
+	s := spec()
+	s.Spot, s.EBSGB, s.Keep, s.Idle, s.Steps[0].EndsCluster = 1, 64, true, 2*time.Minute, true
+	in, err := s.Request()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(in.Configurations) != 1 || in.Configurations[0].Properties["yarn.node-labels.enabled"] != "true" {
+		t.Errorf("a spot node may run application masters: %+v", in.Configurations)
+	}
+	if action := in.Steps[0].ActionOnFailure; action != types.ActionOnFailureTerminateCluster {
+		t.Errorf("a step that ends its cluster has the action %s", action)
+	}
+	if !*in.Instances.KeepJobFlowAliveWhenNoSteps || in.AutoTerminationPolicy == nil || *in.AutoTerminationPolicy.IdleTimeout != 120 {
+		t.Errorf("a cluster that is kept ends after idling for %+v", in.AutoTerminationPolicy)
+	}
+	for _, g := range in.Instances.InstanceGroups {
+		if g.EbsConfiguration == nil || *g.EbsConfiguration.EbsBlockDeviceConfigs[0].VolumeSpecification.SizeInGB != 64 {
+			t.Errorf("group %s has no disk of 64 GB", *g.Name)
+		}
+	}
+	s.Spot, s.Limit = 0, 0
+	if in, err = s.Request(); err != nil || in.Configurations != nil || in.BootstrapActions != nil || len(in.Instances.InstanceGroups) != 2 {
+		t.Errorf("without spot nodes and limit: %+v, %v", in, err)
+	}
+}
+
+// TestCancel checks that a step which is cancelled can stop cleanly.
+func TestCancel(t *testing.T) {
+	s, _ := serve(t, Options{}, func(call string, _ int, in map[string]any) answer {
+		if call != "CancelSteps" || in["StepCancellationOption"] != "SEND_INTERRUPT" || fmt.Sprint(in["StepIds"]) != "[s-1]" {
+			t.Errorf("%s %v", call, in)
+		}
+		return answer{body: "{}"}
+	})
+	if err := s.Cluster("j-A").Cancel(t.Context(), "s-1"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,10 @@ package mirror
 
 import (
 	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
@@ -231,5 +236,40 @@ func TestStoppedJournal(t *testing.T) {
 	}
 	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); !strings.Contains(got, `"state": "stopped"`) {
 		t.Errorf("the journal of the copy: %s", got)
+	}
+}
+
+// unclosed is a file system whose files cannot be closed, as on a full disk.
+type unclosed struct{ store.FS }
+
+type unclosedFile struct{ io.WriteCloser }
+
+func (u unclosed) Create(name string) (io.WriteCloser, error) {
+	f, err := u.FS.Create(name)
+	return unclosedFile{f}, err
+}
+
+func (f unclosedFile) Close() error { return errors.Join(f.WriteCloser.Close(), fs.ErrInvalid) }
+
+// TestFetchCutShort checks that the manifest is fetched last, because a data directory that has one
+// counts as fetched, and that a file that cannot be written to its end is not.
+func TestFetchCutShort(t *testing.T) {
+	c, _, from, fake := queued(t)
+	for _, name := range []string{store.JournalFile, store.ManifestFile} {
+		fake.Put("bucket", "d/"+name, []byte("{}"))
+	}
+	fake.Set(func(r *http.Request) *faults.Fault {
+		if path.Base(r.URL.Path) == store.JournalFile {
+			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		}
+		return nil
+	})
+	if err := c.fetch("game"); err == nil || len(from.Files(copierDir)) > 0 {
+		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
+	}
+	fake.Set(nil)
+	c.from = unclosed{from}
+	if _, err := c.fetchFile(store.ManifestFile, store.ManifestFile); !errors.Is(err, fs.ErrInvalid) || from.Files(copierDir)[store.ManifestFile] != "" {
+		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
 	}
 }

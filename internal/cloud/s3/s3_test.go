@@ -857,3 +857,16 @@ func testHas(t *testing.T, f *FS) {
 		}
 	}
 }
+
+// TestMakeBucket checks the rules of a new bucket: incomplete uploads and logs do not cost money for ever.
+func TestMakeBucket(t *testing.T) {
+	fake := s3test.StartFake(t)
+	if err := MakeBucket(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket", "games/logs"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation>", "<Expiration><Days>30</Days>", "<Prefix>games/logs/</Prefix>"} {
+		if rules := fake.Rules("bucket"); !strings.Contains(rules, want) {
+			t.Errorf("%s: no %s", rules, want)
+		}
+	}
+}

@@ -452,6 +452,9 @@ func TestToken(t *testing.T) {
 // TestBundle checks that programs are uploaded once, under a name that depends on their
 // contents.
 func TestBundle(t *testing.T) {
+	if NewBundle(File{"a", []byte("bc")}).Dir("") == NewBundle(File{"ab", []byte("c")}).Dir("") {
+		t.Error("two bundles have the same directory")
+	}
 	bin, s := t.TempDir(), s3test.StartFake(t, "bucket")
 	for _, env := range s.Env() {
 		name, value, _ := strings.Cut(env, "=")

@@ -44,10 +44,10 @@ func TestEveryBoard(t *testing.T) {
 }
 
 // TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions; up to five
-// million take hours.
+// million take an hour or more.
 func TestLongEveryBoard(t *testing.T) {
 	longtest.Skip(t)
-	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100_000), 24)
+	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 400_000), 24)
 }
 
 // TestEverySize compares every small size of all games with brute force.

@@ -53,7 +53,11 @@ func programs(t *testing.T) string {
 // TestSolve solves a game of each method with processes.
 func TestSolve(t *testing.T) {
 	bin := programs(t)
-	for _, spec := range []string{"connectn width=2 height=3 connect=2", "mnk width=2 height=2 connect=2", "quickcross width=2 height=2 connect=2", "dodgem size=2"} {
+	specs := []string{"mnk width=2 height=2 connect=2", "connectn width=2 height=3 connect=2", "quickcross width=2 height=2 connect=2", "dodgem size=2"}
+	if testing.Short() {
+		specs = specs[:1] // with the race detector, processes start slowly
+	}
+	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			g, err := all.Kinds().Parse(spec)

@@ -34,6 +34,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -198,17 +199,22 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 }
 
 // cause returns store.ErrTakenOver in place of an error if another driver has taken over: err may
-// only be a consequence, because that driver has deleted a file that was about to be read. If it is
-// not known whether a missing file has this cause, the error says why.
+// only be a consequence, because that driver has deleted a file that was about to be read or was being
+// written. If it is not known whether it has taken over, the error says why, unless that is its own
+// reason.
 func cause(data *store.Data, err error) error {
 	if err == nil {
 		return nil
 	}
 	owner := data.CheckOwner()
-	switch {
-	case errors.Is(owner, store.ErrTakenOver):
+	if errors.Is(owner, store.ErrTakenOver) {
 		return store.ErrTakenOver
-	case owner != nil && errors.Is(err, fs.ErrNotExist):
+	}
+	reason := owner
+	if call := new(fs.PathError); errors.As(owner, &call) {
+		reason = call.Err
+	}
+	if owner != nil && !strings.Contains(err.Error(), reason.Error()) {
 		return fmt.Errorf("%w; %w", err, owner)
 	}
 	return err

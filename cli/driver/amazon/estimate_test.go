@@ -69,6 +69,9 @@ func TestRemembered(t *testing.T) {
 	if err := remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
+	if err := remember(made{ID: "../j-A"}); err == nil {
+		t.Error("a record outside of the directory was written")
+	}
 	dir, err := madeDir()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "j-EMPTY.json"), nil, 0o666)

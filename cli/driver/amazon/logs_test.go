@@ -7,11 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command/progress"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -52,7 +55,13 @@ func TestLogBucket(t *testing.T) {
 			if uri == "" {
 				want = "cluster j-A writes none"
 			}
-			failed := &emr.StepError{Cluster: "j-A", Step: emr.StepState{ID: "s-A", State: "FAILED"}}
+			// The journal is of an earlier run, which failed for another reason.
+			journal, err := store.MarshalSummed(&solve.Journal{Game: r.g.Spec(), State: solve.Failed, Error: "an earlier error", Begun: time.Now().Add(-time.Hour)})
+			if err != nil {
+				return err
+			}
+			fake.Put("bucket", "games/all_data/"+store.JournalFile, journal)
+			failed := &emr.StepError{Cluster: "j-A", Step: emr.StepState{ID: "s-A", State: "FAILED", Started: time.Now()}}
 			if err := r.why(t.Context(), r.service.Cluster("j-A"), failed, failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("logs in %q: %v, want %q", uri, err, want)
 			}

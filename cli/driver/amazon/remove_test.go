@@ -19,6 +19,9 @@ func TestRemovalPrintable(t *testing.T) {
 	if err := r.print(&out, bucketPlace{bucket: "bucket"}); err != nil {
 		t.Fatal(err)
 	}
+	if r.bucketToo(bucketPlace{bucket: "bucket"}) {
+		t.Error("a bucket with other objects would be deleted")
+	}
 	if text := out.String(); strings.ContainsAny(text, "\x1b\r") || strings.Count(text, "\n") != 2 {
 		t.Errorf("%q", text)
 	}

@@ -2,6 +2,7 @@ package lists
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -58,7 +59,7 @@ func (s *sorter) sortWith(rows, spare []Row) {
 	for _, r := range rows {
 		differ |= r.Key ^ rows[0].Key
 	}
-	if differ == 0 {
+	if differ == 0 || uint64(len(rows)) > math.MaxUint32 { // ends has 32 bits
 		slices.SortFunc(rows, compareRows)
 		return
 	}

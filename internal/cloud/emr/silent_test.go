@@ -67,11 +67,15 @@ func TestSilent(t *testing.T) {
 // TestMakeStopped checks that Make and Add end with their context, and that the error describes
 // what may have been created, and how to find and end it.
 func TestMakeStopped(t *testing.T) {
-	s, asked := silent(t, time.Hour)
-	for want, request := range map[string]func(context.Context) error{
-		`a cluster named "treereduce test #`: func(ctx context.Context) error { _, err := s.Make(ctx, spec()); return err },
-		`step "solve #`:                      func(ctx context.Context) error { _, err := s.Cluster("j-A").Add(ctx, spec().Steps[0]); return err },
+	for want, send := range map[string]func(context.Context, *Service) error{
+		`a cluster named "treereduce test #`: func(ctx context.Context, s *Service) error { _, err := s.Make(ctx, spec()); return err },
+		`step "solve #`: func(ctx context.Context, s *Service) error {
+			_, err := s.Cluster("j-A").Add(ctx, spec().Steps[0])
+			return err
+		},
 	} {
+		s, asked := silent(t, time.Hour) // one of its own, because a connection may be used again
+		request := func(ctx context.Context) error { return send(ctx, s) }
 		ctx, stop := context.WithCancel(t.Context())
 		go func() {
 			asked()

@@ -365,11 +365,7 @@ func (r *run) skip(weight float64) {
 func (r *run) attempt(job *runner.Job) (err error) {
 	if !r.adopted {
 		r.adopted = true
-		kept, err := r.data.Attempts(job.Name)
-		if err != nil {
-			return err
-		}
-		if len(kept) > 0 {
+		if kept := r.data.Kept(job.Name); len(kept) > 0 {
 			job.Output, job.Adopted = kept[0], true
 		}
 		if err := r.data.RemoveKept(job.Output); err != nil || job.Adopted {

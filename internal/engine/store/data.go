@@ -398,22 +398,17 @@ func (d *Data) attemptOf(entry string) string {
 	return d.Dir(attempt)
 }
 
-// Attempts lists the existing attempts of a job, in the order of their names, which has no
-// meaning. If an attempt has not begun, there may only be files that belong to it, and no
-// directory.
-func (d *Data) Attempts(name string) (dirs []string, err error) {
-	entries, err := d.FS.ReadDir(d.Path)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		dir := d.attemptOf(e.Name())
+// Kept returns the attempts of a job that Create has kept, in the order of their names, which has no
+// meaning. If an attempt has not begun, there may only be files that belong to it, and no directory.
+// Attempts that begin later are not among them: they may be those of a driver that has taken over.
+func (d *Data) Kept(name string) (dirs []string) {
+	for _, dir := range d.kept {
 		try, ok := strings.CutPrefix(dir, d.Dir(attemptPrefix+name+"-"))
 		if ok && len(try) == tryDigits && strings.Trim(try, "0123456789abcdef") == "" && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
-	return dirs, nil
+	return dirs
 }
 
 // Commit turns an attempt into the directory name, atomically: it seals the attempt with the

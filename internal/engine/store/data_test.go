@@ -296,25 +296,26 @@ func TestKeep(t *testing.T) {
 	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
 		t.Errorf("kept: %s, want %s", got, want)
 	}
-	if got, err := data.Attempts("data_first2"); err != nil || !slices.Equal(got, []string{waiting}) {
-		t.Errorf("attempts: %q, %v, want %s", got, err, waiting)
+	if got := data.Kept("data_first2"); !slices.Equal(got, []string{waiting}) {
+		t.Errorf("kept: %q, want %s", got, waiting)
 	}
 	attempt(t, data, "data_first10")
-	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{running}) {
-		t.Errorf("attempts: %q, %v, want %s", got, err, running)
+	attempt(t, data, "data_first1") // may be that of a driver that has taken over
+	if got := data.Kept("data_first1"); !slices.Equal(got, []string{running}) {
+		t.Errorf("kept: %q, want %s", got, running)
 	}
 	if err := data.RemoveKept(running); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := data.Attempts("data_first2"); err != nil || len(got) > 0 {
-		t.Errorf("attempts that are not needed: %q, %v", got, err)
+	if got := data.Kept("data_first2"); len(got) > 0 {
+		t.Errorf("attempts that are not needed: %q", got)
 	}
 	adopted, err := data.Adopt(running, "data_first1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{adopted}) || adopted == running {
-		t.Errorf("attempts: %q, %v, want %s", got, err, adopted)
+	if _, err := os.Stat(adopted); err != nil || adopted == running {
+		t.Errorf("adopted as %s: %v", adopted, err)
 	}
 	if err := data.Commit(adopted, "data_first1", good); err != nil {
 		t.Fatal(err)

@@ -61,6 +61,10 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, r.data.Game, seal.Game)
 	}
 	complete, err := r.complete(ctx, table.Dir)
+	if complete && !r.namesTiers(seal) {
+		// A driver that was taken over in its last step has renamed the seal of the tiers of another one.
+		complete, r.seals[table.Dir] = false, nil
+	}
 	if err == nil && complete {
 		err = r.removeTemporary(table.Dir)
 	}
@@ -77,6 +81,24 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return false, r.data.Remove(path.Join(table.Dir, store.Success))
 	}
 	return false, r.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, TiersSeal))
+}
+
+// namesTiers reports whether the seal of the table names all its files, or says that they are omitted.
+func (r *run) namesTiers(seal *store.Seal) bool {
+	last := 0
+	switch {
+	case r.g.Blocks != nil:
+		last = r.g.Blocks.Tiers()
+	case r.g.Lists != nil:
+		last = r.g.Lists.Tiers()
+	}
+	for tier := range last + 1 {
+		name := path.Base(table.TierFile(r.g.Game, tier))
+		if seal.File(name) == nil && seal.Omission(name) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // removeTemporary deletes what drivers that were killed have left in a directory.

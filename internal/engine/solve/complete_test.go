@@ -143,6 +143,39 @@ func TestAdoptedEmpty(t *testing.T) {
 	}
 }
 
+// TestTableLacksTiers resumes a run whose table has the seal of a complete one, although it lacks tiers: a
+// driver that was taken over in its last step has renamed the seal of the tiers of another one.
+func TestTableLacksTiers(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	if _, err := solveInto(t, dir, g, options(), store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, table.Dir)
+	want, err := os.ReadFile(filepath.Join(at, store.Success))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal, err := store.ReadSeal(store.Local{}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range seal.Files[1:] {
+		if err := os.Remove(filepath.Join(at, f.Name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seal.Files = seal.Files[:1]
+	if err := errors.Join(os.Remove(filepath.Join(at, store.Success)), seal.Write(store.Local{}, at)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(at, store.Success)); err != nil || string(got) != string(want) {
+		t.Errorf("%v, the seal is\n%s\nwant\n%s", err, got, want)
+	}
+}
+
 // TestJournalFromTheStart checks that the journal exists when the first job begins, and that
 // it contains the finished jobs while the run is in progress.
 func TestJournalFromTheStart(t *testing.T) {

@@ -61,9 +61,9 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, r.data.Game, seal.Game)
 	}
 	complete, err := r.complete(ctx, table.Dir)
-	if complete && !r.namesTiers(seal) {
+	if checked := r.seals[table.Dir]; complete && !r.namesTiers(checked) {
 		// A driver that was taken over in its last step has renamed the seal of the tiers of another one.
-		complete, r.seals[table.Dir] = false, nil
+		seal, complete, r.seals[table.Dir] = checked, false, nil
 	}
 	if err == nil && complete {
 		err = r.removeTemporary(table.Dir)

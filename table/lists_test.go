@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -17,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
-	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -171,45 +170,12 @@ func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// openFiles counts the files that are open.
-type openFiles struct {
-	memory
-	mu        sync.Mutex
-	now, most int
-}
-
-func (o *openFiles) Open(name string) (store.File, error) {
-	f, err := o.memory.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	o.add(1)
-	return openFile{f, o}, nil
-}
-
-func (o *openFiles) add(n int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.now += n
-	o.most = max(o.most, o.now)
-}
-
-type openFile struct {
-	store.File
-	of *openFiles
-}
-
-func (f openFile) Close() error {
-	f.of.add(-1)
-	return f.File.Close()
-}
-
 // TestManyTiers checks that a table with many tiers is read with a limited number of open files, and
 // closes them.
 func TestManyTiers(t *testing.T) {
 	g := manyTiers{gametest.Graph{Size: 3*lists.MaxOpen + 1}}
 	right := gametest.Search(g)
-	files := &openFiles{memory: listTable(t, g, rowsOf(g, right))}
+	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
 	if err != nil {
 		t.Fatal(err)
@@ -217,11 +183,12 @@ func TestManyTiers(t *testing.T) {
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
 		t.Errorf("%d positions, %v; want %d", n, err, len(right))
 	}
-	if files.most < lists.MaxOpen || files.most > lists.MaxOpen+2 {
-		t.Errorf("%d files were open at a time, want about %d", files.most, lists.MaxOpen)
+	if _, most := files.Counts(); most < lists.MaxOpen || most > lists.MaxOpen+2 {
+		t.Errorf("%d files were open at a time, want about %d", most, lists.MaxOpen)
 	}
-	if err := tab.Close(); err != nil || files.now != 0 {
-		t.Errorf("%d files are left open, %v", files.now, err)
+	err = tab.Close()
+	if now, _ := files.Counts(); err != nil || now != 0 {
+		t.Errorf("%d files are left open, %v", now, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -408,32 +409,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An openFS counts open files.
-type openFS struct {
-	store.Local
-	open, most int
-}
-
-type openFile struct {
-	store.File
-	fs *openFS
-}
-
-func (f *openFS) Open(name string) (store.File, error) {
-	in, err := f.Local.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	f.open++
-	f.most = max(f.most, f.open)
-	return openFile{in, f}, nil
-}
-
-func (f openFile) Close() error {
-	f.fs.open--
-	return f.File.Close()
-}
-
 // TestManyFiles checks that a source with more files than may be open at the same time has
 // all their rows, and leaves no file open.
 func TestManyFiles(t *testing.T) {
@@ -458,7 +433,7 @@ func TestManyFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		fsys := new(openFS)
+		fsys := &storetest.OpenFiles{FS: store.Local{}}
 		d, err := lists.OpenDir(fsys, dir, g)
 		if err != nil {
 			t.Fatal(err)
@@ -471,11 +446,12 @@ func TestManyFiles(t *testing.T) {
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
 		}
-		if fsys.most < lists.MaxOpen || fsys.most > lists.MaxOpen+1 {
-			t.Errorf("%s: of %d files %d were open at a time", codec, files, fsys.most)
+		if _, most := fsys.Counts(); most < lists.MaxOpen || most > lists.MaxOpen+1 {
+			t.Errorf("%s: of %d files %d were open at a time", codec, files, most)
 		}
-		if err := s.Close(); err != nil || fsys.open != 0 {
-			t.Errorf("%s: %d files are left open, %v", codec, fsys.open, err)
+		err = s.Close()
+		if now, _ := fsys.Counts(); err != nil || now != 0 {
+			t.Errorf("%s: %d files are left open, %v", codec, now, err)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package storetest tests what a power cut would leave on the disk, with a file system that
-// records what is not durable yet. It knows no games and no jobs.
+// records what is not durable yet; and has file systems in memory, with calls that fail, and one that
+// counts open files. It knows no games and no jobs.
 package storetest
 
 import (

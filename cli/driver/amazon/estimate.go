@@ -46,8 +46,7 @@ type emrEstimate struct {
 
 // prices returns an estimate that contains only the cluster's costs per hour.
 func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
-	of := new(emrEstimate)
-	cluster := e.clusterOf(s)
+	cluster, of := e.clusterOf(s), new(emrEstimate)
 	of.perHour, of.why = cluster.DollarsPerHour()
 	return of
 }

@@ -4,15 +4,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
-	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
@@ -28,29 +24,15 @@ func TestLogBucket(t *testing.T) {
 		"s3n://other/":             "",
 		"":                         "",
 	} {
-		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", faults.JSON)
 			io.WriteString(w, `{"Cluster": {"Id": "j-A", "LogUri": "`+uri+`"}}`)
-		}))
-		defer service.Close()
+		})
 		fake := s3test.StartFake(t, "bucket", "other")
 		if bucket, _, _ := strings.Cut(strings.TrimPrefix(uri, "s3n://"), "/"); bucket != "" {
 			fake.Put(bucket, key+"j-A/steps/s-A/stderr", []byte("driver: no space left\n"))
 		}
-		useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+service.URL))
-		parsed(t, emrLine, func(s *driver.Solve) error {
-			conf, err := aws.Load(t.Context(), aws.Options{})
-			if err != nil {
-				return err
-			}
-			r, err := newEMRSolve(s)
-			if err != nil {
-				return err
-			}
-			r.conf, r.service, r.bar = conf, emr.New(conf, emr.Options{}), progress.NewBar(r.c)
-			if err := r.openBucket(t.Context()); err != nil {
-				return err
-			}
+		onEMR(t, fake, service, func(r *emrSolve) {
 			want := "no space left"
 			if uri == "" {
 				want = "cluster j-A writes none"
@@ -58,14 +40,13 @@ func TestLogBucket(t *testing.T) {
 			// The journal is of an earlier run, which failed for another reason.
 			journal, err := store.MarshalSummed(&solve.Journal{Game: r.g.Spec(), State: solve.Failed, Error: "an earlier error", Begun: time.Now().Add(-time.Hour)})
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			fake.Put("bucket", "games/all_data/"+store.JournalFile, journal)
 			failed := &emr.StepError{Cluster: "j-A", Step: emr.StepState{ID: "s-A", State: "FAILED", Started: time.Now()}}
 			if err := r.why(t.Context(), r.service.Cluster("j-A"), failed, failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("logs in %q: %v, want %q", uri, err, want)
 			}
-			return nil
 		})
 	}
 }

@@ -48,7 +48,7 @@ func TestRemove(t *testing.T) {
 		keys  []string                // besides the data directory
 		spoil func(fake *s3test.Fake) // between the list and the deletion
 		err   string                  // "": none
-		left  string                  // of these, in this order: seal, tiers, manifest, program, other
+		left  string                  // what is not deleted: some of seal, tiers, manifest, program and other, in this order
 	}{
 		"deleted": {[]string{other, program}, none, "", "other"},
 		"changed": {[]string{program}, func(fake *s3test.Fake) { fake.Put("bucket", data+"data_first9/part-00000", nil) }, "have changed since they were listed", "seal tiers manifest program"},
@@ -63,7 +63,7 @@ func TestRemove(t *testing.T) {
 		for _, key := range test.keys {
 			fake.Put("bucket", key, []byte("x"))
 		}
-		onEMR(t, fake, &fakeEMR{}, emrLine, func(run *emrSolve) {
+		onEMR(t, fake, &fakeEMR{}, func(run *emrSolve) {
 			r := &remover{run.emrCommand, make(map[string]bool)}
 			found, err := r.find(t.Context())
 			if err != nil {
@@ -102,7 +102,7 @@ func refuseDeletions(n int) func(fake *s3test.Fake) {
 // TestMayRemove checks that nothing is deleted while a cluster may write there.
 func TestMayRemove(t *testing.T) {
 	for steps, refused := range map[string]bool{"{}": true, "": false} { // with steps, there is a cluster
-		onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{steps: steps}, emrLine, func(run *emrSolve) {
+		onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{steps: steps}, func(run *emrSolve) {
 			r := &remover{run.emrCommand, make(map[string]bool)}
 			if err := r.mayWrite(t.Context()); err != nil != refused || refused && !strings.Contains(err.Error(), "cluster j-A may still write there") {
 				t.Errorf("a cluster %v: %v", refused, err)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
-	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
@@ -31,7 +30,7 @@ type fakeEMR struct {
 
 	mu      sync.Mutex
 	calls   []string
-	request map[string]any // of RunJobFlow
+	request map[string]any // the input of RunJobFlow
 }
 
 func (f *fakeEMR) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -118,12 +117,12 @@ func TestRunOnEMR(t *testing.T) {
 }
 
 // onEMR calls do with a run whose bucket and service are fakes.
-func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, line string, do func(r *emrSolve)) {
+func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emrSolve)) {
 	t.Helper()
 	server := httptest.NewServer(service)
 	defer server.Close()
 	useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
-	parsed(t, line, func(s *driver.Solve) error {
+	parsed(t, emrLine, func(s *driver.Solve) error {
 		r, err := newEMRSolve(s)
 		if err != nil {
 			return err
@@ -131,7 +130,6 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, line string, d
 		if r.emrCommand, err = newEMRCommand(t.Context(), r.c, r.place); err != nil {
 			return err
 		}
-		r.bar = progress.NewBar(r.c)
 		if err := r.openBucket(t.Context()); err != nil {
 			return err
 		}
@@ -151,7 +149,7 @@ func TestAtWork(t *testing.T) {
 		"ended":             {`{"Id": "s-1", "Name": "treereduce s3://bucket/games/all_data", "Status": {"State": "FAILED"}}`, false},
 		"another directory": {`{"Id": "s-1", "Name": "treereduce s3://bucket/games/all_data2", "Status": {"State": "RUNNING"}}`, false},
 	} {
-		onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{steps: test.step}, emrLine, func(r *emrSolve) {
+		onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{steps: test.step}, func(r *emrSolve) {
 			_, step, err := r.atWork(t.Context(), store.Resume)
 			if err != nil || step == "s-1" != test.active {
 				t.Errorf("%s, resumed: step %q, %v", name, step, err)
@@ -165,7 +163,7 @@ func TestAtWork(t *testing.T) {
 
 // TestResumeNothing checks that a run without data in S3 is not resumed, unless a step works on it.
 func TestResumeNothing(t *testing.T) {
-	onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{}, emrLine, func(r *emrSolve) {
+	onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{}, func(r *emrSolve) {
 		if err := r.mayBegin(store.Resume, false); err == nil || !strings.Contains(err.Error(), "no run to resume") {
 			t.Error(err)
 		}
@@ -179,7 +177,7 @@ func TestResumeNothing(t *testing.T) {
 func TestLongClaim(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	fake.Put("bucket", "games/all_data/_owner", []byte(`{"who": "other", "seconds": 3600}`))
-	onEMR(t, fake, &fakeEMR{}, emrLine, func(r *emrSolve) {
+	onEMR(t, fake, &fakeEMR{}, func(r *emrSolve) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		if err := r.mayWrite(ctx); !errors.As(err, new(*s3.ClaimedError)) {

@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/internal/cloud/aws"
-	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -26,7 +23,7 @@ import (
 func TestStartStopped(t *testing.T) {
 	for _, answers := range []bool{true, false} {
 		ctx, stop := context.WithCancel(t.Context())
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		service := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body) // the server notices the end of the connection only after it
 			stop()
 			if !answers {
@@ -39,21 +36,11 @@ func TestStartStopped(t *testing.T) {
 			} else {
 				io.WriteString(w, `{"JobFlowId": "j-NEW"}`)
 			}
-		}))
-		defer server.Close()
-		useS3(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_EMR="+server.URL))
+		})
 		home := t.TempDir()
 		t.Setenv("XDG_CONFIG_HOME", home)
-		parsed(t, emrLine, func(s *driver.Solve) error {
-			conf, err := aws.Load(t.Context(), aws.Options{})
-			if err != nil {
-				return err
-			}
-			r, err := newEMRSolve(s)
-			if err != nil {
-				return err
-			}
-			r.conf, r.service, r.bar, r.spec.Name, r.answerTime = conf, emr.New(conf, emr.Options{}), progress.NewBar(r.c), "name", time.Hour
+		onEMR(t, s3test.StartFake(t, "bucket"), service, func(r *emrSolve) {
+			r.spec.Name, r.answerTime = "name", time.Hour
 			if !answers {
 				r.answerTime = time.Millisecond
 			}
@@ -66,7 +53,6 @@ func TestStartStopped(t *testing.T) {
 			case !answers && (!errors.Is(err, command.ErrInterrupted) || !strings.Contains(err.Error(), `a cluster named "name #`) || !strings.Contains(err.Error(), "driver-aws emr down")):
 				t.Errorf("%v, expected what may have been created", err)
 			}
-			return nil
 		})
 	}
 }

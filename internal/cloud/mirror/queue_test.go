@@ -74,7 +74,7 @@ func TestSourceWaits(t *testing.T) {
 				write(t, from, name, name)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				c.moved = sync.NewCond(&c.mu) // of this bubble
+				c.moved = sync.NewCond(&c.mu) // a condition in the bubble wakes its goroutines
 				ended := false
 				go func() {
 					if err := test.do(fsys); err != nil {

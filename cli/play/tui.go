@@ -83,11 +83,12 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	board, err := boardOf(c, games, kind)
-	if err != nil {
-		return err
+	if kind.Name != "" {
+		if o.Game, err = command.GameOf(c, kind); err != nil {
+			return err
+		}
 	}
-	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, board); err != nil {
+	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, boardOf(c, games, kind, o.Game)); err != nil {
 		return err
 	}
 	switch {
@@ -96,10 +97,6 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		o.Game = o.Table.Game()
 	case kind.Name == "":
 		return command.Usagef("%s; expected a game: %s", cmp.Or(o.Notice, c.String("data")+" has no table"), strings.Join(command.Names(c.Command.Subcommands), ", "))
-	default:
-		if o.Game, err = command.GameOf(c, kind); err != nil {
-			return err
-		}
 	}
 	if o.Book, err = bookOf(c, games); err != nil {
 		return err
@@ -185,20 +182,19 @@ func keptFiles(spec string) (settings, unfinished string) {
 // errOtherGame is the error for a table that is of another game than that of the command line.
 var errOtherGame = errors.New("of another game")
 
-// boardOf returns the function that makes the game of a table for play tui: any game without a
-// name on the command line, any board of the game without parameters.
-func boardOf(c *cli.Context, games game.Kinds, kind game.Kind) (func(spec string) (game.Game, error), error) {
+// boardOf returns the function that makes the game of a table for play tui: any game if the command
+// line names none, any board of the kind without parameters, and otherwise g.
+func boardOf(c *cli.Context, games game.Kinds, kind game.Kind, g game.Game) func(spec string) (game.Game, error) {
 	set := func(p game.Param) bool { return c.IsSet(p.Name) }
 	if kind.Name != "" && (c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, set)) { // an alias has its board
-		g, err := command.GameOf(c, kind)
-		return only(g), err
+		return only(g)
 	}
 	return func(spec string) (game.Game, error) {
-		if kind.Name != "" && !strings.HasPrefix(spec, kind.Name+" ") {
+		if name, _, _ := strings.Cut(spec, " "); kind.Name != "" && name != kind.Name {
 			return nil, fmt.Errorf("%w: expected %s, found %q", errOtherGame, kind.Name, spec)
 		}
 		return games.Parse(spec)
-	}, nil
+	}
 }
 
 // only returns a function that accepts the spec of one game.

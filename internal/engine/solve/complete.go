@@ -60,8 +60,9 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 	if err == nil && seal != nil && seal.Game != r.data.Game {
 		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, r.data.Game, seal.Game)
 	}
-	complete, err := r.complete(ctx, table.Dir)
-	if checked := r.seals[table.Dir]; complete && !r.namesTiers(checked) {
+	checked, err := r.sealOf(ctx, table.Dir)
+	complete := checked != nil
+	if complete && !r.namesTiers(checked) {
 		// A driver that was taken over in its last step has renamed the seal of the tiers of another one.
 		seal, complete, r.seals[table.Dir] = checked, false, nil
 	}

@@ -137,7 +137,7 @@ const (
 // a name in the data directory, apart from the manifest and the names that begin with "_".
 func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	fence := &fence{FS: fsys}
-	syncs := &syncer{FS: fence}
+	syncs := &syncer{fence: fence}
 	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs, fence: fence}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// The manifest of a long run may be replaced: the new one must be on disk before the old
 	// one is replaced.
-	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.FS.Sync)
+	err = replace(d.FS, d.Dir(ManifestFile), text, d.fence.Sync)
 	if err == nil {
 		err = d.FS.Sync(d.Path)
 	}
@@ -422,7 +422,7 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	removed, err := d.takeAway(name)
+	removed, err := d.fence.takeAway(d.Dir(name))
 	if err != nil {
 		return err
 	}
@@ -495,25 +495,14 @@ func (d *Data) CommitFile(attempt, name string) error {
 // interrupted deletion cannot be mistaken for something complete. Files in the directory that
 // are not treereduce's stay there.
 func (d *Data) Remove(name string) error {
-	removed, err := d.takeAway(name)
+	removed, err := d.fence.takeAway(d.Dir(name))
 	if err != nil || removed == "" {
 		return err
 	}
 	return d.sweep(removed)
 }
 
-// takeAway renames a directory or a file that is to be deleted. It returns the new path, "" if
-// there is no such file.
-func (d *Data) takeAway(name string) (removed string, err error) {
-	removed = filepath.Join(d.fence.own, path.Base(d.unique(removedPrefix, filepath.Base(name))))
-	err = d.FS.Rename(d.Dir(name), removed)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return removed, err
-}
-
-// sweep deletes what takeAway has renamed. Files in a directory that are not treereduce's are
+// sweep deletes what fence.takeAway has renamed. Files in a directory that are not treereduce's are
 // moved back.
 func (d *Data) sweep(removed string) error {
 	name := strings.TrimPrefix(filepath.Base(removed), removedPrefix)
@@ -556,7 +545,9 @@ func replace(fsys FS, name string, text []byte, sync func(name string) error) er
 	if err == nil {
 		err = sync(temporary)
 	}
-	if err == nil {
+	if s, ok := fsys.(*syncer); ok && err == nil {
+		err = s.fence.replace(temporary, name)
+	} else if err == nil {
 		err = fsys.Rename(temporary, name)
 	}
 	if err != nil {

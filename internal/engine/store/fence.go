@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"path"
+	"strings"
 )
 
 // ErrTakenOver is returned by every rename and deletion in a data directory after another
@@ -15,16 +17,17 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 //
 // The kernel's lock lasts as long as its process. But a lease in HDFS expires while its owner
 // is paused for a minute, and the owner does not notice. So each driver, after it has the
-// lock, creates a directory, own, and first moves away that of the previous driver. Before
-// each change, a call checks that own exists. A gap of one call remains: a change that was
-// checked before the take-over may be made after it.
+// lock, creates a directory, own, and first moves away that of the previous driver.
 //
-//   - Data.Remove renames into own: after a take-over the file system refuses it.
-//   - Data.Commit renames an attempt, which the new driver has deleted, or renames when it adopts
-//     it. If Commit is first, the same records of the same job are committed.
-//   - A file within a directory may be deleted that the previous run no longer needed.
-//   - A small file may be replaced by an older version: a manifest, a journal, or a seal of
-//     the tiers in the table. Each is replaced again when it next changes.
+// A deletion begins with a rename into own, and a small file is moved there before it replaces
+// another one: after a take-over the file system refuses both. Nothing is created in own, because
+// HDFS creates missing parents. Before any other rename, a call checks that own exists. A gap of one
+// call remains: a rename that was checked before the take-over may be made after it.
+//
+//   - Data.Commit and Data.CommitFile rename an attempt, which the new driver has deleted, or
+//     renames when it adopts it. If Commit is first, the same records of the same job are committed.
+//   - The seal of a complete table may become the seal of its tiers, or the other way round (see
+//     package solve, which checks that a table has all its tiers).
 //   - The index of an archive may be replaced (see hadoop.Archive). Mappers refuse the names in an
 //     archive of another attempt.
 type fence struct {
@@ -61,6 +64,44 @@ func (f *fence) Rename(from, to string) error {
 	return f.guard(func() error { return f.FS.Rename(from, to) })
 }
 
+// RemoveAll renames what it deletes into own first, unless it is there already.
 func (f *fence) RemoveAll(name string) error {
-	return f.guard(func() error { return f.FS.RemoveAll(name) })
+	if f.own == "" || strings.HasPrefix(name+"/", f.own+"/") {
+		return f.FS.RemoveAll(name)
+	}
+	removed, err := f.takeAway(name)
+	if err != nil || removed == "" {
+		return err
+	}
+	return f.FS.RemoveAll(removed)
+}
+
+// takeAway renames a file or a directory that is to be deleted into own. It returns the new path, ""
+// if there is no such file.
+func (f *fence) takeAway(name string) (removed string, err error) {
+	removed = path.Join(f.own, removedPrefix+path.Base(name)+"-"+try())
+	err = f.FS.Rename(name, removed)
+	if err == nil {
+		return removed, nil
+	}
+	if owner := f.check(); errors.Is(err, fs.ErrNotExist) || errors.Is(owner, ErrTakenOver) {
+		return "", owner
+	}
+	return "", err
+}
+
+// replace renames a file that was written under a temporary name by way of own.
+func (f *fence) replace(temporary, name string) error {
+	if f.own == "" {
+		return f.FS.Rename(temporary, name)
+	}
+	owned := path.Join(f.own, path.Base(temporary))
+	err := f.FS.Rename(temporary, owned)
+	if err == nil {
+		err = f.FS.Rename(owned, name)
+	}
+	if err != nil && errors.Is(f.check(), ErrTakenOver) {
+		return ErrTakenOver
+	}
+	return err
 }

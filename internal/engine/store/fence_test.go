@@ -71,36 +71,57 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestTakenOverLate takes over a directory between the paused driver's check that it is the
-// owner and the change: the file system must refuse the deletion.
+// TestTakenOverLate takes over a directory just before the first rename of each change by the paused
+// driver: the file system must refuse the change.
 func TestTakenOverLate(t *testing.T) {
-	path := t.TempDir()
-	fsys := &pausing{}
-	paused, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := attempt(t, paused, "data_first1")
-	write(t, dir, "good")
-	if err := paused.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
-	var second *store.Data
-	fsys.pause = func() {
-		fsys.pause = nil
-		if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := paused.Remove("data_first1"); !errors.Is(err, store.ErrTakenOver) {
-		t.Errorf("remove: %v", err)
-	}
-	if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
-		t.Error(err)
-	}
-	second.Close()
-	if left, _ := filepath.Glob(filepath.Join(path, "_[dr]*")); len(left) > 0 {
-		t.Errorf("left: %s", left)
+	for name, change := range map[string]func(*store.Data) error{
+		"remove a directory": func(d *store.Data) error { return d.Remove("data_first1") },
+		"remove a file":      func(d *store.Data) error { return d.FS.RemoveAll(d.Dir("data_first1/part-00000")) },
+		"remove a part": func(d *store.Data) error {
+			seal := &store.Seal{Game: spec, Job: "data_first1", Files: good}
+			return seal.Drop(d.FS, d.Dir("data_first1"), func(string) bool { return true })
+		},
+		"replace a seal": func(d *store.Data) error { return new(store.Seal).Replace(d.FS, d.Dir("data_first1"), store.Success) },
+		"write a file":   func(d *store.Data) error { return d.WriteFile("jobs.json", []byte("late")) },
+		"remember":       func(d *store.Data) error { return d.Remember(map[string]string{"keep": "all"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := t.TempDir()
+			fsys := &pausing{}
+			paused, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := attempt(t, paused, "data_first1")
+			write(t, dir, "good")
+			if err := paused.Commit(dir, "data_first1", good); err != nil {
+				t.Fatal(err)
+			}
+			var second *store.Data
+			fsys.pause = func() {
+				fsys.pause = nil
+				if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := change(paused); !errors.Is(err, store.ErrTakenOver) {
+				t.Errorf("%v", err)
+			}
+			if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
+				t.Error(err)
+			}
+			if m, err := store.ReadManifest(store.Local{}, path); err != nil || len(m.Options) > 0 {
+				t.Errorf("manifest: %v, %v", m, err)
+			}
+			if _, err := os.Stat(second.Dir("jobs.json")); err == nil {
+				t.Error("jobs.json was written")
+			}
+			paused.Close()
+			second.Close()
+			if left, _ := filepath.Glob(filepath.Join(path, "_[dr]*")); len(left) > 0 {
+				t.Errorf("left: %s", left)
+			}
+		})
 	}
 }
 

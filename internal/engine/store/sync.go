@@ -22,7 +22,7 @@ import (
 
 // syncer is a file system whose Sync does nothing until it is switched on.
 type syncer struct {
-	FS
+	*fence
 	on atomic.Bool
 }
 
@@ -30,7 +30,7 @@ func (l *syncer) Sync(name string) error {
 	if !l.on.Load() {
 		return nil
 	}
-	return l.FS.Sync(name)
+	return l.fence.Sync(name)
 }
 
 // EnableSync makes all later commits durable, and the name of the manifest, which every resumed run

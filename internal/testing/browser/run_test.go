@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -49,10 +50,18 @@ func (h held) solve(flags ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(driver, append([]string{"solve", "connectn", "--width", "4", "--height", "5", "--connect", "3", "--data", h.data(), "--runner", "pipe", "--reducers", "1",
 		"--program", waits("possible", 8), "--program", waits("solve", 12)}, flags...)...)
+	printed := new(bytes.Buffer)
+	cmd.Stderr = printed
 	if err := cmd.Start(); err != nil {
 		h.Fatal(err)
 	}
-	h.Cleanup(func() { cmd.Process.Kill() })
+	h.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		if h.Failed() {
+			h.Logf("%s:\n%s", cmd, printed)
+		}
+	})
 	return cmd
 }
 

@@ -382,8 +382,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestLongAnswer receives an answer that is longer than Hadoop's limit.
-func TestLongAnswer(t *testing.T) {
+// TestAnswerTooLong receives an answer that is longer than Hadoop's limit.
+func TestAnswerTooLong(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	go func() {

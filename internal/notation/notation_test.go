@@ -57,9 +57,9 @@ func TestParsePosition(t *testing.T) {
 	}
 }
 
-// TestLongPosition checks that the error for a long input that is not a position, such as a
+// TestInputCut checks that the error for a long input that is not a position, such as a
 // file, is short.
-func TestLongPosition(t *testing.T) {
+func TestInputCut(t *testing.T) {
 	g, err := connectn.New(2, 2, 2)
 	if err != nil {
 		t.Fatal(err)

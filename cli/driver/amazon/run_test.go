@@ -173,8 +173,8 @@ func TestResumeNothing(t *testing.T) {
 	})
 }
 
-// TestLongClaim checks that a claim which is valid for longer than a driver's own is not waited for.
-func TestLongClaim(t *testing.T) {
+// TestClaimOfHours checks that a claim which is valid for longer than a driver's own is not waited for.
+func TestClaimOfHours(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	fake.Put("bucket", "games/all_data/_owner", []byte(`{"who": "other", "seconds": 3600}`))
 	onEMR(t, fake, &fakeEMR{}, func(r *emrSolve) {

@@ -68,9 +68,9 @@ func chain(moves uint64) game.Cyclic {
 	return game.WithRanges(g, 16)
 }
 
-// TestLongestChain checks games with cycles, whose length is only known when they are solved:
+// TestMostMoves checks games with cycles, whose length is only known when they are solved:
 // 63 moves are solved correctly, one more is refused.
-func TestLongestChain(t *testing.T) {
+func TestMostMoves(t *testing.T) {
 	r, err := solveInto(t, t.TempDir(), chain(63), options(), store.Fresh)
 	if err != nil || r.Value != "WIN in 63" {
 		t.Errorf("%q, %v, want WIN in 63", r.Value, err)

@@ -32,9 +32,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -183,7 +181,7 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	stop := r.journal.beat()
 	err := r.solve(ctx)
 	stop()
-	err = cause(data, err)
+	err = data.Cause(err)
 	r.result.Wall = time.Since(r.begun)
 	state := Solved
 	switch {
@@ -193,31 +191,9 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 		state = Failed
 	}
 	if end := r.journal.end(state, err); err == nil {
-		err = cause(data, end)
+		err = data.Cause(end)
 	}
 	return r.result, err
-}
-
-// cause returns store.ErrTakenOver in place of an error if another driver has taken over: err may
-// only be a consequence, because that driver has deleted a file that was about to be read or was being
-// written. If it is not known whether it has taken over, the error says why, unless that is its own
-// reason.
-func cause(data *store.Data, err error) error {
-	if err == nil {
-		return nil
-	}
-	owner := data.CheckOwner()
-	if errors.Is(owner, store.ErrTakenOver) {
-		return store.ErrTakenOver
-	}
-	reason := owner
-	if call := new(fs.PathError); errors.As(owner, &call) {
-		reason = call.Err
-	}
-	if owner != nil && !strings.Contains(err.Error(), reason.Error()) {
-		return fmt.Errorf("%w; %w", err, owner)
-	}
-	return err
 }
 
 // Check returns an error if the game cannot be solved on any machine.

@@ -149,10 +149,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
-		if err != nil && errors.Is(d.CheckOwner(), ErrTakenOver) {
-			err = ErrTakenOver // the other driver has deleted what this one was about to use
-		}
-		if err != nil {
+		if err = d.Cause(err); err != nil {
 			d.Close()
 		}
 	}()
@@ -368,6 +365,27 @@ func (d *Data) Close() error {
 
 // CheckOwner returns ErrTakenOver once another driver has taken over the data directory.
 func (d *Data) CheckOwner() error { return d.fence.check() }
+
+// Cause returns ErrTakenOver in place of an error if another driver has taken over: err may only be a
+// consequence, because that driver has deleted a file that was about to be read or was being written.
+// If it is not known whether it has taken over, the error says why, unless that is its own reason.
+func (d *Data) Cause(err error) error {
+	if err == nil {
+		return nil
+	}
+	owner := d.CheckOwner()
+	if errors.Is(owner, ErrTakenOver) {
+		return ErrTakenOver
+	}
+	reason := owner
+	if call := new(fs.PathError); errors.As(owner, &call) {
+		reason = call.Err
+	}
+	if owner != nil && !strings.Contains(err.Error(), reason.Error()) {
+		return fmt.Errorf("%w; %w", err, owner)
+	}
+	return err
+}
 
 // Dir returns the path of a directory or file in the data directory.
 func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }

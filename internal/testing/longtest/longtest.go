@@ -3,16 +3,24 @@
 package longtest
 
 import (
+	"crypto/sha256"
 	"os"
 	"strconv"
 	"testing"
 )
 
-// Skip skips a test unless make test-long runs it.
+// shares is the number of parts of which TREEREDUCE_SHARE selects one.
+const shares = 4
+
+// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, selects about a quarter
+// of the tests by their names: different texts select different ones.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {
 		t.Skip("it takes long: make test-long runs it")
+	}
+	if seed := os.Getenv("TREEREDUCE_SHARE"); seed != "" && sha256.Sum256([]byte(seed + t.Name()))[0]%shares != 0 {
+		t.Skipf("it is not in the share %q", seed)
 	}
 }
 

@@ -56,7 +56,6 @@ build: ## build driver, play, mapper, reducer, and each step under its own name,
 	@$(if $(wildcard bin/driver),,echo 'building bin/driver, bin/play, bin/mapper and bin/reducer (half a minute the first time)' >&2)
 	@$(BUILD) -o bin/ ./cmd/driver ./cmd/play ./cmd/mapper ./cmd/reducer
 	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
-	@ln -f bin/mapper bin/series_map
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done

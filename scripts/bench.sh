@@ -19,7 +19,7 @@
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #	scripts/bench.sh slow           a job on three nodes, one of them slow, with and without speculative attempts
-#	scripts/bench.sh scale          5×5 with every job on clusters of one to three nodes, beside plans: half an hour
+#	scripts/bench.sh scale          6×5 on clusters of one to three nodes, beside plans: half an hour
 #
 # Environment: COUNT is the number of runs of short benchmarks (default 5); TREEREDUCE_LONG=1 adds
 # benchmarks that take minutes; TREEREDUCE_BIN is the directory of the commands (default bin);

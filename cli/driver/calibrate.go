@@ -118,11 +118,11 @@ func calibrateHere(ctx context.Context, c *cli.Context, bar *progress.Line, old 
 
 // clusterRuns are the solves that measure a cluster. The first two solve a small board, whose
 // largest tiers run as jobs on the cluster, in application masters and in containers; the third
-// solves a larger board. With the number of reducers given, no job runs in a series.
+// solves a larger board.
 var clusterRuns = [...]struct{ what, flags string }{
-	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 30000 --reducers 1"},
-	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 30000 --reducers 1 -D mapreduce.job.ubertask.enable=false"},
-	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000 --reducers 1"},
+	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 30000"},
+	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 30000 -D mapreduce.job.ubertask.enable=false"},
+	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000"},
 }
 
 // calibrateCluster measures the cluster with runs of this program.

@@ -623,11 +623,8 @@ func testQuotaBlocks(ctx context.Context, t *testing.T, s *site) {
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4")...)
 	own := filepath.Join(s.Dir(), "bin", "hadoop")
 	late := script(t, t.TempDir(), "hadoop", fmt.Sprintf("if [ \"$1\" = jar ]; then '%s' dfsadmin -setSpaceQuota 1m %s || exit 1; fi\nexec '%s' \"$@\"\n", own, dir, own))
-	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "map 0 on ", ": series_map: data_first5: ", "quota of " + dir},
-		nil, s.solve(dir, "--resume", "--hadoop", late))
-	s.dfsadmin(ctx, t, "-clrSpaceQuota", dir)
 	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", ": possible_reduce: ", "quota of " + dir},
-		nil, s.solve(dir, "--resume", "--hadoop", late, "--reducers", "1"))
+		nil, s.solve(dir, "--resume", "--hadoop", late))
 	s.recovers(ctx, t, dir)
 }
 

@@ -102,7 +102,7 @@ func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...stri
 }
 
 // TestHadoopKerberos makes the mistakes of users, and then solves a game on a cluster with Kerberos:
-// forward in a series, with a keytab, and backward in jobs with a reducer, with a ticket cache.
+// forward with a keytab, and backward with a ticket cache.
 func TestHadoopKerberos(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -117,8 +117,8 @@ func TestHadoopKerberos(t *testing.T) {
 	status, err := r.driver(ctx, nil, append([]string{"status", "--all", "--data", r.DefaultFS() + home + "/both"}, r.keytab()...)...).Output()
 	apps := regexp.MustCompile(`application_\d+_\d+`).FindAllString(string(status), -1)
 	slices.Sort(apps)
-	if apps = slices.Compact(apps); err != nil || len(apps) != 5 {
-		t.Errorf("%d jobs on the cluster, want 5, %v\n%s", len(apps), err, status)
+	if apps = slices.Compact(apps); err != nil || len(apps) != 6 {
+		t.Errorf("%d jobs on the cluster, want 6, %v\n%s", len(apps), err, status)
 	}
 
 	web := &http.Client{Transport: r.fs.Transport(http.DefaultTransport)}

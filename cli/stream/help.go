@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
@@ -44,7 +43,6 @@ var helpOf = map[string][2]sideHelp{
 		{"Emits the successors of each position that the last pass added.", "", "", ""},
 		{"Emits the positions that were not reached before. Requires --states and --output.", "", "", ""},
 	},
-	series.Name: {{"Runs jobs of a driver, which are lines of JSON, in this process. Requires --output.", "", "", ""}},
 	step.Ties: {
 		{"Like solve, for ties, after all wins and losses.", "", "", ""},
 		{"A position is a tie if its best successor is one. Requires --states and --output.", "", "", ""},
@@ -63,7 +61,6 @@ var purposes = map[string]string{
 	step.Create:   "like init, for games with cycles",
 	step.Mark:     "forward pass of a game with cycles: new positions",
 	step.Ties:     "retrograde pass over ties of a game with cycles",
-	series.Name:   "consecutive small jobs of a driver",
 }
 
 // description returns the help for one side of a step, under the name of the process. It omits

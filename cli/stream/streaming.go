@@ -2,8 +2,7 @@
 // stdin to stdout that follows the conventions of Hadoop Streaming. It opens files only if a
 // job of the driver uses packed blocks, for the states that a reducer of a game with cycles
 // keeps, and for the messages that a reducer of a game solved by lists sends to other tiers, or
-// the moves that it keeps for the mappers of later passes. The mapper also runs series of jobs
-// (package series), which read and write files only.
+// the moves that it keeps for the mappers of later passes.
 package stream
 
 import (
@@ -25,7 +24,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
-	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
@@ -75,11 +73,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	of := gameFlag(games)
 	gameName := gameNamed(args[min(2, len(args)):], of, flags)
 	kind, known := games.Named(gameName)
-	names := step.AllNames()
-	if !work.reduces {
-		names = append(names, series.Name)
-	}
-	for _, name := range names {
+	for _, name := range step.AllNames() {
 		by := called
 		if !strings.HasSuffix(called, "_"+work.name) {
 			by += " " + name
@@ -152,7 +146,7 @@ func stepFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties, the remoteness of the new values)", Value: 1, EnvVars: command.Environment("number")},
 		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles (map, without bitmap operations): `DIRECTORY` of the previous pass, with the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: new states of a game with cycles, outgoing edges of lists; series: for the directories of the jobs", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: new states of a game with cycles, outgoing edges of lists", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes of memory for merging in a mapper, and for sorting in a reducer of lists", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
@@ -183,9 +177,6 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 		return n, command.Usagef("%s can be played, but not solved", kind.Name)
 	}
 	m := game.MethodOf(rules)
-	if name == series.Name {
-		return n, streamSeries(c, m)
-	}
 	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -248,7 +247,6 @@ func (w *work) at(s *site) *cost {
 	c.cpu = w.start
 	c.wall = add(alone, w.start+s.rates.Process)
 	c.memory = w.memory(s, -1)
-	w.findSeries(s)
 	for i := range w.tiers {
 		t, tc := &w.tiers[i], &c.tiers[i]
 		tc.memory = w.memory(s, i)
@@ -258,9 +256,7 @@ func (w *work) at(s *site) *cost {
 			if s.sends(j) {
 				cpu, wall = w.onCluster(s, t, j, add)
 				tc.shuffled += w.shuffled(s, j)
-				if j.series != follows {
-					c.jobs++
-				}
+				c.jobs++
 			} else {
 				cpu, wall = w.inProcess(s, j, add)
 				if s.Runner == Pipe {
@@ -335,46 +331,6 @@ func (w *work) inProcess(s *site, j *job, add func(string, float64) float64) (cp
 	return cpu, wall + add(onDisk, max(0, s.replication*j.out/s.disk.Write+read/s.disk.Read-wall))
 }
 
-// A role is what a job is in a series: consecutive jobs that one task runs (runner/series).
-type role int
-
-const (
-	single  role = iota // it is in no series
-	begins              // the first job of one
-	follows             // a later job
-)
-
-// findSeries finds the series: the forward jobs in the order of tiers, and the retrograde jobs in
-// the reverse order. A series begins with a job that is worth one task, and ends when it has
-// written as many records as a task is worth, or before a job that runs in the driver.
-func (w *work) findSeries(s *site) {
-	fits := !s.Single && (s.LeastMemory == nil || s.LeastMemory(-1) <= series.Memory)
-	written := math.Inf(1) // by the present series
-	add := func(i int, of func(*tier) *job, last int) {
-		t := &w.tiers[i]
-		j := of(t)
-		j.series = single
-		switch {
-		case !s.onCluster() || j.reads <= s.Above:
-			written = math.Inf(1)
-			return
-		case written <= taskRecords:
-			j.series = follows
-		case j.reads <= taskRecords && i != last && fits:
-			j.series, written = begins, 0
-		}
-		written += t.Positions
-	}
-	last := len(w.tiers) - 1
-	for i := range w.tiers {
-		add(i, func(t *tier) *job { return &t.forward }, last)
-	}
-	written = math.Inf(1)
-	for i := last; i >= 0; i-- {
-		add(i, func(t *tier) *job { return &t.back }, 0)
-	}
-}
-
 // tasks returns the number of tasks of each phase of a job.
 func (s *site) tasks(reads float64) float64 {
 	return min(s.parallel, 1+math.Floor(reads/taskRecords))
@@ -384,12 +340,6 @@ func (s *site) tasks(reads float64) float64 {
 func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) float64) (cpu, wall float64) {
 	r := &s.rates.Cluster
 	tasks := s.tasks(j.reads)
-	switch j.series {
-	case begins:
-		return j.cpu + r.Client, add(starting, r.Uber) + add(alone, j.cpu)
-	case follows:
-		return j.cpu, add(alone, j.cpu)
-	}
 	programs := j.cpu * r.Program
 	if w.method == blocks && j == &t.back {
 		programs *= SolveTimes
@@ -427,9 +377,6 @@ func (w *work) pieces(s *site, j *job) float64 {
 
 // shuffled returns the number of bytes that a job sends through the cluster's shuffle.
 func (w *work) shuffled(s *site, j *job) float64 {
-	if j.series != single {
-		return 0
-	}
 	bytes := j.bytes
 	if w.method == blocks {
 		bytes += pairBytes * j.pairs

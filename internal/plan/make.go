@@ -139,7 +139,6 @@ type job struct {
 	bytes   float64 // size of these records, packed
 	pairs   float64 // number of Hadoop's own records for them; each is a range
 	held    float64 // blocks: bytes that maps hold at most, if they send each range once
-	series  role    // on a cluster
 }
 
 // forwardShare is the share of a tier's CPU time that its forward job takes: for 6×6

@@ -58,9 +58,6 @@ type Where struct {
 	Cluster *Cluster `json:"cluster,omitempty"` // a rented cluster, for hadoop or emr; it has its own number of nodes
 	// Above is a number of records: a job that reads more runs on the cluster.
 	Above float64 `json:"cluster_above,omitempty"`
-	// Single means that no jobs run in series, because the number of reducers is given. Nor do they if
-	// LeastMemory(-1) is more than the memory of a series.
-	Single bool `json:"single_jobs,omitempty"`
 	// Replication is the number of copies of a file in HDFS. 0 means the default: on EMR, it
 	// depends on the number of nodes, see replication; on another Hadoop, it is three, with
 	// at most one copy per node.

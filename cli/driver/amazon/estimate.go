@@ -76,7 +76,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 			return nil, err
 		}
 		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
-			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()), Single: r.c.IsSet("reducers"), Small: r.c.String(solve.TableOption) == solve.SmallTable,
+			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()), Small: r.c.String(solve.TableOption) == solve.SmallTable,
 			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
 		})
 		if err != nil {

@@ -17,15 +17,15 @@ import (
 // A Job is one map and reduce, whose output is a directory: a tier, or one pass over a game
 // with cycles.
 type Job struct {
-	Name string   `json:"name"` // of the output directory, e.g. data_first3
-	Step string   `json:"step"` // a step name of package step
-	FS   store.FS `json:"-"`    // the file system of all directories
+	Name string   // of the output directory, e.g. data_first3
+	Step string   // a step name of package step
+	FS   store.FS // the file system of all directories
 	// Method is the game and how it is solved.
-	Method game.Method `json:"-"`
+	Method game.Method
 	// Tier is the tier of the output; for the final step, the tier of the last input. For a
 	// game with cycles it is the number of the pass, from 1, which is also the remoteness of
 	// the positions that the pass decides.
-	Tier int `json:"tier"`
+	Tier int
 
 	// Input is what the map reads. For init and create it is a file with one line of any
 	// content, for possible the directory of the predecessors, for solve that of the solved
@@ -33,46 +33,41 @@ type Job struct {
 	// tiers, see InputTier. With lists, possible and solve have no Input: they read the
 	// messages in Inbox. For a pass it is the directories of the new positions of earlier
 	// passes; the parts of its output are its own new positions.
-	Input []string `json:"input,omitempty"`
+	Input []string
 	// Predecessors is, for solve, the directory of the positions of Tier, which are the
 	// predecessors of those of Input.
-	Predecessors string `json:"predecessors,omitempty"`
+	Predecessors string
 	// PreviousPass is the directory of the previous pass, whose index locates the states of all
 	// ranges. It is empty for create and the final step.
-	PreviousPass string `json:"previous_pass,omitempty"`
+	PreviousPass string
 	// Output is the directory of the attempt, made and empty; or Adopted, one in
 	// which the runner is already working, for an earlier driver that has died.
-	Output  string `json:"output"`
-	Adopted bool   `json:"-"`
+	Output  string
+	Adopted bool
 	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A
 	// cluster may write as many parts as it has reducers.
-	Reducers int          `json:"-"`
-	Codec    jobdir.Codec `json:"codec"` // the format of the parts
+	Reducers int
+	Codec    jobdir.Codec // the format of the parts
 	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.
 	// Inputs may have all positions. It caches tables, which jobs share.
-	Half *game.Half `json:"-"`
+	Half *game.Half
 	// Combine makes mappers merge their output. It does not change the result.
-	Combine bool `json:"-"`
+	Combine bool
 	// Progress is called from time to time, from one goroutine, with the progress of the job.
 	// It may be nil.
-	Progress func(Progress) `json:"-"`
+	Progress func(Progress)
 	// Warn is called with a line for the user. It may be nil.
-	Warn func(string) `json:"-"`
-	// Ahead returns the jobs that will follow, in order, as long as each writes records. They
-	// have no Output, and they read what the jobs before them will have written. A runner may run
-	// the first of them together with this job, and return their results when it is called for
-	// them. It is nil if it must not.
-	Ahead func() ([]*Job, error) `json:"-"`
+	Warn func(string)
 
 	// The following fields are used for lists only.
 
 	// Inbox lists the directories with messages to Tier, in the order of their tiers. It may be
 	// empty.
-	Inbox []*lists.Dir `json:"-"`
+	Inbox []*lists.Dir
 	// BordersFrom is a directory or file from whose rows Borders computes the borders, because
 	// they are distributed over the keys about as those of the output will be; "" if none is
 	// known.
-	BordersFrom string `json:"-"`
+	BordersFrom string
 }
 
 // InputTier returns the tier of the i-th input, for a step whose inputs are tiers.

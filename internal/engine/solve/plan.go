@@ -104,24 +104,6 @@ func (p pass) name() string {
 	return p.step + strconv.Itoa(p.number)
 }
 
-// passesAhead returns the passes that follow a pass if it and each of them finds new positions, up
-// to mark number until, if until is not negative, and at most mostAhead.
-func passesAhead(p pass, until int) (ahead []pass) {
-	for len(ahead) < mostAhead {
-		from := p.name()
-		p.step, p.number = step.After(p.step, p.number, true)
-		if until >= 0 && p.number > until {
-			break
-		}
-		p.from = []string{from}
-		ahead = append(ahead, p)
-	}
-	return ahead
-}
-
-// mostAhead is enough for all passes of a step in most games: a value has at most 63 plies.
-const mostAhead = game.MaxByteRemoteness + 1
-
 // nextPass returns the pass that follows those that have run; nil after the last one, or after
 // mark number until, if until is not negative.
 func nextPass(done []jobdir.Found, until int) *pass {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // tiersOf writes the numbers of the tiers that are set.
@@ -166,35 +165,6 @@ func TestNextPass(t *testing.T) {
 			if got := stillRead(done, edges); !slices.Equal(got, strings.Fields(want)) {
 				t.Errorf("%s, edges %v: %v are still read, want %s", test.done, edges, got, want)
 			}
-		}
-	}
-}
-
-// TestPassesAhead checks which passes follow one if each finds something. A pass is written as its
-// name, and the one that it reads.
-func TestPassesAhead(t *testing.T) {
-	for _, test := range []struct {
-		pass  pass
-		until int
-		want  string
-	}{
-		{pass{step: step.Create, number: 1}, -1, "mark1<create mark2<mark1 mark3<mark2"},
-		{pass{step: step.Create, number: 1}, 0, ""},
-		{pass{step: step.Create, number: 1}, 2, "mark1<create mark2<mark1"},
-		{pass{step: step.Mark, number: 100}, -1, "mark101<mark100 mark102<mark101 mark103<mark102"},
-		{pass{step: step.Solve, number: 1}, -1, "solve2<solve1 solve3<solve2 solve4<solve3"},
-		{pass{step: step.Ties, number: 2}, -1, "ties3<ties2 ties4<ties3 ties5<ties4"},
-	} {
-		ahead := passesAhead(test.pass, test.until)
-		if test.until < 0 && len(ahead) != mostAhead {
-			t.Errorf("%s: %d passes follow, want %d", test.pass.name(), len(ahead), mostAhead)
-		}
-		var got []string
-		for _, p := range ahead[:min(3, len(ahead))] {
-			got = append(got, p.name()+"<"+strings.Join(p.from, ","))
-		}
-		if text := strings.Join(got, " "); text != test.want {
-			t.Errorf("%s until %d: %q, want %q", test.pass.name(), test.until, text, test.want)
 		}
 	}
 }

@@ -267,15 +267,6 @@ func (s *states) execute(ctx context.Context, p *pass) error {
 	for _, dir := range p.from {
 		job.Input = append(job.Input, s.run.data.Dir(dir))
 	}
-	if !s.run.KeepAll {
-		job.Ahead = func() (ahead []*runner.Job, _ error) {
-			for _, p := range passesAhead(*p, s.run.UntilTier) {
-				before := s.run.data.Dir(p.from[0])
-				ahead = append(ahead, &runner.Job{Name: p.name(), Step: p.step, Tier: p.number, PreviousPass: before, Input: []string{before}})
-			}
-			return ahead, nil
-		}
-	}
 	// The weight of a pass is 0, because the number of positions that it will find is not known.
 	return s.run.execute(ctx, job, 0, func(stats runner.Stats) error { return s.commit(job, stats) })
 }

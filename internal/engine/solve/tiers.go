@@ -106,7 +106,7 @@ func (t *tiers) forward(ctx context.Context, until int, run []bool) error {
 	for tier := range t.run.last + 1 {
 		if !run[tier] {
 			t.run.skip(t.records.weight(step.Possible, tier))
-		} else if err := t.possible(ctx, tier, run); err != nil {
+		} else if err := t.possible(ctx, tier); err != nil {
 			return err
 		}
 		if tier <= until {
@@ -118,45 +118,18 @@ func (t *tiers) forward(ctx context.Context, until int, run []bool) error {
 	return nil
 }
 
-// possible runs PossibleMoves for a tier, or InitFirst for tier 0. run reports which other tiers
-// will follow.
-func (t *tiers) possible(ctx context.Context, tier int, run []bool) error {
-	jobOf := func(tier int) (*runner.Job, error) {
-		job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
-		if tier == 0 {
-			job.Step = step.Init
-			return job, nil
-		}
-		return job, t.records.setPossible(ctx, job)
-	}
-	job, err := jobOf(tier)
-	if err != nil {
+// possible runs PossibleMoves for a tier, or InitFirst for tier 0.
+func (t *tiers) possible(ctx context.Context, tier int) error {
+	job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
+	if tier == 0 {
+		job.Step = step.Init
+	} else if err := t.records.setPossible(ctx, job); err != nil {
 		return err
 	}
-	job.Ahead = t.ahead(run, tier, 1, jobOf)
 	return t.run.execute(ctx, job, t.records.weight(step.Possible, tier), func(stats runner.Stats) error {
 		t.run.result.Tiers[tier] = cmp.Or(stats.Positions, stats.Records)
 		return t.run.commit(job, stats.Records)
 	})
-}
-
-// ahead returns the function that lists the jobs after that of a tier, see runner.Job.Ahead: those
-// of the tiers that must run, up to the first one that need not. The next tier is by more. jobOf
-// returns the job of a tier.
-func (t *tiers) ahead(run []bool, tier, by int, jobOf func(tier int) (*runner.Job, error)) func() ([]*runner.Job, error) {
-	if t.run.KeepAll {
-		return nil
-	}
-	return func() (jobs []*runner.Job, err error) {
-		for tier := tier + by; 0 <= tier && tier < len(run) && run[tier]; tier += by {
-			job, err := jobOf(tier)
-			if err != nil {
-				return nil, err
-			}
-			jobs = append(jobs, job)
-		}
-		return jobs, nil
-	}
 }
 
 // count sets Result.Tiers for the tiers that earlier runs made.
@@ -183,7 +156,7 @@ func (t *tiers) backward(ctx context.Context, run []bool) error {
 	for tier := t.run.last; tier >= 0; tier-- {
 		var err error
 		if run[tier] {
-			err = t.solveTier(ctx, tier, run)
+			err = t.solveTier(ctx, tier)
 		} else {
 			t.run.skip(t.records.weight(step.Solve, tier))
 		}
@@ -205,17 +178,12 @@ func (t *tiers) backward(ctx context.Context, run []bool) error {
 	return t.table.complete()
 }
 
-// solveTier runs SolveMoves for a tier. run reports which other tiers will follow.
-func (t *tiers) solveTier(ctx context.Context, tier int, run []bool) error {
-	jobOf := func(tier int) (*runner.Job, error) {
-		job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: t.run.data.Dir(first(tier))}
-		return job, t.records.setSolve(ctx, job)
-	}
-	job, err := jobOf(tier)
-	if err != nil {
+// solveTier runs SolveMoves for a tier.
+func (t *tiers) solveTier(ctx context.Context, tier int) error {
+	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: t.run.data.Dir(first(tier))}
+	if err := t.records.setSolve(ctx, job); err != nil {
 		return err
 	}
-	job.Ahead = t.ahead(run, tier, -1, jobOf)
 	return t.run.execute(ctx, job, t.records.weight(step.Solve, tier), func(stats runner.Stats) error {
 		return t.run.commit(job, stats.Records)
 	})

@@ -20,14 +20,15 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// BenchmarkScale solves a board with every job on clusters of one to three nodes on this machine,
-// and reports what that takes and what a plan says. TREEREDUCE_BOARD sets the board.
+// BenchmarkScale solves a board on clusters of one to three nodes on this machine, with the default of
+// plan --nodes for the jobs that run there, and reports what that takes and what a plan says.
+// TREEREDUCE_BOARD sets the board.
 func BenchmarkScale(b *testing.B) {
-	board := "connectn " + cmp.Or(os.Getenv("TREEREDUCE_BOARD"), "--width 5 --height 5 --connect 4")
+	board := "connectn " + cmp.Or(os.Getenv("TREEREDUCE_BOARD"), "--width 6 --height 5 --connect 4") + " --cluster-above 16777216"
 	for nodes := 1; nodes <= 3; nodes++ {
 		b.Run(fmt.Sprintf("%s, %d nodes", board, nodes), func(b *testing.B) {
 			// A node of package minicluster has two containers more than processors.
-			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --cluster-above 0 --nodes %d --cores %d --replication %d --json",
+			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --nodes %d --cores %d --replication %d --json",
 				board, nodes, 2+max(2, runtime.NumCPU()), min(2, nodes)))...).Output()
 			if err != nil {
 				b.Fatal(err)
@@ -40,7 +41,7 @@ func BenchmarkScale(b *testing.B) {
 			objects := watch(func() int64 {
 				return jmx(c, minicluster.NameNode, "Hadoop:service=NameNode,name=FSNamesystem", "FilesTotal", "BlocksTotal")
 			})
-			u, j := solvedOn(b, c, board+" --final no --cluster-above 0")
+			u, j := solvedOn(b, c, board+" --final no")
 			jobs, moved, containers := onCluster(j), int64(0), 0.0
 			for _, d := range c.Status() {
 				containers += childrenCPU(d.PID)

@@ -131,7 +131,6 @@ var stages = []stage{
 	{"forward pass", nine, "mark9", "--reducers 3" + threePasses, false},
 	{"retrograde pass", nine, "solve1", "--reducers 3" + threePasses, false},
 	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
-	{"series", small, "data_second8", "--cluster-above 0", false},
 }
 
 // mancala has six hundred jobs.

@@ -15,7 +15,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,8 +97,6 @@ func TestHadoop(t *testing.T) {
 	s.run(t, "data node killed", testDataNodeKilled)
 	s.parallel(t, map[string]func(*testing.T, *site){
 		"tiers in the middle":         testMiddle,
-		"series":                      testSeries,
-		"series of lists":             testSeriesLists,
 		"passes":                      testPasses,
 		"text":                        testText,
 		"rules only":                  testRulesOnly,
@@ -155,76 +152,12 @@ func testMiddle(t *testing.T, s *site) {
 		"verify":                 "195,472 positions verified, all correct",
 		"export --tier 3":        "\t16512\tlose\t2\tX wins",
 	})
-	// Tiers 13 and 14 have more than 28,000 positions. A series reads both of them.
-	s.wantSeries(t, data, map[string][]string{
-		"data_first14":  {"data_first14", "data_first15"},
-		"data_second13": {"data_second13", "data_second12"},
-	})
+	// Tiers 13 and 14 have more than 28,000 positions.
+	s.wantJobs(t, map[string]int{"data_first14": 1, "data_first15": 1, "data_second13": 1, "data_second12": 1})
 	if out, err := exec.Command(filepath.Join(s.bin, "driver"), "table", "full", s.DefaultFS()+data).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	s.wantFinal(t, course, data)
-}
-
-// wantSeries checks that the cluster has run exactly these series, each once, by the name of the
-// first job, and that the journal lists the jobs of each.
-func (s *site) wantSeries(t *testing.T, data string, want map[string][]string) map[string]yarn.App {
-	t.Helper()
-	once := make(map[string]int)
-	for name := range want {
-		once[name] = 1
-	}
-	apps := s.wantJobs(t, once)
-	j, err := solve.ReadJournal(s.files, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, app := range apps {
-		var jobs []string
-		for _, r := range j.Jobs {
-			if r.Application == app.ID {
-				jobs = append(jobs, r.Job)
-			}
-		}
-		if !slices.Equal(jobs, want[name]) {
-			t.Errorf("the series of %s has run %v, want %v", name, jobs, want[name])
-		}
-	}
-	return apps
-}
-
-// testSeries runs all jobs of a board in two series. The driver is killed during the first one, and
-// the next driver adopts it. The first attempt of the second one is killed after its work.
-func testSeries(t *testing.T, s *site) {
-	g := s.newGate(t, "data_first1", "000000")
-	s.kill(t, small, g, "--cluster-above 0")
-	bin := s.programs(t, `"treereduce data_second8 "*_m_000000_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`, "")
-	s.adopt(t, small, g, "--cluster-above 0 -D mapreduce.job.ubertask.enable=false --cluster-bin "+bin)
-	var forward, back []string
-	for tier := range small.tiers() {
-		forward = append(forward, fmt.Sprintf("data_first%d", tier+1))
-		back = append(back, fmt.Sprintf("data_second%d", small.tiers()-1-tier))
-	}
-	apps := s.wantSeries(t, g.data, map[string][]string{"data_first1": forward, "data_second8": back})
-	s.wantFailed(t, apps["data_second8"], 1, 0)
-	entries, err := s.files.ReadDir(g.data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if store.IsTemporary(e.Name()) {
-			t.Errorf("%s is left", e.Name())
-		}
-	}
-}
-
-// testSeriesLists runs all jobs of a game by lists, and all passes of a game with cycles, in series.
-func testSeriesLists(t *testing.T, s *site) {
-	s.solve(t, board{"mnk", 3, 2, 2}, "--cluster-above 0")
-	s.solve(t, cross, "--cluster-above 0")
-	if n := len(s.apps(t)); n < 4 || n > 7 {
-		t.Errorf("%d applications, want 4 to 7", n)
-	}
 }
 
 // testText keeps the tiers' directories as text. The job with the largest input of each step

@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/runner/series"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -31,7 +30,6 @@ type plan struct {
 	reads      int64           // number of records
 	properties []step.Property // passed to the tasks
 	keys       [][]byte        // the first keys of all partitions except the first
-	series     []*runner.Job   // the job and those after it, if one task runs them; see package series
 
 	// The following fields are for blocks.
 
@@ -194,11 +192,7 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 // arguments returns the command line of hadoop; files is the result of p.files. Generic
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
-	w, blocks, reducers := p.job, p.blocks() && p.series == nil, len(p.keys)+1
-	name, output := w.Step, w.Output
-	if p.series != nil {
-		name, output, reducers = series.Name, seriesDir(w.Output), 0
-	}
+	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -228,9 +222,6 @@ func (p *plan) arguments(files string) []string {
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.reducers", reducers)
 	}
-	if p.series != nil {
-		define("mapreduce.job.maps", 1)
-	}
 	if p.maps > 0 && p.maps <= uberMaps && reducers <= 1 && p.reads <= taskRecords {
 		define("mapreduce.job.ubertask.enable", true)
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)
@@ -246,34 +237,26 @@ func (p *plan) arguments(files string) []string {
 	for _, d := range p.Define {
 		args = append(args, "-D", d)
 	}
-	args = append(args, "-files", files, "-mapper", name+"_map")
-	if reducers > 0 {
-		args = append(args, "-reducer", name+"_reduce")
-	}
+	args = append(args, "-files", files, "-mapper", w.Step+"_map", "-reducer", w.Step+"_reduce")
 	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
-	switch {
-	case p.series != nil:
-		args = append(args, "-input", p.FS.Name()+path.Join(p.dir, seriesFile))
-	case blocks:
+	if blocks {
 		args = append(args, "-lazyOutput", "-input", p.archive().Name())
-	default:
-		if p.together {
-			args = append(args, "-inputformat", hadoop.TogetherFormat)
-		}
-		for _, dir := range p.inputs {
-			args = append(args, "-input", p.FS.Name()+dir)
-		}
 	}
-	return append(args, "-output", p.FS.Name()+output)
+	if p.together {
+		args = append(args, "-inputformat", hadoop.TogetherFormat)
+	}
+	for _, dir := range p.inputs {
+		args = append(args, "-input", p.FS.Name()+dir)
+	}
+	return append(args, "-output", p.FS.Name()+w.Output)
 }
 
 // The files of a plan.
 const (
 	splitsFile = "splits"
 	rangesFile = "ranges"
-	seriesFile = "series"
 )
 
 // write writes the files of the plan.
@@ -281,13 +264,6 @@ func (p *plan) write() error {
 	blocks := p.blocks()
 	if err := p.job.FS.MkdirAll(p.dir); err != nil {
 		return err
-	}
-	if p.series != nil {
-		text, err := series.Lines(path.Dir(p.job.Output), p.series, max(0, p.Above), taskRecords)
-		if err != nil {
-			return err
-		}
-		return p.writeFile(seriesFile, text)
 	}
 	if blocks {
 		text, archive := p.splits()
@@ -339,11 +315,7 @@ func (p *plan) writeFile(name string, text []byte) error {
 // of -files, in which the binaries have the names of the steps.
 func (p *plan) files() (string, error) {
 	var files []string
-	programs := []struct{ binary, name string }{{"mapper", p.job.Step + "_map"}, {"reducer", p.job.Step + "_reduce"}}
-	if p.series != nil {
-		programs = []struct{ binary, name string }{{"mapper", series.Name + "_map"}}
-	}
-	for _, f := range programs {
+	for _, f := range []struct{ binary, name string }{{"mapper", p.job.Step + "_map"}, {"reducer", p.job.Step + "_reduce"}} {
 		at, err := p.upload(f.binary, path.Dir(p.job.Output))
 		if err != nil {
 			return "", err

@@ -13,6 +13,19 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
+// A refusing file system makes no rename while lost is true.
+type refusing struct {
+	store.Local
+	lost bool
+}
+
+func (r *refusing) Rename(from, to string) error {
+	if r.lost {
+		return store.ErrTakenOver
+	}
+	return r.Local.Rename(from, to)
+}
+
 // TestWriteTakenOver checks that a driver that has lost its data directory does not change the
 // archive of the new driver's job.
 func TestWriteTakenOver(t *testing.T) {
@@ -21,18 +34,13 @@ func TestWriteTakenOver(t *testing.T) {
 	if err := os.WriteFile(index, []byte("new"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	lost := false
-	fsys := faulty{rename: func(string) error {
-		if lost {
-			return store.ErrTakenOver
-		}
-		return nil
-	}}
+	fsys := new(refusing)
 	p := &plan{
 		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Codec: jobdir.Packed}, dir: filepath.Join(dir, "_attempt-x.plan"),
 		input: []step.MapInput{{Splits: []step.Split{{File: filepath.Join(dir, "a")}}, Place: jobdir.Place{File: filepath.Join(dir, "a")}}},
 	}
-	for _, lost = range []bool{true, false} {
+	for _, lost := range []bool{true, false} {
+		fsys.lost = lost
 		err := p.write()
 		text, read := os.ReadFile(index)
 		if read != nil || errors.Is(err, store.ErrTakenOver) != lost || (string(text) == "new") != lost {

@@ -40,8 +40,7 @@ type Runner struct {
 	Above int64
 	Small runner.Runner
 
-	binaries map[string]string  // the path in FS, by name
-	made     map[string]madeJob // by name, the jobs of a series that wait for their turn
+	binaries map[string]string // the path in FS, by name
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -79,10 +78,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		if stats, err = r.attend(ctx, job, app); err != nil {
 			return stats, err
 		}
-		return r.collect(job, stats)
-	}
-	if made, ok := r.made[job.Name]; ok {
-		return r.take(job, made)
+		return count(job, stats)
 	}
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
@@ -93,9 +89,6 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	}
 	if p.small || p.reads <= max(0, r.Above) {
 		return r.Small.Run(ctx, job)
-	}
-	if err := p.ofSeries(); err != nil {
-		return stats, err
 	}
 	files, err := p.files()
 	if err == nil {
@@ -111,7 +104,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
 		return stats, err
 	}
-	return r.collect(job, stats)
+	return count(job, stats)
 }
 
 // planDir returns the directory of a plan's files. It is next to the attempt's directory, and

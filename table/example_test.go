@@ -41,3 +41,41 @@ func ExampleOpen() {
 	// tie in 7 true
 	// 2936 1474 1068
 }
+
+// The best moves of a position come first.
+func ExampleTable_Choices() {
+	t, err := table.Open("testdata/tictactoe", all.Kinds())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	g := t.Game()
+	p, err := g.Parse("XX./OO./...")
+	if err != nil {
+		log.Fatal(err)
+	}
+	choices, err := t.Choices(p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range choices[:2] {
+		fmt.Println(c.Name, g.Values().Text(c.Value))
+	}
+	// Output:
+	// c1 X wins in 0
+	// c2 tie in 4
+}
+
+func ExampleTable_Positions() {
+	t, err := table.Open("testdata/tictactoe", all.Kinds())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	positions, err := t.Positions()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output: 5478
+}

@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -44,5 +45,18 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s imports %s, which stands below it in docs/design.md", name, used)
 			}
 		}
+	}
+}
+
+// TestDesignFiles checks that the files that docs/design.md names exist.
+func TestDesignFiles(t *testing.T) {
+	names := regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1)
+	for _, name := range names {
+		if _, err := os.Stat("../internal/engine/" + name[1]); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(names) < 30 {
+		t.Errorf("%d names", len(names))
 	}
 }

@@ -137,7 +137,7 @@ test-hadoop-long: build build-cluster ## run the long ones: three reducers, pass
 VENV := build/emr-venv
 $(VENV)/requirements.txt: internal/testing/emrtest/requirements.txt
 	@rm -rf $(VENV) && python3 -m venv --without-pip $(VENV) # Debian's Python has no pip for it
-	@python3 -m pip --python $(VENV)/bin/python install --quiet --no-deps --no-compile --disable-pip-version-check -r $<
+	@python3 -m pip --python $(VENV)/bin/python install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check -r $<
 	@cp $< $@
 
 emr-venv: $(VENV)/requirements.txt ## install the Python packages that test-emr needs, in build/emr-venv
@@ -152,7 +152,7 @@ test-emr-hadoop: aws build-cluster emr-venv ## run them with the steps on a real
 PYTHON_VENV := build/python-venv
 $(PYTHON_VENV)/requirements.txt: python/requirements.txt
 	@rm -rf $(PYTHON_VENV) && python3 -m venv --without-pip $(PYTHON_VENV)
-	@python3 -m pip --python $(PYTHON_VENV)/bin/python install --quiet --no-deps --no-compile --disable-pip-version-check -r $<
+	@python3 -m pip --python $(PYTHON_VENV)/bin/python install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check -r $<
 	@cp $< $@
 
 test-python: build $(PYTHON_VENV)/requirements.txt ## test and type-check the Python package (a minute; Python)

@@ -192,10 +192,11 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 		done; \
 	done
 
-lint: ## run gofmt, go vet and staticcheck
+lint: ## run gofmt, go vet and staticcheck, and check that what other modules import is unchanged
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
 	$(GO) vet -tags hadoop,emr ./...
 	$(GO) run $(STATICCHECK) -tags hadoop,emr ./...
+	$(GO) test -vet=off ./internal/testing/api
 	cd internal/testing/browser && $(GO) vet . && $(GO) run $(STATICCHECK) .
 
 fmt: ## format all code

@@ -401,12 +401,15 @@ func TestCycles(t *testing.T) {
 }
 
 // TestCyclesExact checks that the exact results of a game with cycles are correct, whatever
-// searches to other depths have stored before and wherever they were cut off.
+// searches to other depths have stored before and wherever they were cut off, even if late moves are
+// searched less deep.
 func TestCyclesExact(t *testing.T) {
-	g := parse(t, "dodgem size=3")
-	values := gametest.Search(g)
+	plain := parse(t, "dodgem size=3")
+	games := []game.Game{plain, gametest.Help(plain, game.Traits{MaxMoves: 20, Squares: 7, Late: 1})}
+	values := gametest.Search(plain)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
+	for n := range 60 {
+		g := games[n%2]
 		s := newSearcher(t, g, Options{Memory: 1 << 20})
 		for range 60 {
 			walk := gametest.Walk(r, g, r.IntN(20))

@@ -306,7 +306,7 @@ func TestForced(t *testing.T) {
 }
 
 // A search with little time, which searches late moves less deep, only proves correct values;
-// and its table entries do not mislead a later search with enough time.
+// and a later search with enough time does not use its table entries.
 func TestLate(t *testing.T) {
 	r := lateRules{New()}
 	var searchers [2]*search.Searcher
@@ -341,8 +341,8 @@ func TestLate(t *testing.T) {
 		if (want.Value.Outcome() == game.WinFor(b.Mover)) != won || timed.Exact && timed.Value != want.Value {
 			t.Fatalf("%s: %s, found in little time %+v", b.squares(), r.Values().Text(want.Value), timed)
 		}
-		if again := ask(searchers[0], search.Limit{}); again.Value != want.Value {
-			t.Fatalf("%s: %s, found %+v after a search in little time", b.squares(), r.Values().Text(want.Value), again)
+		if again := ask(searchers[0], search.Limit{}); again.Value != want.Value || again.Nodes != want.Nodes {
+			t.Fatalf("%s: %s, searching %d positions, found %+v after a search in little time", b.squares(), r.Values().Text(want.Value), want.Nodes, again)
 		}
 	})
 	if decided < lateTests {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -32,7 +33,7 @@ import (
 // serve starts a server with the tables of these games.
 func serve(t testing.TB, specs ...string) *httptest.Server {
 	t.Helper()
-	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20}
+	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20, AllowOrigin: "*", Hosts: []string{"board.example"}}
 	for _, spec := range specs {
 		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
 	}
@@ -268,6 +269,9 @@ func TestRefused(t *testing.T) {
 		says               string
 	}{
 		{"GET", "/", "evil.example", 421, `host \"evil.example\" is not served here`},
+		{"GET", "/", "evil-localhost", 421, "is not served here"},
+		{"GET", "/", "evil-board.example", 421, "is not served here"},
+		{"GET", "/", "Board.example:1", 200, ""},
 		{"GET", "/", "localhost:1", 200, ""},
 		{"GET", "/", "[::1]:1", 200, ""},
 		{"POST", "/", "", 405, "expected GET or HEAD"},
@@ -311,14 +315,15 @@ func TestRefused(t *testing.T) {
 		if answer.StatusCode != test.status || !strings.Contains(string(body), test.says) {
 			t.Errorf("%s %.80s: status %d, %s", test.method, test.path, answer.StatusCode, body)
 		}
-		if csp := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
-			t.Errorf("%s: policy %q", test.path, csp)
+		h := answer.Header
+		if !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+			t.Errorf("%s: headers %v", test.path, h)
 		}
 	}
 }
 
 // TestLimits checks that a server whose slots for searches and event streams are taken refuses
-// further ones.
+// further ones, and that it does not keep all games.
 func TestLimits(t *testing.T) {
 	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
 	if err != nil {
@@ -345,6 +350,12 @@ func TestLimits(t *testing.T) {
 	s.slots <- taken
 	if w := ask("move?level=club"); w.Code != 200 {
 		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
+	}
+	for n := range maxGames + 1 {
+		s.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", fmt.Sprintf("http://localhost/play/mancala/1-%d", n+1), nil))
+	}
+	if len(s.games) != maxGames {
+		t.Errorf("%d games are kept, want %d", len(s.games), maxGames)
 	}
 }
 

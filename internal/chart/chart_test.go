@@ -107,7 +107,7 @@ func columns(counts ...float64) Columns {
 	c := Columns{Title: `<game> & "spec": X wins in 11`, Subtitle: "below", Axis: "tier = stones", Class: "tier"}
 	share := []Series{{"X wins", First, nil}, {"O wins", Second, nil}, {"tie", Tie, nil}, {"draw", Draw, nil}}
 	for i, n := range counts {
-		c.Names, c.Texts = append(c.Names, strconv.Itoa(i)), append(c.Texts, fmt.Sprintf("tier %d\npositions: %.0f", i, n))
+		c.Names, c.Texts = append(c.Names, strconv.Itoa(i)), append(c.Texts, fmt.Sprintf("tier <%d>\npositions: %.0f", i, n))
 		for j, part := range []float64{n / 4, n / 4, n / 2, 0} {
 			share[j].Values = append(share[j].Values, part)
 		}
@@ -129,7 +129,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("the texts lack %q:\n%s", want, p.words())
 		}
 	}
-	if len(p.Groups) != 4 || p.Groups[2].Title != "tier 2\npositions: 1234567" || p.Groups[2].Class != "tier" {
+	if len(p.Groups) != 4 || p.Groups[2].Title != "tier <2>\npositions: 1234567" || p.Groups[2].Class != "tier" {
 		t.Fatalf("groups %+v", p.Groups)
 	}
 	var got []string // the first rectangle of a group is the column for the pointer
@@ -226,7 +226,7 @@ func TestHeat(t *testing.T) {
 func TestSunburst(t *testing.T) {
 	leaf := func(name string, s Style) *Node { return &Node{Name: name, Text: "move " + name, Style: s} }
 	a, b := leaf("a", First), leaf("b", Tie)
-	a.Children = []*Node{leaf("c", Draw), leaf("d", Second), leaf("a name that is so long that it does not fit", Second)}
+	a.Children = []*Node{leaf("<c>", Draw), leaf("d", Second), leaf("a name that is so long that it does not fit", Second)}
 	b.Children = []*Node{leaf("e", Tie)}
 	s := Sunburst{Title: "t", Subtitle: "u", Root: &Node{Name: "X in 3", Text: "start", Style: First, Children: []*Node{a, b}},
 		Legend: []Series{{Name: "first", Style: First}, {Name: "second", Style: Second}, {Name: "tie", Style: Tie}, {Name: "never", Style: Plain}}}
@@ -238,8 +238,8 @@ func TestSunburst(t *testing.T) {
 	if inline := Inline(s); !strings.Contains(inline, `<a class="node chart-arc" href="/play?moves=a&amp;x" tabindex="-1"><title>move a</title>`) || strings.Count(inline, "</a>") != 1 || !strings.Contains(inline, `role="group"`) {
 		t.Errorf("links in a page: %.1500s", inline)
 	}
-	// c begins at the top, d a sixth of the circle later; e is the whole of b's half.
-	for title, angle := range map[string]float64{"move c": 0, "move d": math.Pi / 3, "move a name that is so long that it does not fit": 2 * math.Pi / 3, "move e": math.Pi} {
+	// <c> begins at the top, d a sixth of the circle later; e is the whole of b's half.
+	for title, angle := range map[string]float64{"move <c>": 0, "move d": math.Pi / 3, "move a name that is so long that it does not fit": 2 * math.Pi / 3, "move e": math.Pi} {
 		x, y := point(sunRadius, angle)
 		want, found := fmt.Sprintf("M%.2f %.2fA", x, y), false
 		for _, g := range p.Groups {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -240,8 +242,9 @@ func TestMachine(t *testing.T) {
 }
 
 // TestLevels checks that every level is found by its name, that its moves are legal, and that
-// the same seed gives the same moves.
+// the same seed gives the same moves, with or without a book.
 func TestLevels(t *testing.T) {
+	books := []*book.Book{nil, solved.Book(t, gameOf(t, three).(game.Acyclic), 8)}
 	for _, l := range player.Levels() {
 		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
 			t.Errorf("%s: %+v, %v", l.Name, parsed, err)
@@ -256,7 +259,7 @@ func TestLevels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := player.NewLevel(s, nil, l, 7)
+			p := player.NewLevel(s, books[i], l, 7)
 			for len(h.Moves()) > 0 {
 				name, err := p.Move(t.Context(), h.Clone(), 0)
 				if err == nil {

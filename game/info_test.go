@@ -5,6 +5,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
@@ -28,6 +29,7 @@ func TestDrawRuleOf(t *testing.T) {
 	}{
 		"it ends anyhow":         {columns, game.DrawRule{}},
 		"it may go on for ever":  {cross, game.DrawRule{Repetitions: 3, Plies: 1000}},
+		"Network":                {network.New(), game.DrawRule{Repetitions: 3, Plies: 120}},
 		"it has a rule, cycles":  {own{cross}, game.DrawRule{Repetitions: 2}},
 		"it has a rule, but end": {own{columns}, game.DrawRule{Repetitions: 2}},
 	} {

@@ -88,7 +88,7 @@ func TestRosterLimits(t *testing.T) {
 	needLimits(t)
 	dir := t.TempDir()
 	files := map[string]string{
-		"roster.csv": "eve,sh eve.sh,eve\nbob,sh bob.sh,bob\n",
+		"roster.csv": "eve,sh eve.sh ..,eve\nbob,sh bob.sh,bob\n",
 		"grades":     "grade\n",
 		"bob/secret": "forty-two\n",
 		"eve/eve.sh": answering(`was="$(cat ../bob/secret) $(cat ../grades)"; (echo changed >../bob/secret) 2>/dev/null; echo "$was"; exit 7`),

@@ -104,9 +104,9 @@ func TestFullDiskFinal(t *testing.T) {
 }
 
 // TestDiskAsk checks that, at a terminal, the driver asks before it starts a run for which the
-// disk may be too small. Ctrl-C is a valid answer.
+// disk may be too small. An empty answer is no, and Ctrl-C is a valid one.
 func TestDiskAsk(t *testing.T) {
-	for answer, want := range map[string]int{"no\r": 1, "\x03": 130} {
+	for answer, want := range map[string]int{"no\r": 1, "\r": 1, "\x03": 130} {
 		dir := t.TempDir()
 		term := inTerminal(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
 		term.shows(`TB of disk space, and .*B are available in disk\. Start, yes or no\?`)

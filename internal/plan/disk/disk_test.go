@@ -54,6 +54,13 @@ func TestPlanned(t *testing.T) {
 	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n != bound {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
 	}
+	if g, err = all.Kinds().Parse("connectn width=5 height=5 connect=4"); err != nil {
+		t.Fatal(err)
+	}
+	const took = 28_577_934
+	if n, err := Planned(t.Context(), g, &solve.Options{UntilTier: -1}, bound); err != nil || n < 1.15*took {
+		t.Errorf("5×5: %.4g bytes, %v; a run took %.4g, which leaves no margin", n, err, float64(took))
+	}
 }
 
 // TestPlannedEmptyTiers checks the estimate of a game that ends with the first move, for which solve

@@ -44,7 +44,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		explainCommand(games), p.verifyCommand(), planCommand(games), calibrateCommand()}, p.Commands)
+		p.verifyCommand(), planCommand(games), calibrateCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, p.tableCommand(), rangesCommand(tiered))
 	}

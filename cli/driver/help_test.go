@@ -13,7 +13,7 @@ import (
 // example uses a game that the program does not have.
 func TestHelpNamesOwnGames(t *testing.T) {
 	games := game.Kinds{mnk.Kind, quickcross.Kind}
-	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help explain", "help verify", "help plan mnk", "help calibrate"} {
+	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help verify", "help plan mnk", "help calibrate"} {
 		status, stdout, stderr := runLine(games, line, "")
 		if status != 0 || strings.Contains(stdout, "connectn") {
 			t.Errorf("driver %s: status %d, %s%s", line, status, stdout, stderr)
@@ -24,8 +24,8 @@ func TestHelpNamesOwnGames(t *testing.T) {
 	}
 }
 
-// TestExplainNamesPlayers checks that the players have the game's names, not X and O.
-func TestExplainNamesPlayers(t *testing.T) {
+// TestValueNamesPlayers checks that lookup --value has the game's names of the players, not X and O.
+func TestValueNamesPlayers(t *testing.T) {
 	domineering := mnk.Kind
 	domineering.New = func(args []int) (game.Game, error) {
 		g, err := mnk.Kind.New(args)
@@ -35,12 +35,10 @@ func TestExplainNamesPlayers(t *testing.T) {
 		return named{g}, nil
 	}
 	for line, want := range map[string]string{
-		"explain 66":                                "66 = 16·4 + 2: V wins in 16 moves\n",
-		"explain --game mnk 5":                      "5 = 1·4 + 1: H wins in 1 move\n",
-		"explain --game quickcross 6":               "6 = 1·4 + 2: WIN in 1 move\n",
-		"explain 6 --mover":                         "6 = 1·4 + 2: WIN in 1 move\n",
-		"explain --game network 66":                 "",
-		"explain --game quickcross --game mnk 0x42": "66 = 16·4 + 2: V wins in 16 moves\n",
+		"lookup --game mnk --value 5":        "5 = 1·4 + 1: H wins in 1 move\n",
+		"lookup --game mnk --value 0x42":     "66 = 16·4 + 2: V wins in 16 moves\n",
+		"lookup --game quickcross --value 6": "6 = 1·4 + 2: WIN in 1 move\n",
+		"lookup --game network --value 66":   "",
 	} {
 		status, stdout, stderr := runLine(game.Kinds{domineering, quickcross.Kind}, line, "")
 		if stdout != want || (status == 0) != (want != "") {

@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,9 +17,10 @@ import (
 
 func (p *program) lookupCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "lookup",
-		Usage:     "look up the value of a position and of each of its moves",
-		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]",
+		Name:  "lookup",
+		Usage: "look up the value of a position and of each of its moves",
+		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]\n" +
+			"driver lookup [--data DIRECTORY | --game NAME] --value N",
 		Description: "POSITION is in any form that the commands print: the moves from the start (3 3 2, 332, or a1- 'b2|'),\n" +
 			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
 			"(#68), or a line of DIR/final. If several forms fit, --from selects one. Without a POSITION, each\n" +
@@ -30,23 +32,32 @@ func (p *program) lookupCommand() *cli.Command {
 			"remoteness for the player to move there. An invalid position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
 			"present; a tab within the input is \\t.\n\n" +
+			"--value describes a value (66, 0x42 or 0b1000010). Its two low bits are the outcome: 1 second player wins, 2 first\n" +
+			"player wins, 3 tie. The other bits are the remoteness: the number of moves to the end under best play. In a game\n" +
+			"whose values are from the view of the player to move, the outcome is 0 draw, 1 lose, 2 win, 3 tie.\n\n" +
 			"   driver lookup 1 1 2 --line\n" +
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
-		Flags: append(p.dataFlags(),
+		Flags: slices.Concat(p.dataFlags(), []cli.Flag{
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "print best play to the end"},
 			&cli.BoolFlag{Name: "parents", Usage: "print the predecessors"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "print a line for each position, with tabs between its fields"},
-		),
+		}, p.valueFlags()),
 		Action: func(c *cli.Context) error { return p.lookup(c) },
 	}
 }
 
 // lookup implements driver lookup.
 func (p *program) lookup(c *cli.Context) error {
+	if c.IsSet("value") {
+		return p.lookupValues(c)
+	}
+	if c.IsSet("game") {
+		return command.Usagef("--game requires --value N")
+	}
 	form, err := command.FormOf(c)
 	if err != nil {
 		return err

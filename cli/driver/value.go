@@ -1,0 +1,82 @@
+package driver
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// valueFlags returns the options of lookup that describe a value.
+func (p *program) valueFlags() []cli.Flag {
+	return []cli.Flag{
+		command.ListFlag("value", "describe the value byte `N` of a step or of final"),
+		&cli.StringFlag{Name: "game", Usage: "with --value and without a table, `NAME` of the game: " + strings.Join(p.games.Names(), ", "), DefaultText: "that of the table"},
+	}
+}
+
+// lookupValues implements driver lookup --value.
+func (p *program) lookupValues(c *cli.Context) error {
+	if err := command.NoArguments(c, ": --value excludes a position"); err != nil {
+		return err
+	}
+	for _, name := range []string{"start", "from", "line", "parents", "json", "tsv"} {
+		if c.IsSet(name) {
+			return command.Usagef("--value and --%s exclude each other", name)
+		}
+	}
+	var values []game.Value
+	for _, word := range command.ListOf(c, "value") {
+		n, err := strconv.ParseUint(word, 0, 16)
+		if err != nil {
+			return command.Usagef("--value %q: expected 0 to 65535", word)
+		}
+		values = append(values, game.Value(n))
+	}
+	write := func(g game.Game) error {
+		var lines []byte
+		for _, v := range values {
+			lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(g.Values(), v))
+		}
+		_, err := c.App.Writer.Write(lines)
+		return err
+	}
+	if !c.IsSet("game") {
+		return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return write(t.Game()) }, p.openers(c.Context)...)
+	}
+	if c.IsSet("data") {
+		return command.Usagef("--game and --data exclude each other")
+	}
+	kind, ok := p.games.Named(c.String("game"))
+	if !ok {
+		return command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
+	}
+	g, err := command.Default(kind)
+	if err != nil {
+		return err
+	}
+	return write(g)
+}
+
+// meaning describes a value.
+func meaning(values game.Values, v game.Value) string {
+	switch {
+	case !v.Valid() && v.Remoteness() > 0:
+		return "no value: its outcome is missing"
+	case !v.Valid() && !values.OfMover:
+		return "not known yet"
+	case !v.Valid():
+		return "DRAW: play never ends"
+	case v.Remoteness() == 0:
+		return values.Word(v.Outcome()) + ", and play has ended"
+	}
+	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
+}

@@ -32,7 +32,7 @@ func (p *program) exportCommand() *cli.Command {
 		Flags: append(p.dataFlags(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
-			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
+			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},

@@ -74,7 +74,7 @@ func TestExport(t *testing.T) {
 		}
 		for value, n := range ofValue {
 			outcome, remoteness, _ := strings.Cut(value, "\t")
-			words := []string{"driver", "export", "--header=false", "--data", dir, "--value", outcome}
+			words := []string{"driver", "export", "--header=false", "--data", dir, "--outcome", outcome}
 			if remoteness != "" {
 				words = append(words, "--remoteness", remoteness)
 			}
@@ -91,7 +91,7 @@ func TestExport(t *testing.T) {
 func TestExportRemotenessWithDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
-	if n := strings.Count(runs(t, "export --value draw --data "+dir), "\n"); n != 1+542 {
+	if n := strings.Count(runs(t, "export --outcome draw --data "+dir), "\n"); n != 1+542 {
 		t.Errorf("%d lines of draws", n)
 	}
 	lines := strings.Split(strings.TrimSuffix(runs(t, "export --header=false --remoteness 8 --data "+dir), "\n"), "\n")

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 		case flag != nil:
 			f := findFlag(here, flag[1])
 			if f == nil && !c.help {
-				if instead, ok := removed[flag[1]]; ok {
+				if instead := cmp.Or(removed[flag[1]], removed[here.Name+" --"+flag[1]]); instead != "" {
 					return c, Usagef("--%s was removed: %s", flag[1], instead)
 				}
 				return c, Usagef("unknown flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
@@ -103,9 +104,10 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 	return nil
 }
 
-// removed says what to use in place of flags of earlier versions.
+// removed says what to use in place of flags of earlier versions: of all commands, or of one.
 var removed = map[string]string{
-	"clock": "--time limits the time on the clock, and --grace allows for delays of the machine",
+	"clock":          "--time limits the time on the clock, and --grace allows for delays of the machine",
+	"export --value": "--outcome takes a word or a value byte",
 }
 
 // removedCommands contains what to use in place of commands of earlier versions.

@@ -25,19 +25,18 @@ func (p *program) exportCommand() *cli.Command {
 		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
 			"the player to move) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
-			"words), in the order of tiers and hashes, after a header. N may be a range: 3-5.\n" +
+			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: append(p.dataFlags(),
-			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines, without a header)", Value: "tsv"},
+			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
-			&cli.BoolFlag{Name: "header", Usage: "write a header line with the names of the fields", Value: true},
 		),
 		Action: func(c *cli.Context) error { return p.export(c) },
 	}
@@ -79,10 +78,8 @@ func (p *program) export(c *cli.Context) error {
 				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", x.Game.Spec())
 			}
 		}
-		if c.Bool("header") && form.Header != "" {
-			if _, err := io.WriteString(x.Out, form.Header); err != nil {
-				return err
-			}
+		if _, err := io.WriteString(x.Out, form.Header); err != nil {
+			return err
 		}
 		if c.IsSet("sample") {
 			seed := c.Uint64("seed")

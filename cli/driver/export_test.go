@@ -31,16 +31,16 @@ func TestExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		tsv := strings.Split(runs(t, "export --data "+dir), "\n")
-		if uint64(len(tsv)) != all+2 || tsv[0] != "position\thash\tvalue\tremoteness\toutcome" {
-			t.Errorf("%s: %d lines, the first %q, want a header and %d", name, len(tsv)-1, tsv[0], all)
+		if uint64(len(tsv)) != all+1 {
+			t.Errorf("%s: %d lines, want %d", name, len(tsv)-1, all)
 		}
 		fields, err := csv.NewReader(strings.NewReader(runs(t, "export --format csv --data "+dir))).ReadAll()
-		if err != nil || len(fields) != len(tsv)-1 {
+		if err != nil || len(fields) != len(tsv) || strings.Join(fields[0], " ") != "position hash value remoteness outcome" {
 			t.Fatalf("%s: %d lines of CSV, %v", name, len(fields), err)
 		}
 		jsonl := strings.Split(runs(t, "export --format jsonl --data "+dir), "\n")
 		ofValue := make(map[string]int)
-		for i, line := range tsv[1 : len(tsv)-1] {
+		for i, line := range tsv[:len(tsv)-1] {
 			words := strings.Split(line, "\t")
 			p, err := g.Parse(words[0])
 			if err != nil {
@@ -74,7 +74,7 @@ func TestExport(t *testing.T) {
 		}
 		for value, n := range ofValue {
 			outcome, remoteness, _ := strings.Cut(value, "\t")
-			words := []string{"driver", "export", "--header=false", "--data", dir, "--outcome", outcome}
+			words := []string{"driver", "export", "--data", dir, "--outcome", outcome}
 			if remoteness != "" {
 				words = append(words, "--remoteness", remoteness)
 			}
@@ -91,10 +91,10 @@ func TestExport(t *testing.T) {
 func TestExportRemotenessWithDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
-	if n := strings.Count(runs(t, "export --outcome draw --data "+dir), "\n"); n != 1+542 {
+	if n := strings.Count(runs(t, "export --outcome draw --data "+dir), "\n"); n != 542 {
 		t.Errorf("%d lines of draws", n)
 	}
-	lines := strings.Split(strings.TrimSuffix(runs(t, "export --header=false --remoteness 8 --data "+dir), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(runs(t, "export --remoteness 8 --data "+dir), "\n"), "\n")
 	if len(lines) != 9 || slices.ContainsFunc(lines, func(line string) bool { return !strings.HasSuffix(line, "\tlose\t8\tLOSE") }) {
 		t.Errorf("remoteness 8: %q", lines)
 	}
@@ -125,9 +125,9 @@ func TestSample(t *testing.T) {
 	dir := solved(t)["mnk"]
 	count := make(map[string]int)
 	const times, of = 300, 10
-	all := strings.Count(runs(t, "export --header=false --data "+dir), "\n")
+	all := strings.Count(runs(t, "export --data "+dir), "\n")
 	for seed := range times {
-		output := runs(t, fmt.Sprintf("export --header=false --sample %d --seed %d --data %s", of, seed, dir))
+		output := runs(t, fmt.Sprintf("export --sample %d --seed %d --data %s", of, seed, dir))
 		lines := strings.Split(strings.TrimSuffix(output, "\n"), "\n")
 		if len(lines) != of {
 			t.Fatalf("%d positions, want %d", len(lines), of)

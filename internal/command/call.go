@@ -106,8 +106,9 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 
 // removed says what to use in place of flags of earlier versions: of all commands, or of one.
 var removed = map[string]string{
-	"clock":          "--time limits the time on the clock, and --grace allows for delays of the machine",
-	"export --value": "--outcome takes a word or a value byte",
+	"clock":           "--time limits the time on the clock, and --grace allows for delays of the machine",
+	"export --header": "--format csv writes a header line, tsv and jsonl write none",
+	"export --value":  "--outcome takes a word or a value byte",
 }
 
 // removedCommands contains what to use in place of commands of earlier versions.

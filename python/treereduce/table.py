@@ -149,7 +149,6 @@ class Table:
         """
         with self._export("tsv", tier, outcome, remoteness, sample, seed) as process:
             lines = io.TextIOWrapper(process.stdout, "utf-8", newline="\n")
-            next(lines, None)  # the header
             for line in lines:
                 if not process.owned():
                     raise DriverError("the iterator was begun before a fork: only the process that began it can go on")

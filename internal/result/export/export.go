@@ -21,8 +21,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A Form is an output format: the text before the board, between the board and the hash,
-// and after the hash (value, remoteness and outcome).
+// A Form is an output format: the header line, if it has one, the text before the board, between
+// the board and the hash, and after the hash (value, remoteness and outcome).
 type Form struct {
 	Header         string
 	before, middle string
@@ -33,7 +33,7 @@ type Form struct {
 // Forms contains the formats by name.
 var Forms = map[string]Form{
 	"tsv": {
-		Header: "position\thash\tvalue\tremoteness\toutcome\n", middle: "\t",
+		middle: "\t",
 		after: func(value, remoteness, outcome string) string {
 			return "\t" + value + "\t" + remoteness + "\t" + outcome + "\n"
 		},

@@ -157,7 +157,6 @@ func TestExitStatus(t *testing.T) {
 		{"driver compare three", "", 2},
 		{"driver compare three nothing", "", 1},
 		{"driver compare three cross", "", 1},
-		{"driver explain 66", "", 2},
 
 		{"driver verify --help", "", 0},
 		{"driver verify --data three", "", 0},

@@ -61,8 +61,6 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 			c.path = append(c.path, here)
 		case len(others) == 0 && slices.Contains(cli.HelpFlag.Names(), word):
 			c.help = true
-		case len(c.path) == 0 && len(others) == 0 && replacement(app, word) != "":
-			return c, Usagef("%s was removed: use %s %s", word, app.Name, replacement(app, word))
 		default:
 			others = append(others, word)
 		}
@@ -109,21 +107,6 @@ var removed = map[string]string{
 	"clock":           "--time limits the time on the clock, and --grace allows for delays of the machine",
 	"export --header": "--format csv writes a header line, tsv and jsonl write none",
 	"export --value":  "--outcome takes a word or a value byte",
-}
-
-// removedCommands contains what to use in place of commands of earlier versions.
-var removedCommands = map[string]string{
-	"explain": "lookup --value N, without a table with --game NAME",
-}
-
-// replacement returns what an application has in place of a removed command; "" if it never had
-// such a command.
-func replacement(app *cli.App, word string) string {
-	instead := removedCommands[word]
-	if name, _, _ := strings.Cut(instead, " "); !slices.Contains(Names(app.Commands), name) {
-		return ""
-	}
-	return instead
 }
 
 // longNames returns the names of flags that have more than one letter.

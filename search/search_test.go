@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // parse makes one of our games from its spec.
@@ -59,7 +60,7 @@ func TestTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	early, proven := map[bool]int{}, 0
 	for range 200 {
-		g := gametest.RandomAcyclic(r, 60)
+		g := testgames.RandomAcyclic(r, 60)
 		values := gametest.Search(g)
 		s := newSearcher(t, g, small[0])
 		for _, p := range slices.Sorted(maps.Keys(values)) {
@@ -246,7 +247,7 @@ func TestEveryPosition(t *testing.T) {
 func TestRandomGames(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
-		g := gametest.RandomAcyclic(r, 60)
+		g := testgames.RandomAcyclic(r, 60)
 		values := gametest.Search(g)
 		checkAll(t, g, small[r.IntN(2)], values, 20)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // lateKeys is a game without cycles whose Expand sets no keys of children.
@@ -17,7 +18,7 @@ type lateKeys struct {
 	acyclic game.Acyclic
 }
 
-// searched is the type of the games that gametest.Help makes.
+// searched is the type of the games that testgames.Help makes.
 type searched interface {
 	game.Searched
 	game.Evaluator
@@ -44,9 +45,9 @@ func help(g game.Game) []game.Game {
 	}
 	who := t
 	who.OnlyWho = true
-	games := []game.Game{gametest.Help(g, t), gametest.Help(g, who)}
+	games := []game.Game{testgames.Help(g, t), testgames.Help(g, who)}
 	if ok {
-		games = append(games, lateKeys{gametest.Help(g, who).(searched), a})
+		games = append(games, lateKeys{testgames.Help(g, who).(searched), a})
 	}
 	return games
 }
@@ -57,7 +58,7 @@ func TestHelped(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	games := []game.Game{parse(t, "mancala pits=2 stones=3"), parse(t, "mnk width=3 height=3 connect=3")}
 	for range 50 {
-		games = append(games, gametest.RandomAcyclic(r, 60))
+		games = append(games, testgames.RandomAcyclic(r, 60))
 	}
 	for _, plain := range games {
 		values := gametest.Search(plain)
@@ -156,7 +157,7 @@ func firstOf(g game.Game, p game.Position, depth int, weak bool) game.Move {
 // TestForcedRing checks that forced moves in a cycle do not keep a search from ending: only
 // the move before them is a choice.
 func TestForcedRing(t *testing.T) {
-	g := gametest.Help(gametest.Graph{
+	g := testgames.Help(testgames.Graph{
 		Next: map[game.Position][]game.Position{0: {1, 4}, 1: {2}, 2: {3}, 3: {1}, 4: {0, 5}},
 		End:  map[game.Position]game.Result{5: game.Wins},
 		Size: 6,

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // ticking gives a searcher with one thread a simulated clock, on which each reading takes
@@ -111,7 +112,7 @@ func TestTimedTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	games := []game.Game{parse(t, board(4, 4, 3)), parse(t, board(4, 4, 4)), parse(t, board(5, 4, 3)), parse(t, "mnk width=3 height=3 connect=3")}
 	for range 60 {
-		games = append(games, gametest.RandomAcyclic(r, 200))
+		games = append(games, testgames.RandomAcyclic(r, 200))
 	}
 	games = append(games, help(games[4])...)
 	cut, won := 0, 0

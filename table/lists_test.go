@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -89,7 +90,7 @@ func listGames(t *testing.T) []game.Acyclic {
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
-		games = append(games, gametest.RandomAcyclic(r, 1+r.IntN(300)))
+		games = append(games, testgames.RandomAcyclic(r, 1+r.IntN(300)))
 	}
 	return games
 }
@@ -112,7 +113,7 @@ func TestVerifyLists(t *testing.T) {
 			positions = append(positions, p)
 		}
 		slices.Sort(positions)
-		if random, ok := g.(*gametest.Acyclic); ok {
+		if random, ok := g.(*testgames.Acyclic); ok {
 			positions = random.Positions() // includes unreachable ones
 		}
 		for range 12 {
@@ -151,7 +152,7 @@ func TestVerifyLists(t *testing.T) {
 }
 
 // manyTiers is a game with one position in each tier, and more tiers than files may be open.
-type manyTiers struct{ gametest.Graph }
+type manyTiers struct{ testgames.Graph }
 
 func (manyTiers) Tiers() int               { return 3 * lists.MaxOpen }
 func (manyTiers) Tier(p game.Position) int { return int(p) }
@@ -173,7 +174,7 @@ func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestManyTiers checks that a table with many tiers is read with a limited number of open files, and
 // closes them.
 func TestManyTiers(t *testing.T) {
-	g := manyTiers{gametest.Graph{Size: 3*lists.MaxOpen + 1}}
+	g := manyTiers{testgames.Graph{Size: 3*lists.MaxOpen + 1}}
 	right := gametest.Search(g)
 	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
@@ -437,7 +438,7 @@ func TestListsLookup(t *testing.T) {
 				t.Fatalf("%s: %#x is %s, its best move leads to %s", g.Spec(), p, values.Text(v), values.Text(choices[0].Value))
 			}
 		}
-		if random, ok := g.(*gametest.Acyclic); ok {
+		if random, ok := g.(*testgames.Acyclic); ok {
 			for _, p := range random.Positions() {
 				if _, reached := right[p]; !reached {
 					if _, ok, err := tab.Lookup(p); ok || err != nil {

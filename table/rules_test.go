@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // TestRulesCyclic checks that a correct table of a game with cycles passes the check by the
@@ -24,9 +24,9 @@ func TestRulesCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	games := []game.Cyclic{game.WithRanges(gametest.TieGame(), 4), quick}
+	games := []game.Cyclic{game.WithRanges(testgames.TieGame(), 4), quick}
 	for range 20 {
-		games = append(games, game.WithRanges(gametest.RandomGraph(r, 2+r.IntN(40)), 7))
+		games = append(games, game.WithRanges(testgames.RandomGraph(r, 2+r.IntN(40)), 7))
 	}
 	for _, g := range games {
 		right := valuesOf(g)
@@ -76,7 +76,7 @@ func TestRulesCyclic(t *testing.T) {
 // TestRulesUnled checks that a position without predecessors is found, even if its value is
 // right.
 func TestRulesUnled(t *testing.T) {
-	graph := gametest.TieGame() // 6 leads to a tie, but nothing leads to 6
+	graph := testgames.TieGame() // 6 leads to a tie, but nothing leads to 6
 	g := game.WithRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -81,8 +82,8 @@ func TestVerifyCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]game.Cyclic{
-		"ties":       game.WithRanges(gametest.TieGame(), 4),
-		"rules only": game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4),
+		"ties":       game.WithRanges(testgames.TieGame(), 4),
+		"rules only": game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4),
 		"quickcross": quick,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +190,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 
 // TestCyclicTable checks look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
-	g := game.WithRanges(gametest.TieGame(), 4)
+	g := game.WithRanges(testgames.TieGame(), 4)
 	m := cyclicTable(t, g, valuesOf(g))
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {

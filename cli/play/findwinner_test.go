@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -52,7 +53,7 @@ func (p pile) Spec() string { return p.spec }
 func TestFindWinnerTies(t *testing.T) {
 	kind := game.Kind{Name: "pile", Usage: "a random game", Params: []game.Param{{Name: "number", Usage: "which one", Default: 1}}}
 	kind.New = func(args []int) (game.Game, error) {
-		return pile{gametest.RandomAcyclic(rand.New(rand.NewPCG(1, uint64(args[0]))), 40), fmt.Sprintf("pile number=%d", args[0])}, nil
+		return pile{testgames.RandomAcyclic(rand.New(rand.NewPCG(1, uint64(args[0]))), 40), fmt.Sprintf("pile number=%d", args[0])}, nil
 	}
 	output := regexp.MustCompile(`: (you \w+)( in \d+)?\n`)
 	ties := map[bool]int{}

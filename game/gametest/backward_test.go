@@ -11,12 +11,13 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A backward game is a Graph that satisfies the contract, unless spoil changes its predecessors.
 type backward struct {
-	gametest.Graph
-	spoil func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position
+	testgames.Graph
+	spoil func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position
 }
 
 func (g backward) AppendText(dst []byte, p game.Position) []byte {
@@ -45,7 +46,7 @@ func (g backward) Predecessors(dst []game.Position, p game.Position) []game.Posi
 // TestBackwardContract checks that Contract detects wrong Predecessors on random games. Terminal
 // and invalid positions among the predecessors are allowed.
 func TestBackwardContract(t *testing.T) {
-	graph := gametest.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
+	graph := testgames.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
 	graph.Size++ // the last position is unreachable
 	graph.Next[3] = append(graph.Next[3], graph.Next[3][0])
 	end := slices.Max(slices.Collect(func(yield func(game.Position) bool) {
@@ -56,20 +57,20 @@ func TestBackwardContract(t *testing.T) {
 		}
 	}))
 	graph.End[graph.Size-1] = game.Loses
-	for want, spoil := range map[string]func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position{
-		"": func(_ gametest.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+	for want, spoil := range map[string]func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position{
+		"": func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
 			return append(predecessors, end, end)
 		},
-		"but it has 0 moves there": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+		"but it has 0 moves there": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return append(predecessors, (p+1)%20)
 		},
-		"but is among the Predecessors there 0 times": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+		"but is among the Predecessors there 0 times": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return slices.DeleteFunc(predecessors, func(from game.Position) bool { return from < p })
 		},
-		"2 times, but it has 1 moves": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+		"2 times, but it has 1 moves": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return append(predecessors, predecessors...)
 		},
-		"Predecessors has 41, but the last hash is 40": func(g gametest.Graph, predecessors []game.Position, p game.Position) []game.Position {
+		"Predecessors has 41, but the last hash is 40": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return append(predecessors, g.Size)
 		},
 	} {
@@ -86,7 +87,7 @@ func TestBackwardContract(t *testing.T) {
 // many moves, or none but no result. In a game of rules only, moves to one successor count once.
 func TestMoveCountContract(t *testing.T) {
 	const end = 70
-	as := func(_ gametest.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+	as := func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
 		return predecessors
 	}
 	for _, c := range []struct {
@@ -100,7 +101,7 @@ func TestMoveCountContract(t *testing.T) {
 		{64, false, "it has 64 moves, at most 63", ""},
 		{0, true, "finished is false, but there are 0 moves", "finished is false, but there are 0 moves"},
 	} {
-		g := gametest.Graph{Next: map[game.Position][]game.Position{}, End: map[game.Position]game.Result{}, Size: end + 1}
+		g := testgames.Graph{Next: map[game.Position][]game.Position{}, End: map[game.Position]game.Result{}, Size: end + 1}
 		for p := range game.Position(end) {
 			g.End[p+1] = game.Loses
 			if int(p) < c.moves && c.different {
@@ -121,7 +122,7 @@ func TestMoveCountContract(t *testing.T) {
 // still detects a missing predecessor.
 func TestHashesOfNoPosition(t *testing.T) {
 	for want, drop := range map[string]int{"": 0, "is not emitted": 1} {
-		g := game.WithRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
+		g := game.WithRanges(shifted{testgames.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
 		f := failureOf(t, func(t testing.TB) { gametest.Check(t, g) })
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
 			t.Errorf("the failure is %q, want %q", f, want)
@@ -132,7 +133,7 @@ func TestHashesOfNoPosition(t *testing.T) {
 // shifted is a Graph whose hashes are increased by one, so that hash 0 is invalid, and the
 // methods panic on it. It drops some predecessors of each position.
 type shifted struct {
-	gametest.Graph
+	testgames.Graph
 	drop int
 }
 
@@ -179,11 +180,11 @@ func TestSearchTiersWithCycle(t *testing.T) {
 			t.Errorf("panic %v", r)
 		}
 	}()
-	gametest.Search(drawnOut{gametest.TieGame()})
+	gametest.Search(drawnOut{testgames.TieGame()})
 }
 
 // drawnOut is a Graph with Values that a game with cycles must not have.
-type drawnOut struct{ gametest.Graph }
+type drawnOut struct{ testgames.Graph }
 
 func (drawnOut) Values() game.Values { return game.Values{OfMover: true} }
 
@@ -198,7 +199,7 @@ func (g wide) Info() game.Info { return game.Info{} }
 
 // TestKeyBitsOfCycles checks that hashes of a game with cycles have at most 45 bits.
 func TestKeyBitsOfCycles(t *testing.T) {
-	g := backward{gametest.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
+	g := backward{testgames.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
 	for bits, want := range map[uint]string{45: "", 46: "its positions are 67108864 ranges, at most 33554432 can be solved: a hash may have 45 bits", 64: "8796093022208 ranges"} {
 		if f := failure(t, wide{gametest.RulesOnly(g), bits}); (f == "") != (want == "") || !strings.Contains(f, want) {
 			t.Errorf("%d bits: the failure is %q, want %q", bits, f, want)

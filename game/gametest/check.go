@@ -10,6 +10,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
+// RulesOnly returns a game that has the rules of g, but none of its extensions.
+func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
+
 // mostChecked is the largest number of hashes of a game that Check accepts: it visits them
 // all.
 const mostChecked = 1 << 24

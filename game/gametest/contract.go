@@ -1,5 +1,5 @@
-// Package gametest supports tests of games: the contract of the Game interface, solutions of
-// small games in memory, and random games. It does not know any specific game.
+// Package gametest supports tests of games: the contract of the Game interface, and solutions of
+// small games in memory. It does not know any specific game.
 package gametest
 
 import (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A listener is a test that records its failure.
@@ -46,7 +47,7 @@ func failureOf(t *testing.T, check func(testing.TB)) string {
 
 // A good game is a game.Acyclic that satisfies the contract: its texts do not begin with
 // moves.
-type good struct{ *gametest.Acyclic }
+type good struct{ *testgames.Acyclic }
 
 func (g good) AppendText(dst []byte, p game.Position) []byte {
 	return g.Acyclic.AppendText(append(dst, 'p'), p)
@@ -97,7 +98,7 @@ func TestContract(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var g good
 	for g.Acyclic == nil || g.Values().OfMover || g.KeyBits() == 64 || len(g.Moves(nil, g.Start())) < 3 {
-		g = good{gametest.RandomAcyclic(r, 300)}
+		g = good{testgames.RandomAcyclic(r, 300)}
 	}
 	if f := failure(t, g); f != "" {
 		t.Fatalf("against a good game: %s", f)
@@ -199,7 +200,7 @@ func TestContract(t *testing.T) {
 func TestSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 50 {
-		g := gametest.RandomAcyclic(r, 1+r.IntN(300))
+		g := testgames.RandomAcyclic(r, 1+r.IntN(300))
 		want, got := searched(g), gametest.Search(g)
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d positions, want %d", g.Spec(), len(got), len(want))
@@ -214,7 +215,7 @@ func TestSearch(t *testing.T) {
 
 // searched returns the values of all reachable positions, computed by a search that uses neither
 // tiers nor game.Values.Better.
-func searched(g *gametest.Acyclic) map[game.Position]game.Value {
+func searched(g *testgames.Acyclic) map[game.Position]game.Value {
 	solved := make(map[game.Position]game.Value)
 	var solve func(p game.Position) game.Value
 	solve = func(p game.Position) game.Value {
@@ -240,7 +241,7 @@ func searched(g *gametest.Acyclic) map[game.Position]game.Value {
 }
 
 // prefers is an independent implementation of game.Values.Better.
-func prefers(g *gametest.Acyclic, mover game.Player, v, w game.Value) bool {
+func prefers(g *testgames.Acyclic, mover game.Player, v, w game.Value) bool {
 	wins := game.FirstWins
 	if mover == game.Second {
 		wins = game.SecondWins
@@ -271,7 +272,7 @@ func (m mirrored) Mirror(p game.Position) game.Position { return m.mirror(p) }
 
 // TestMirrorContract checks that the contract finds wrong mirror images.
 func TestMirrorContract(t *testing.T) {
-	g := good{gametest.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
+	g := good{testgames.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
 	start, other := g.Start(), g.Start()
 	for _, p := range g.Positions() {
 		if p != start && g.Primitive(p) == 0 && g.ToMove(p) == g.ToMove(start) {

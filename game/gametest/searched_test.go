@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A badSearched is a game.Searched that breaks the contract.
@@ -44,7 +45,7 @@ func TestSearchedContract(t *testing.T) {
 		return false
 	}
 	for g.Acyclic == nil || g.Values().OfMover || len(g.Moves(nil, g.Start())) < 3 || !early() {
-		g = good{gametest.RandomAcyclic(r, 300)}
+		g = good{testgames.RandomAcyclic(r, 300)}
 	}
 	traits := game.Traits{MaxMoves: 64, MaxPlies: g.Tiers(), Squares: 5}
 	first := func(n *game.Node) *game.Child {
@@ -103,7 +104,7 @@ func TestSearchedContract(t *testing.T) {
 			b.fast = sameKeys{b.fast}
 		},
 	} {
-		b := &badSearched{g, gametest.Help(g, traits), traits, func(*game.Node) {}, gametest.Help(g, traits).Assess}
+		b := &badSearched{g, testgames.Help(g, traits), traits, func(*game.Node) {}, testgames.Help(g, traits).Assess}
 		fault(b)
 		f := failure(t, b)
 		if f == "" {

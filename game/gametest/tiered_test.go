@@ -7,7 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // misfinished is a Tiered game whose Finish is wrong.
@@ -28,8 +28,8 @@ func TestTieredContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, values := range gametest.AllValues() {
-		if f := failure(t, gametest.Reread{Tiered: rules, Reading: values}); f != "" {
+	for _, values := range testgames.AllValues() {
+		if f := failure(t, testgames.Reread{Tiered: rules, Reading: values}); f != "" {
 			t.Errorf("%+v: %s", values, f)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // named is a game with another spec.
@@ -26,7 +26,7 @@ var nim = game.Kind{Name: "nim", Params: []game.Param{
 	{Name: "heaps", Usage: "heaps", Default: 3},
 	{Name: "play", Usage: "who takes the last one", Default: 1, Words: []string{"normal", "misere"}},
 }, New: func(args []int) (game.Game, error) {
-	return named{gametest.TieGame(), fmt.Sprintf("nim heaps=%d play=%s", max(args[0], -1), []string{"normal", "misere"}[args[1]])}, nil
+	return named{testgames.TieGame(), fmt.Sprintf("nim heaps=%d play=%s", max(args[0], -1), []string{"normal", "misere"}[args[1]])}, nil
 }}
 
 // TestGameOf checks that flags set the arguments of a game, for both kinds of parameters, and

@@ -13,12 +13,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -270,7 +270,7 @@ func equal(a, b *block.State) bool {
 // When a file of states is missing, the reader must report it.
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	graph := gametest.RandomGraph(r, 300)
+	graph := testgames.RandomGraph(r, 300)
 	g := game.WithRanges(graph, 16)
 	n := game.Ranges(g)
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {

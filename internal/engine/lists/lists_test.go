@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -252,7 +253,7 @@ func TestLongRandom(t *testing.T) {
 
 func testRandom(t *testing.T, seed uint64, most int) {
 	rnd := rand.New(rand.NewPCG(seed, 11))
-	g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(most))
+	g := testgames.RandomAcyclic(rnd, 1+rnd.IntN(most))
 	want := gametest.Search(g)
 	moves := 0
 	for p := range want {
@@ -295,7 +296,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 
 // TestTextIsPacked checks that packed and text shards have the same rows.
 func TestTextIsPacked(t *testing.T) {
-	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
+	g := testgames.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
 	var all [2]strings.Builder
 	for i, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, interval: 100, box: 77}

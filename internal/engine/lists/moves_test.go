@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // movesDir creates a data directory with passes that stored the given edges, in runs of up
@@ -60,7 +61,7 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 // in any order, and checks that each edge is found once.
 func TestMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
-	g := game.WithRanges(gametest.RulesOnly(gametest.Graph{Size: 1 << 13}), 1<<8)
+	g := game.WithRanges(gametest.RulesOnly(testgames.Graph{Size: 1 << 13}), 1<<8)
 	for _, run := range []int{1 << 20, 3000, 70} {
 		passes := make([][]lists.Row, 3)
 		predecessors := make(map[game.Position][]game.Position)
@@ -105,7 +106,7 @@ func TestMoves(t *testing.T) {
 // TestMovesMissing checks that OpenMoves notices missing edges, by the messages of the next
 // pass and by the number of open positions.
 func TestMovesMissing(t *testing.T) {
-	g := game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	g := game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4)
 	rows := []lists.Row{{Key: 1, Word: 0}, {Key: 2, Word: 0}}
 	for _, c := range []struct {
 		change func(x *jobdir.Index)

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -182,9 +182,9 @@ func TestChanged(t *testing.T) {
 // TestLastLine checks that a last line without a newline counts, even if it ends a cell.
 func TestLastLine(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	g := gametest.RandomAcyclic(rnd, 4000)
+	g := testgames.RandomAcyclic(rnd, 4000)
 	for g.Tiers() == 0 || len(g.Positions()) < 3000 {
-		g = gametest.RandomAcyclic(rnd, 4000)
+		g = testgames.RandomAcyclic(rnd, 4000)
 	}
 	tier := g.Tiers()
 	var positions []game.Position

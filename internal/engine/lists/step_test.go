@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -77,7 +77,7 @@ func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool
 func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
-		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(200))
+		g := testgames.RandomAcyclic(rnd, 1+rnd.IntN(200))
 		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, interval: 1 << 20, box: 1 << 20}
 		values := r.all()
 		parts := r.files("part-")

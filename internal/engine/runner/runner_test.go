@@ -10,7 +10,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
@@ -19,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // TestBorders checks that there is a border between each two parts, that they ascend, and that
@@ -28,7 +28,7 @@ func TestBorders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph := game.WithRanges(gametest.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
+	graph := game.WithRanges(testgames.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
 	for _, test := range []struct {
 		g    game.Game
 		step string

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -232,7 +233,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 
 // TestTies checks ties, which are decided after wins and losses, through the complete loop.
 func TestTies(t *testing.T) {
-	graph := gametest.TieGame()
+	graph := testgames.TieGame()
 	want := finalOf(graph.Size, naive.SolveCyclic(0,
 		func(p uint64) string {
 			if result, ok := graph.End[p]; ok {
@@ -328,7 +329,7 @@ func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, erro
 // everything. The run must resume with that pass, and give the same bytes.
 func TestCyclicInterrupted(t *testing.T) {
 	interrupted(t, quickCross(t, 3, 3, 3))
-	interrupted(t, game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4))
+	interrupted(t, game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4))
 }
 
 func interrupted(t *testing.T, g game.Cyclic) {
@@ -457,7 +458,7 @@ func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 // TestMovesGone deletes stored edges of a forward pass, which are needed until the end, and
 // seals the directory again. Though all files match their seals, the pass must be rerun.
 func TestMovesGone(t *testing.T) {
-	g := game.WithRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	g := game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4)
 	plain, _ := solvedCyclic(t, g, nil)
 	want := bytesOf(t, plain)
 	for at, gone := range map[int]string{3: "mark1", 7: "create", 8: "mark2"} {

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // streams is a runner that runs passes as the commands do, on lines, for games that the
@@ -103,8 +104,8 @@ func TestLongGraphs(t *testing.T) {
 // hashes: ranges without positions must cost next to nothing.
 func TestSparse(t *testing.T) {
 	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13 positions
-	small := gametest.TieGame()
-	g := gametest.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
+	small := testgames.TieGame()
+	g := testgames.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
 	for p, next := range small.Next {
 		for _, to := range next {
 			g.Next[far(p)] = append(g.Next[far(p)], far(to))
@@ -140,7 +141,7 @@ func graphs(t *testing.T, n int) {
 	r := rand.New(rand.NewPCG(9, 15))
 	both, seen := 0, make(map[string]int)
 	for i := range n {
-		graph := gametest.RandomGraph(r, 2+r.IntN(60))
+		graph := testgames.RandomGraph(r, 2+r.IntN(60))
 		worth := naive.SolveCyclic(0,
 			func(p uint64) string {
 				if result, ok := graph.End[p]; ok {
@@ -234,7 +235,7 @@ func TestRulesOnlyErrors(t *testing.T) {
 		{odd{values: mover, bits: 46, moves: to(1)}, "its positions are 67108864 ranges, at most 33554432 can be solved"},
 		{odd{values: mover, bits: 64, moves: to(1)}, "its positions are 8796093022208 ranges, at most 33554432 can be solved"},
 	} {
-		c.g.Game = gametest.Graph{Size: 1}
+		c.g.Game = testgames.Graph{Size: 1}
 		_, err := solveInto(t, t.TempDir(), &c.g, options(), store.Fresh)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -254,7 +255,7 @@ func TestReversibleMoves(t *testing.T) {
 		65:  "position 0x0 is not terminal, and has 65 moves: expected 1 to 63",
 		129: "position 0x0 is not terminal, and has 129 moves: expected 1 to 63",
 	} {
-		g := gametest.Graph{Next: map[game.Position][]game.Position{1: {2}, 2: {1}}, End: map[game.Position]game.Result{3: game.Wins}, Size: 4}
+		g := testgames.Graph{Next: map[game.Position][]game.Position{1: {2}, 2: {1}}, End: map[game.Position]game.Result{3: game.Wins}, Size: 4}
 		for len(g.Next[0]) < n {
 			g.Next[0] = append(g.Next[0], game.Position(1+len(g.Next[0])%2))
 		}
@@ -278,7 +279,7 @@ func TestReversibleMoves(t *testing.T) {
 // beyond is a Reversible game in which position 3 has additional moves, and position 7 additional
 // predecessors.
 type beyond struct {
-	gametest.Graph
+	testgames.Graph
 	moves, predecessors []game.Position
 }
 
@@ -307,8 +308,8 @@ func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
-				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):          {gametest.TieGame(), []game.Position{p}, nil},
-				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):          {testgames.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a predecessor of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {testgames.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.WithRanges(g, size), options(), store.Fresh)
 				if err == nil || !strings.Contains(err.Error(), want) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A longGame is a game with the given number of tiers.
@@ -57,7 +57,7 @@ func TestTooManyTiers(t *testing.T) {
 
 // chain returns a game with a single line of play, with the given number of moves.
 func chain(moves uint64) game.Cyclic {
-	g := gametest.Graph{
+	g := testgames.Graph{
 		Next: make(map[game.Position][]game.Position),
 		End:  map[game.Position]game.Result{moves: game.Loses},
 		Size: moves + 1,

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -93,7 +94,7 @@ func TestLongListsOfGraphs(t *testing.T) {
 func listsOfGraphs(t *testing.T, n int) {
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
-		g := gametest.RandomAcyclic(r, 1+r.IntN(400))
+		g := testgames.RandomAcyclic(r, 1+r.IntN(400))
 		values := gametest.Search(g)
 		var want strings.Builder
 		for _, p := range slices.Sorted(maps.Keys(values)) {
@@ -208,7 +209,7 @@ func (f *failingJob) Run(ctx context.Context, job *runner.Job) (runner.Stats, er
 func smallGame(t *testing.T) game.Game {
 	t.Helper()
 	for seed := uint64(1); ; seed++ {
-		if g := gametest.RandomAcyclic(rand.New(rand.NewPCG(seed, 3)), 200); 8 < g.Tiers() && g.Tiers() < 12 {
+		if g := testgames.RandomAcyclic(rand.New(rand.NewPCG(seed, 3)), 200); 8 < g.Tiers() && g.Tiers() < 12 {
 			return g
 		}
 	}

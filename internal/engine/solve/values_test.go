@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -19,9 +20,9 @@ import (
 // compares every position with a plain search. The four solutions differ.
 func TestValues(t *testing.T) {
 	seen := make(map[string]game.Values)
-	for _, values := range gametest.AllValues() {
+	for _, values := range testgames.AllValues() {
 		for _, size := range [][3]int{{3, 3, 3}, {4, 3, 3}} {
-			g := gametest.Reread{Tiered: rules(t, size[0], size[1], size[2]), Reading: values}
+			g := testgames.Reread{Tiered: rules(t, size[0], size[1], size[2]), Reading: values}
 			var want strings.Builder
 			found := gametest.Search(g)
 			for _, p := range slices.Sorted(maps.Keys(found)) {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // passes runs the passes of a game in memory. It returns the states and the number of new
@@ -122,7 +122,7 @@ func TestPassesQuickCross(t *testing.T) {
 
 // TestPassesTies checks that draws and ties are not confused, with ranges of several sizes.
 func TestPassesTies(t *testing.T) {
-	graph := gametest.TieGame()
+	graph := testgames.TieGame()
 	want := naive.SolveCyclic(0,
 		func(p uint64) string {
 			if result, ok := graph.End[p]; ok {

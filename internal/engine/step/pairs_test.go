@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -248,8 +249,8 @@ func TestSame(t *testing.T) {
 // TestSamePasses does the same for games with cycles.
 func TestSamePasses(t *testing.T) {
 	for _, size := range []int{1, 3, 64} {
-		same(t, game.WithRanges(gametest.TieGame(), size))
-		same(t, game.WithRanges(gametest.RulesOnly(gametest.TieGame()), size))
+		same(t, game.WithRanges(testgames.TieGame(), size))
+		same(t, game.WithRanges(gametest.RulesOnly(testgames.TieGame()), size))
 	}
 	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
 		g, err := quickcross.New(board[0], board[1], board[2])

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -192,8 +193,8 @@ func TestReceive(t *testing.T) {
 // TestSolveValues solves a game line by line with each kind of game.Values, and compares
 // all values with a plain search.
 func TestSolveValues(t *testing.T) {
-	for _, values := range gametest.AllValues() {
-		g := gametest.Reread{Tiered: rules(t, 3, 4, 2), Reading: values}
+	for _, values := range testgames.AllValues() {
+		g := testgames.Reread{Tiered: rules(t, 3, 4, 2), Reading: values}
 		want := gametest.Search(g)
 		tiers := []string{fmt.Sprintf("%0*x\n", streamfmt.KeyWidth(g.KeyBits()), g.Start())}
 		for tier := 1; tier <= g.Tiers(); tier++ {

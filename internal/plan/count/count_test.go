@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // rules returns the game with a Spec.
@@ -70,11 +71,11 @@ func TestExact(t *testing.T) {
 func TestExactSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for range 50 {
-		g := gametest.RandomAcyclic(r, 100)
+		g := testgames.RandomAcyclic(r, 100)
 		if c, want := of(t, g, Options{Workers: 2}), len(gametest.Search(g)); c.Sum.Positions != float64(want) || c.How != Exact {
 			t.Errorf("%s: %v positions, want %d", g.Spec(), c.Sum.Positions, want)
 		}
-		graph := gametest.RandomGraph(r, 50)
+		graph := testgames.RandomGraph(r, 50)
 		seen := map[game.Position]bool{}
 		var walk func(p game.Position)
 		walk = func(p game.Position) {

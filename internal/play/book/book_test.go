@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -137,7 +138,7 @@ func TestDamage(t *testing.T) {
 		"after the second line":        append([]byte(file), 0),
 		"expected values of":           format(g, 3, make([]byte, 3)),
 		"without a value":              format(g, 0, []byte{4}),
-		"is not one that this program": format(gametest.TieGame(), 0, []byte{2}),
+		"is not one that this program": format(testgames.TieGame(), 0, []byte{2}),
 		"play is always over after":    format(g, 1<<40, []byte{2}),
 		"a book of format version 2, ": []byte(strings.Replace(file, "book 1", "book 2", 1)),
 		"it is not a book: expected ":  []byte(strings.Replace(file, "plies=3", "plies=03", 1)),

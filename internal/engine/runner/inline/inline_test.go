@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // TestNeeds compares the memory of a job with a manual computation: what workers allocate
@@ -227,7 +228,7 @@ func (f countedFile) Close() error {
 // them are open at a time, that all messages are read, and that none are left.
 func TestManySpills(t *testing.T) {
 	const successors = 3 * mostSpills
-	graph := gametest.Graph{Next: make(map[game.Position][]game.Position), End: map[game.Position]game.Result{}, Size: 2 * successors}
+	graph := testgames.Graph{Next: make(map[game.Position][]game.Position), End: map[game.Position]game.Result{}, Size: 2 * successors}
 	for p := range game.Position(successors) {
 		graph.Next[0] = append(graph.Next[0], p+successors)
 		graph.End[p+successors] = game.Loses

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // TestBlocks solves boards by blocks, with much memory and with the least.
@@ -68,7 +69,7 @@ func TestLists(t *testing.T) {
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
-		graph := gametest.RandomGraph(r, 2+r.IntN(100))
+		graph := testgames.RandomGraph(r, 2+r.IntN(100))
 		for _, inbox := range []int{0, 1} {
 			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox}, t: t}
 			runnertest.Check(t, counted, game.WithRanges(graph, 8))

@@ -1,4 +1,6 @@
-package gametest
+// Package testgames has games for tests: random ones, small ones given by lists of moves, and
+// adapters that change a game.
+package testgames
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package gametest
+package testgames
 
 import "github.com/treereduce/treereduce/game"
 
@@ -27,7 +27,12 @@ func (h helped) Expand(n *game.Node) {
 	n.Children = n.Children[:0]
 	mover := h.ToMove(p)
 	if v := h.Primitive(p); v != 0 {
-		n.Low = worthTo(v, mover)
+		switch n.Low = 0; v.Outcome().For(mover) {
+		case game.Wins:
+			n.Low = game.WonIn(v.Remoteness())
+		case game.Loses:
+			n.Low = game.LostIn(v.Remoteness())
+		}
 		n.High = n.Low
 		return
 	}

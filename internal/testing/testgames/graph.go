@@ -1,4 +1,4 @@
-package gametest
+package testgames
 
 import (
 	"errors"
@@ -20,9 +20,6 @@ type Graph struct {
 }
 
 var _ game.Reversible = Graph{}
-
-// RulesOnly returns a game that has the rules of g, but none of its extensions.
-func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
 
 // TieGame returns a game in which ties must be decided after wins, and a tie is reached
 // through ties. Position 2 could move to the tie 7, but wins by 3. So the player at 11 loses

@@ -16,7 +16,7 @@ func TestStepHelp(t *testing.T) {
 	for _, name := range step.AllNames() {
 		for _, line := range []string{"mapper " + name, "reducer " + name, name + "_map", name + "_reduce"} {
 			status, help, stderr := process.Run(command(t.TempDir(), line+" --help"))
-			if status != 0 || !strings.Contains(help, "DESCRIPTION:") {
+			if status != 0 || stderr != "" || !strings.Contains(help, "DESCRIPTION:") {
 				t.Errorf("%s --help: exit status %d, %s%s", line, status, help, stderr)
 			}
 			_, rest, ok := strings.Cut(help, "   $ ")

@@ -566,7 +566,9 @@ func (f *FS) Open(name string) (store.File, error) {
 	if r.size <= wholeFile {
 		return &smallFile{bytes.NewReader(r.window), in.Stat()}, f.give(client)
 	}
-	return &file{fs: f, client: client, name: name, info: in.Stat(), idle: []*reader{r}}, nil
+	large := &file{fs: f, client: client, name: name, info: in.Stat(), idle: []*reader{r}}
+	large.Reader = io.NewSectionReader(large, 0, r.size)
+	return large, nil
 }
 
 // A smallFile is a file whose contents are in memory.
@@ -661,7 +663,7 @@ type file struct {
 	client *nameClient
 	name   string
 	info   fs.FileInfo
-	at     int64 // offset of the next Read
+	io.Reader
 
 	mu     sync.Mutex
 	idle   []*reader // least recently used first
@@ -721,17 +723,6 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 		return n, plain(err)
 	}
 	f.idle = append(f.idle, r)
-	return n, err
-}
-
-// Read implements io.Reader.
-func (f *file) Read(b []byte) (int, error) {
-	b = b[:min(int64(len(b)), f.info.Size()-f.at)]
-	if len(b) == 0 {
-		return 0, io.EOF
-	}
-	n, err := f.ReadAt(b, f.at)
-	f.at += int64(n)
 	return n, err
 }
 

@@ -52,6 +52,7 @@ func (f *FS) Open(name string) (store.File, error) {
 		cancel()
 		return &smallFile{bytes.NewReader(window), &o.info}, nil
 	}
+	o.Reader = io.NewSectionReader(o, 0, o.info.size)
 	o.idle = []*reader{{file: o, window: window, next: windowFirst}}
 	return o, nil
 }
@@ -74,7 +75,7 @@ type file struct {
 	key    string
 	etag   *string // identifies the version of the object
 	info   info
-	at     int64 // offset of the next Read
+	io.Reader
 
 	mu   sync.Mutex
 	idle []*reader // least recently used first
@@ -272,17 +273,6 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 		return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: ErrChanged}
 	}
 	return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: aws.Explain(err)}
-}
-
-// Read implements io.Reader.
-func (f *file) Read(b []byte) (int, error) {
-	b = b[:min(int64(len(b)), f.info.size-f.at)]
-	if len(b) == 0 {
-		return 0, io.EOF
-	}
-	n, err := f.ReadAt(b, f.at)
-	f.at += int64(n)
-	return n, err
 }
 
 // Close cancels all requests.

@@ -1,11 +1,11 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -124,17 +124,9 @@ func (e *engine) take(g game.Game) error {
 // clear resets the board.
 func (e *engine) clear(g game.Game) { e.h, e.left = player.NewHistory(g), [2]time.Duration{} }
 
-// version returns the version of the module from which the program is built.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
-}
-
 // frame returns the protocol handler with the commands of a player.
 func (e *engine) frame() *gtp.Engine {
-	f := gtp.NewEngine("treereduce", version())
+	f := gtp.NewEngine("treereduce", cmp.Or(command.Version(), "unknown"))
 	f.Handle("game", e.game)
 	f.Handle("clear_board", words(0, 0, "no argument", func([]string) (string, error) {
 		e.clear(e.h.Game())

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +74,11 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	case len(words) > 0 && words[len(words)-1] == completing:
 		err = complete(out, app, words[:len(words)-1])
 	case len(words) > 0 && slices.Contains([]string{"-v", "-version", "--version"}, words[0]):
-		_, err = fmt.Fprintf(out, "%s version %s\n", app.Name, version())
+		version := "of an unknown version"
+		if v := Version(); v != "" {
+			version = v + ", " + runtime.Version()
+		}
+		_, err = fmt.Fprintf(out, "%s version %s\n", app.Name, version)
 	default:
 		if called, err = callOf(app, words); err != nil {
 			break

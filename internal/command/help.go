@@ -232,13 +232,12 @@ func (h *helper) flags(flags []cli.Flag) {
 	}
 }
 
-// version returns the version of the build.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "of an unknown version"
+// Version returns the version of the module from which the program is built, "" if it is unknown.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
 	}
-	return info.Main.Version + ", " + info.GoVersion
+	return ""
 }
 
 // completions contains the completion script of each shell, with PROGRAM for the name of the command.

@@ -307,7 +307,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, numfmt.Number(most.Positions), numfmt.Noun(most.Positions, "position"))
+		fmt.Fprintf(out, "largest tier: %d, %s", most.Tier, numfmt.Count(most.Positions, "position"))
 		if most.Ranges > 0 {
 			fmt.Fprintf(out, " in %s %s", numfmt.Short(most.Ranges), numfmt.Noun(most.Ranges, "range"))
 		}

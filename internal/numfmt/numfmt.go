@@ -18,7 +18,7 @@ func Number[N int | int64 | uint64 | float64](n N) string {
 }
 
 // Count formats a number of things: "1 move", "1,234 moves".
-func Count[N int | int64 | uint64](n N, one string) string {
+func Count[N int | int64 | uint64 | float64](n N, one string) string {
 	return Number(n) + " " + Noun(n, one)
 }
 

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
@@ -109,11 +110,7 @@ func (p Played) Text() string {
 			text += reason
 		}
 	}
-	s := "s"
-	if len(p.Moves) == 1 {
-		s = ""
-	}
-	text += fmt.Sprintf(" after %d move%s", len(p.Moves), s)
+	text += fmt.Sprintf(" after %d %s", len(p.Moves), numfmt.Noun(len(p.Moves), "move"))
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}

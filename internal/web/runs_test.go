@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -147,8 +147,8 @@ func TestRun(t *testing.T) {
 			}
 		}
 		if before != nil {
-			if after := contents(t, dir); !reflect.DeepEqual(before, after) {
-				t.Errorf("watching changed the directory from %v to %v", before, after)
+			if diff := storetest.Differences(contents(t, dir), before); diff != nil {
+				t.Errorf("watching changed the directory: %v", diff)
 			}
 		}
 		goOn <- true

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
@@ -253,23 +254,23 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// bytesOf returns a checksum of the table and the text of a data directory. The division of
-// the text into parts does not matter.
-func bytesOf(t *testing.T, dir string) string {
+// bytesOf returns a checksum of each file of the table of a data directory, and of the text. The
+// division of the text into parts does not matter.
+func bytesOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	sum := sha256.New()
 	names, err := filepath.Glob(filepath.Join(dir, table.Dir, "*"))
 	if err != nil || len(names) < 2 {
 		t.Fatalf("%v: %v", names, err)
 	}
-	for _, name := range slices.Concat(names, finalParts(t, dir)) {
+	sums := map[string]string{"final": fmt.Sprintf("%x", sha256.Sum256([]byte(final(t, dir))))}
+	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Write(text)
+		sums[filepath.Base(name)] = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil))
+	return sums
 }
 
 // TestCyclicOptions checks that no option changes a byte.
@@ -286,8 +287,8 @@ func TestCyclicOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := solvedCyclic(t, g, change)
-			if got := bytesOf(t, dir); got != want {
-				t.Error("the bytes differ")
+			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+				t.Error(diff)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "*", "_spill*")); len(left) > 0 {
 				t.Errorf("%v have been left", left)
@@ -355,8 +356,8 @@ func interrupted(t *testing.T, g game.Cyclic) {
 			if ran := slices.Concat(first.ran, then.ran); !slices.Equal(ran, all.ran) {
 				t.Errorf("at %s: the passes were %v, want %v", all.ran[at], ran, all.ran)
 			}
-			if got := bytesOf(t, dir); got != want {
-				t.Errorf("at %s: the bytes differ", all.ran[at])
+			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+				t.Errorf("at %s: %v", all.ran[at], diff)
 			}
 		}
 	}
@@ -394,8 +395,8 @@ func TestCyclicCancelled(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 			t.Fatalf("after %d events: %v", stop, err)
 		}
-		if got := bytesOf(t, dir); got != want {
-			t.Errorf("after %d events: the bytes differ", stop)
+		if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+			t.Errorf("after %d events: %v", stop, diff)
 		}
 	}
 }
@@ -485,8 +486,8 @@ func TestMovesGone(t *testing.T) {
 			return strings.Contains(text, "positions that are not terminal, but stored 0 edges: "+gone+" is run again")
 		}) {
 			t.Errorf("%s gone: %v, output %q", gone, err, output)
-		} else if got := bytesOf(t, dir); got != want {
-			t.Errorf("%s gone: the bytes differ", gone)
+		} else if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+			t.Errorf("%s gone: %v", gone, diff)
 		}
 	}
 }

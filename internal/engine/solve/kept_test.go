@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -81,15 +82,8 @@ func TestKept(t *testing.T) {
 					if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 						t.Fatalf("%s: %v", at, err)
 					}
-					got := all(t, dir)
-					for name, sum := range want {
-						if got[name] != sum {
-							t.Errorf("%s: %s is not as it was", at, name)
-						}
-						delete(got, name)
-					}
-					if len(got) > 0 {
-						t.Errorf("%s: more than there was: %v", at, got)
+					if diff := storetest.Differences(all(t, dir), want); diff != nil {
+						t.Errorf("%s: %v", at, diff)
 					}
 				}
 			})

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
@@ -115,8 +116,8 @@ func listsOfGraphs(t *testing.T, n int) {
 				o.Codec = jobdir.Text
 			}
 		})
-		if got := bytesOf(t, other); got != sum {
-			t.Fatalf("seed %d: the bytes differ", seed)
+		if diff := storetest.Differences(bytesOf(t, other), sum); diff != nil {
+			t.Fatalf("seed %d: %v", seed, diff)
 		}
 	}
 }
@@ -166,13 +167,15 @@ func TestListOptions(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			runtime.GOMAXPROCS(test.workers)
 			dir, _ := solvedGame(t, g, test.change)
-			if got := bytesOf(t, dir); got != want {
-				t.Error("the bytes differ")
+			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+				t.Error(diff)
 			}
 			o := options()
 			test.change(&o)
-			if o.KeepAll && o.Codec == jobdir.Packed && !maps.Equal(partsOf(t, dir), parts) {
-				t.Error("the parts differ")
+			if o.KeepAll && o.Codec == jobdir.Packed {
+				if diff := storetest.Differences(partsOf(t, dir), parts); diff != nil {
+					t.Error(diff)
+				}
 			}
 			kept, err := filepath.Glob(filepath.Join(dir, "data_*"))
 			if err != nil || (len(kept) > 0) != o.KeepAll {
@@ -236,8 +239,8 @@ func TestListsInterrupted(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 			t.Fatalf("%s: %v", all.ran[at], err)
 		}
-		if got := bytesOf(t, dir); got != want {
-			t.Errorf("%s: the bytes differ", all.ran[at])
+		if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+			t.Errorf("%s: %v", all.ran[at], diff)
 		}
 		if !slices.Equal(again.ran, all.ran[at:]) {
 			t.Errorf("%s: ran %v, want %v", all.ran[at], again.ran, all.ran[at:])
@@ -288,8 +291,8 @@ func listsLost(t *testing.T, one int) {
 				if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 					t.Fatalf("stopped at %s, %s: %v", stop, what, err)
 				}
-				if got := bytesOf(t, dir); got != want {
-					t.Errorf("stopped at %s, %s: the bytes differ", stop, what)
+				if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+					t.Errorf("stopped at %s, %s: %v", stop, what, diff)
 				}
 			}
 		}
@@ -312,8 +315,8 @@ func TestListsDrop(t *testing.T) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
 	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
-	if bytesOf(t, dir) != bytesOf(t, plain) {
-		t.Error("the bytes differ")
+	if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
+		t.Error(diff)
 	}
 }
 

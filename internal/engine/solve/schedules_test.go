@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -332,7 +331,7 @@ func (s *schedule) end() (raw, wrong []string) {
 			raw = append(raw, fmt.Sprintf("driver %d: %v", a.number, a.err))
 		}
 	}
-	return raw, append(wrong, differences(s.files(), s.want)...)
+	return raw, append(wrong, storetest.Differences(s.files(), s.want)...)
 }
 
 // isJob reports whether an actor is a job on the cluster.
@@ -343,23 +342,6 @@ func (a *actor) isJob() bool {
 		}
 	}
 	return false
-}
-
-// differences returns the paths that differ between two directories.
-func differences(got, want map[string]string) (all []string) {
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if _, ok := want[name]; !ok {
-			all = append(all, "left: "+name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if text, ok := got[name]; !ok {
-			all = append(all, "missing: "+name)
-		} else if text != want[name] {
-			all = append(all, "differs: "+name)
-		}
-	}
-	return all
 }
 
 // setups returns the games and options of schedules.

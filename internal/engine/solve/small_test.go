@@ -45,8 +45,8 @@ func TestSmall(t *testing.T) {
 			t.Run(g.Spec()+" "+name, func(t *testing.T) {
 				full, _ := solved(t, g, change)
 				small, result := solved(t, g, func(o *solve.Options) { change(o); o.Small = true })
-				if want := all(t, full); result.Positions == 0 || !maps.Equal(all(t, small), smallOf(g, small, want, t)) {
-					t.Errorf("%d positions; the files differ: %v, want %v", result.Positions, all(t, small), want)
+				if diff := storetest.Differences(all(t, small), smallOf(g, small, all(t, full), t)); result.Positions == 0 || diff != nil {
+					t.Errorf("%d positions, %v", result.Positions, diff)
 				}
 				if n, err := verify(small, g); err != nil || n != result.Positions {
 					t.Errorf("%d positions, %v", n, err)
@@ -60,8 +60,8 @@ func TestSmall(t *testing.T) {
 				for dir, want := range map[string]map[string]string{full: before, small: after} {
 					got := all(t, dir)
 					delete(got, "/"+store.ManifestFile)
-					if !maps.Equal(got, want) {
-						t.Errorf("after Resize: %v, want %v", got, want)
+					if diff := storetest.Differences(got, want); diff != nil {
+						t.Errorf("after Resize: %v", diff)
 					}
 				}
 			})
@@ -112,8 +112,8 @@ func TestSmallStopped(t *testing.T) {
 				if err != nil || r.Positions != 694 {
 					t.Fatalf("%d positions, %v", r.Positions, err)
 				}
-				if got := all(t, dir); !maps.Equal(got, all(t, want[test.resumed])) {
-					t.Errorf("the files differ: %v, want %v", got, all(t, want[test.resumed]))
+				if diff := storetest.Differences(all(t, dir), all(t, want[test.resumed])); diff != nil {
+					t.Error(diff)
 				}
 			})
 		}
@@ -140,8 +140,8 @@ func TestSmallDamaged(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 			t.Fatal(err)
 		}
-		if got := all(t, dir); !maps.Equal(got, want) || !strings.Contains(warned, filepath.Base(name)+": missing") {
-			t.Errorf("tier %d: warned %q, the files are %v, want %v", tier, warned, got, want)
+		if diff := storetest.Differences(all(t, dir), want); diff != nil || !strings.Contains(warned, filepath.Base(name)+": missing") {
+			t.Errorf("tier %d: warned %q, %v", tier, warned, diff)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func TestResizeDamaged(t *testing.T) {
 	if err := resize(t, store.Local{}, dir, g, solve.SmallTable); !jobdir.Damaged(err) {
 		t.Errorf("got %v", err)
 	}
-	if got := all(t, dir); !maps.Equal(got, want) {
-		t.Errorf("the files have changed: %v, want %v", got, want)
+	if diff := storetest.Differences(all(t, dir), want); diff != nil {
+		t.Errorf("the files have changed: %v", diff)
 	}
 }
 

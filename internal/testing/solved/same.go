@@ -6,12 +6,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -42,17 +42,21 @@ func sameTable(t testing.TB, fsys store.FS, got, want string) {
 // sameFiles compares directories, and returns the number of files in the local one.
 func sameFiles(t testing.TB, fsys store.FS, got, want string) int {
 	t.Helper()
-	files, wanted := filesOf(t, fsys, got), filesOf(t, store.Local{}, want)
-	if !slices.Equal(files, wanted) {
-		t.Errorf("%s: files %v, want %v", got, files, wanted)
-		return len(wanted)
-	}
-	for _, name := range wanted {
-		if b, wanted := read(t, fsys, path.Join(got, name)), read(t, store.Local{}, filepath.Join(want, name)); !bytes.Equal(b, wanted) {
-			t.Errorf("%s/%s differs: %d bytes, want %d", got, name, len(b), len(wanted))
-		}
+	files, wanted := contents(t, fsys, got), contents(t, store.Local{}, want)
+	if diff := storetest.Differences(files, wanted); diff != nil {
+		t.Errorf("%s: %v", got, diff)
 	}
 	return len(wanted)
+}
+
+// contents returns the contents of the files in a directory by name.
+func contents(t testing.TB, fsys store.FS, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, name := range filesOf(t, fsys, dir) {
+		all[name] = string(read(t, fsys, path.Join(dir, name)))
+	}
+	return all
 }
 
 // filesOf returns the names of the files in a directory; none if it does not exist.

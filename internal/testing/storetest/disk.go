@@ -1,6 +1,6 @@
 // Package storetest tests what a power cut would leave on the disk, with a file system that
 // records what is not durable yet; and has file systems in memory, with calls that fail, and one that
-// counts open files. It knows no games and no jobs.
+// counts open files; and names the files that differ. It knows no games and no jobs.
 package storetest
 
 import (

@@ -453,3 +453,20 @@ func (c *Calls) MkdirAll(name string) error {
 func (c *Calls) Sync(name string) error {
 	return c.Call("sync "+name, func() error { return c.Memory.Sync(name) })
 }
+
+// Differences returns the names that two maps of files have not in common, or whose contents differ.
+func Differences(got, want map[string]string) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[name]; !ok {
+			all = append(all, "left: "+name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if text, ok := got[name]; !ok {
+			all = append(all, "missing: "+name)
+		} else if text != want[name] {
+			all = append(all, "differs: "+name)
+		}
+	}
+	return all
+}

@@ -194,33 +194,35 @@ func TestExitStatus(t *testing.T) {
 		}
 	}
 	for _, test := range tests {
-		cmd := command(dir, test.line)
-		cmd.Stdin = strings.NewReader(test.stdin)
-		status, stdout, stderr := process.Run(cmd)
-		lines := strings.Count(stderr, "\n")
-		name, _, _ := strings.Cut(test.line, " ")
-		usage := 2 // lines of an error of usage
-		if test.line == "play" {
-			usage++ // how to begin
-		}
-		count := "" // the summary of a step run by hand, or of play score
-		switch {
-		case lines != 1 || name == "driver":
-		case name == "play":
-			count = " nodes in "
-		default:
-			count = " in, "
-		}
-		switch {
-		case status != test.status:
-			t.Errorf("%s: exit status %d, want %d: %s", test.line, status, test.status, stderr)
-		case status == 0 && stderr != "" && (count == "" || !strings.Contains(stderr, count)):
-			t.Errorf("%s: done, but prints %s", test.line, stderr)
-		case status == 1 && lines != 1, status == 2 && (lines != usage || !strings.Contains(stderr, "\n"+name+": see "+name) || !strings.HasSuffix(stderr, " --help\n")):
-			t.Errorf("%s: exit status %d with %d lines: %s", test.line, status, lines, stderr)
-		case status != 0 && (stdout != "" || !strings.HasPrefix(stderr, name+": ")):
-			t.Errorf("%s: exit status %d, stdout %q, stderr %q", test.line, status, stdout, stderr)
-		}
+		t.Run(test.line, func(t *testing.T) {
+			cmd := command(dir, test.line)
+			cmd.Stdin = strings.NewReader(test.stdin)
+			status, stdout, stderr := process.Run(cmd)
+			lines := strings.Count(stderr, "\n")
+			name, _, _ := strings.Cut(test.line, " ")
+			usage := 2 // lines of an error of usage
+			if test.line == "play" {
+				usage++ // how to begin
+			}
+			count := "" // the summary of a step run by hand, or of play score
+			switch {
+			case lines != 1 || name == "driver":
+			case name == "play":
+				count = " nodes in "
+			default:
+				count = " in, "
+			}
+			switch {
+			case status != test.status:
+				t.Errorf("%s: exit status %d, want %d: %s", test.line, status, test.status, stderr)
+			case status == 0 && stderr != "" && (count == "" || !strings.Contains(stderr, count)):
+				t.Errorf("%s: done, but prints %s", test.line, stderr)
+			case status == 1 && lines != 1, status == 2 && (lines != usage || !strings.Contains(stderr, "\n"+name+": see "+name) || !strings.HasSuffix(stderr, " --help\n")):
+				t.Errorf("%s: exit status %d with %d lines: %s", test.line, status, lines, stderr)
+			case status != 0 && (stdout != "" || !strings.HasPrefix(stderr, name+": ")):
+				t.Errorf("%s: exit status %d, stdout %q, stderr %q", test.line, status, stdout, stderr)
+			}
+		})
 	}
 }
 
@@ -343,12 +345,14 @@ func TestLostOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, out := runs(t), lost.open(t)
 			for _, line := range printing {
-				cmd := printed(dir, line)
-				cmd.Stdout = out
-				status, _, stderr := process.Run(cmd)
-				if status != lost.status || !regexp.MustCompile("^"+lost.stderr+"$").MatchString(stderr) {
-					t.Errorf("%s: exit status %d, %q", line, status, stderr)
-				}
+				t.Run(line, func(t *testing.T) {
+					cmd := printed(dir, line)
+					cmd.Stdout = out
+					status, _, stderr := process.Run(cmd)
+					if status != lost.status || !regexp.MustCompile("^"+lost.stderr+"$").MatchString(stderr) {
+						t.Errorf("%s: exit status %d, %q", line, status, stderr)
+					}
+				})
 			}
 			if lost.status != 1 {
 				return

@@ -161,17 +161,19 @@ func TestPlayMemory(t *testing.T) {
 		"find-winner mnk --width 4 --height 4 --connect 4 --memory 64M --time 200ms --start",
 		"find-winner connectn --width 4 --height 4 --memory 16M --by memo --chains 100000 --start",
 	} {
-		_, rest, _ := strings.Cut(flags, "--memory ")
-		var memory int64
-		if _, err := fmt.Sscanf(rest, "%dM", &memory); err != nil {
-			t.Fatal(err)
-		}
-		args := strings.Fields(flags)
-		if got := peakOf(t, 2, false, "play", args...); got > (memory+program)<<20 {
-			t.Errorf("play %s: %d MiB in memory, want at most %d more than %d", flags, got>>20, program, memory)
-		} else {
-			t.Logf("play %s: %d MiB", flags, got>>20)
-		}
+		t.Run(flags, func(t *testing.T) {
+			_, rest, _ := strings.Cut(flags, "--memory ")
+			var memory int64
+			if _, err := fmt.Sscanf(rest, "%dM", &memory); err != nil {
+				t.Fatal(err)
+			}
+			args := strings.Fields(flags)
+			if got := peakOf(t, 2, false, "play", args...); got > (memory+program)<<20 {
+				t.Errorf("play %s: %d MiB in memory, want at most %d more than %d", flags, got>>20, program, memory)
+			} else {
+				t.Logf("play %s: %d MiB", flags, got>>20)
+			}
+		})
 	}
 }
 
@@ -211,24 +213,26 @@ func TestLeastMemory(t *testing.T) {
 		"mancala --pits 7 --stones 5 --memory 64M":                                        "driver: --memory 64M: mancala pits=7 stones=5 needs at least ",
 		"connectn --width 7 --height 6 --memory 256M --final no --runner inline --resume": "driver: --memory 256M: connectn width=7 height=6 connect=4 needs at least ",
 	} {
-		dir := filepath.Join(t.TempDir(), "d")
-		var stderr strings.Builder
-		cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags+" --data"), dir)...)
-		cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
-		switch game, _, _ := strings.Cut(flags, " "); game {
-		case "connectn":
-			cmd.Args = append(cmd.Args, "--connect", "4")
-		case "quickcross":
-			cmd.Args = append(cmd.Args, "--connect", "3")
-		}
-		cmd.Stderr = &stderr
-		err := cmd.Run()
-		if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(stderr.String(), want) {
-			t.Errorf("%s: %v, %q; want exit status 2 and %q", flags, err, stderr.String(), want)
-		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: begun all the same", flags)
-		}
+		t.Run(flags, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			var stderr strings.Builder
+			cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags+" --data"), dir)...)
+			cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+			switch game, _, _ := strings.Cut(flags, " "); game {
+			case "connectn":
+				cmd.Args = append(cmd.Args, "--connect", "4")
+			case "quickcross":
+				cmd.Args = append(cmd.Args, "--connect", "3")
+			}
+			cmd.Stderr = &stderr
+			err := cmd.Run()
+			if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(stderr.String(), want) {
+				t.Errorf("%s: %v, %q; want exit status 2 and %q", flags, err, stderr.String(), want)
+			}
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s: begun all the same", flags)
+			}
+		})
 	}
 }
 
@@ -276,40 +280,42 @@ func TestMapperMemory(t *testing.T) {
 		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
 		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
 	} {
-		dir := filepath.Join(t.TempDir(), "d")
-		game := board
-		if test.mapper == "mark_map" {
-			game = cyclic
-		}
-		drive(t, game, dir, "--keep=all")
-		input, err := os.Open(filepath.Join(dir, test.dir, "part-00000"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer input.Close()
-		var merged [][]string
-		var output []int
-		for _, memory := range []string{"100000000", "100000", "1000"} {
-			if _, err := input.Seek(0, 0); err != nil {
+		t.Run(test.mapper, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			game := board
+			if test.mapper == "mark_map" {
+				game = cyclic
+			}
+			drive(t, game, dir, "--keep=all")
+			input, err := os.Open(filepath.Join(dir, test.dir, "part-00000"))
+			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(filepath.Join(bin, test.mapper), append(strings.Fields(test.flags), "--memory", memory)...)
-			cmd.Stdin = input
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%s: %v", test.mapper, err)
+			defer input.Close()
+			var merged [][]string
+			var output []int
+			for _, memory := range []string{"100000000", "100000", "1000"} {
+				if _, err := input.Seek(0, 0); err != nil {
+					t.Fatal(err)
+				}
+				cmd := exec.Command(filepath.Join(bin, test.mapper), append(strings.Fields(test.flags), "--memory", memory)...)
+				cmd.Stdin = input
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%s: %v", test.mapper, err)
+				}
+				lines := strings.Fields(string(out))
+				output = append(output, len(lines))
+				slices.Sort(lines)
+				merged = append(merged, slices.Compact(lines))
 			}
-			lines := strings.Fields(string(out))
-			output = append(output, len(lines))
-			slices.Sort(lines)
-			merged = append(merged, slices.Compact(lines))
-		}
-		t.Logf("%s prints %d lines", test.mapper, output)
-		if !slices.IsSorted(output) || output[0] == output[2] {
-			t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
-		}
-		if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
-			t.Errorf("%s prints other positions with little memory", test.mapper)
-		}
+			t.Logf("%s prints %d lines", test.mapper, output)
+			if !slices.IsSorted(output) || output[0] == output[2] {
+				t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
+			}
+			if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
+				t.Errorf("%s prints other positions with little memory", test.mapper)
+			}
+		})
 	}
 }

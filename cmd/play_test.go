@@ -117,21 +117,23 @@ func TestPlayStops(t *testing.T) {
 		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
 		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6 7\n$`},
 	} {
-		k := talkTo(t, "play "+test.line)
-		if strings.HasPrefix(test.line, "score") {
-			io.WriteString(k.stdin, "\n")
-		}
-		if strings.HasSuffix(test.says, `\n$`) && !strings.HasPrefix(test.line, "find-winner") {
-			k.stdout.Peek(1)
-		} else {
-			for ticksOf(k.cmd.Process.Pid) < 100 { // it is searching, even on a busy machine
-				time.Sleep(10 * time.Millisecond)
+		t.Run(test.line, func(t *testing.T) {
+			k := talkTo(t, "play "+test.line)
+			if strings.HasPrefix(test.line, "score") {
+				io.WriteString(k.stdin, "\n")
 			}
-		}
-		time.Sleep(time.Second / 2)
-		output, stderr := k.stopped(t, test.signal)
-		if !regexp.MustCompile(test.says).MatchString(output) || stderr != "play: stopped\n" {
-			t.Errorf("%s: %q, %q, want %s", test.line, output, stderr, test.says)
-		}
+			if strings.HasSuffix(test.says, `\n$`) && !strings.HasPrefix(test.line, "find-winner") {
+				k.stdout.Peek(1)
+			} else {
+				for ticksOf(k.cmd.Process.Pid) < 100 { // it is searching, even on a busy machine
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+			time.Sleep(time.Second / 2)
+			output, stderr := k.stopped(t, test.signal)
+			if !regexp.MustCompile(test.says).MatchString(output) || stderr != "play: stopped\n" {
+				t.Errorf("%s: %q, %q, want %s", test.line, output, stderr, test.says)
+			}
+		})
 	}
 }

@@ -241,18 +241,20 @@ func TestInterrupted(t *testing.T) {
 		{"quickcross --width 4 --height 4 --runner inline --keep all", "mark5"},
 		{"quickcross --width 4 --height 4 --runner pipe --keep all", "mark3"},
 	} {
-		dir := filepath.Join(t.TempDir(), "d")
-		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+test.flags+" --data "+dir)...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		var out bytes.Buffer
-		cmd.Stderr = &out
-		start(t, cmd)
-		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // a terminal sends it to the process group
-		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume continues") {
-			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
-		}
+		t.Run(test.flags, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+test.flags+" --data "+dir)...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			var out bytes.Buffer
+			cmd.Stderr = &out
+			start(t, cmd)
+			waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // a terminal sends it to the process group
+			cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume continues") {
+				t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
+			}
+		})
 	}
 }
 

@@ -85,25 +85,27 @@ func TestTUIStops(t *testing.T) {
 		{"mnk --you both", "to move", "b", "> b", nil, 130},
 		{"mnk --you both", "to move", "Q", "-", nil, 0},
 	} {
-		term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 80, 24)
-		term.shows(tt.shows)
-		term.types(tt.keys)
-		switch {
-		case tt.after == "-":
-		case tt.after != "":
-			term.shows(regexp.QuoteMeta(tt.after))
-			fallthrough
-		default:
-			if tt.signal != nil {
-				term.cmd.Process.Signal(tt.signal)
-			} else {
-				term.types("\x03")
+		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
+			term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 80, 24)
+			term.shows(tt.shows)
+			term.types(tt.keys)
+			switch {
+			case tt.after == "-":
+			case tt.after != "":
+				term.shows(regexp.QuoteMeta(tt.after))
+				fallthrough
+			default:
+				if tt.signal != nil {
+					term.cmd.Process.Signal(tt.signal)
+				} else {
+					term.types("\x03")
+				}
 			}
-		}
-		term.ends(tt.status)
-		if tt.status != 0 {
-			term.shows("play: stopped")
-		}
+			term.ends(tt.status)
+			if tt.status != 0 {
+				term.shows("play: stopped")
+			}
+		})
 	}
 }
 
@@ -263,16 +265,18 @@ func TestTUISearch(t *testing.T) {
 		"mancala --pits 6 --stones 4 ":               "2\r8\r",
 		"network ":                                   "23\r45\r",
 	} {
-		term := inTerminal(t, t.TempDir(), "play tui "+words+"--you both", 120, 40)
-		at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions, [\d.]+[kM]?/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
-		term.shows(at)
-		term.types(moves)
-		term.shows(at + `|` + at) // of the new position
-		if screen := term.shows("last: "); !strings.Contains(screen, " to move") {
-			t.Error(screen)
-		}
-		term.types("\x03")
-		term.ends(130)
+		t.Run(words, func(t *testing.T) {
+			term := inTerminal(t, t.TempDir(), "play tui "+words+"--you both", 120, 40)
+			at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions, [\d.]+[kM]?/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
+			term.shows(at)
+			term.types(moves)
+			term.shows(at + `|` + at) // of the new position
+			if screen := term.shows("last: "); !strings.Contains(screen, " to move") {
+				t.Error(screen)
+			}
+			term.types("\x03")
+			term.ends(130)
+		})
 	}
 }
 
@@ -296,18 +300,20 @@ func TestTUIAsks(t *testing.T) {
 		{"0U", "", ""},
 		{"0N", "this game is not saved", "Q"},
 	} {
-		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-		term.shows("X to move")
-		term.types(tt.keys)
-		if strings.HasPrefix(tt.keys, "0S") {
-			term.shows("saved in games.txt")
-		}
-		term.types("Q")
-		if tt.shows != "" {
-			term.shows(tt.shows)
-		}
-		term.types(tt.more)
-		term.ends(0)
+		t.Run(tt.keys, func(t *testing.T) {
+			term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+			term.shows("X to move")
+			term.types(tt.keys)
+			if strings.HasPrefix(tt.keys, "0S") {
+				term.shows("saved in games.txt")
+			}
+			term.types("Q")
+			if tt.shows != "" {
+				term.shows(tt.shows)
+			}
+			term.types(tt.more)
+			term.ends(0)
+		})
 	}
 }
 
@@ -466,12 +472,14 @@ func TestTUISmall(t *testing.T) {
  Esc closes; arrows
 `},
 	} {
-		term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 20, 8)
-		term.shows(`to move|New game`)
-		term.types(tt.keys)
-		term.shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
-		term.types("\x03")
-		term.ends(130)
+		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
+			term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 20, 8)
+			term.shows(`to move|New game`)
+			term.types(tt.keys)
+			term.shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
+			term.types("\x03")
+			term.ends(130)
+		})
 	}
 }
 
@@ -486,16 +494,18 @@ func TestTUILocale(t *testing.T) {
 		{[]string{"LC_ALL=", "LC_CTYPE=en_US.utf8", "LANG=C"}, false},
 		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG="}, false},
 	} {
-		term := inTerminal(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
-		term.shows(`not proven, \d+ moves ahead: \S+ [.…]`)
-		term.types("s–ü\r") // the name of a file
-		term.shows("saved in")
-		term.types("Q")
-		term.ends(0)
-		term.mu.Lock()
-		if ascii := !strings.ContainsFunc(term.output.String(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
-			t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
-		}
-		term.mu.Unlock()
+		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
+			term := inTerminal(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
+			term.shows(`not proven, \d+ moves ahead: \S+ [.…]`)
+			term.types("s–ü\r") // the name of a file
+			term.shows("saved in")
+			term.types("Q")
+			term.ends(0)
+			term.mu.Lock()
+			if ascii := !strings.ContainsFunc(term.output.String(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
+				t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
+			}
+			term.mu.Unlock()
+		})
 	}
 }

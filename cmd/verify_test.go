@@ -554,11 +554,13 @@ func TestVerifyUsage(t *testing.T) {
 		"--seed 5":            "--seed requires --rules N",
 		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
 	} {
-		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != 2 || string(out) != "driver: "+want+"\ndriver: see driver verify --help\n" {
-			t.Errorf("%s: exit status %d, %q; want 2, %q", words, code, out, want)
-		}
+		t.Run(words, func(t *testing.T) {
+			cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != 2 || string(out) != "driver: "+want+"\ndriver: see driver verify --help\n" {
+				t.Errorf("%s: exit status %d, %q; want 2, %q", words, code, out, want)
+			}
+		})
 	}
 }
 

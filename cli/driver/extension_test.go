@@ -65,11 +65,13 @@ func TestExtension(t *testing.T) {
 		{"solve" + board + "--copy c --data " + root + "/e", 1, "driver: permission denied\n"},
 		{"further", 0, "further\n"},
 	} {
-		var out, errs strings.Builder
-		status := x.Run(some(), append([]string{"driver"}, strings.Fields(test.line)...), strings.NewReader(""), &out, &errs)
-		if output := out.String() + errs.String(); status != test.status || !strings.HasPrefix(output, test.want) {
-			t.Errorf("driver %s: status %d, %s, want %d, %s", test.line, status, output, test.status, test.want)
-		}
+		t.Run(test.line, func(t *testing.T) {
+			var out, errs strings.Builder
+			status := x.Run(some(), append([]string{"driver"}, strings.Fields(test.line)...), strings.NewReader(""), &out, &errs)
+			if output := out.String() + errs.String(); status != test.status || !strings.HasPrefix(output, test.want) {
+				t.Errorf("driver %s: status %d, %s, want %d, %s", test.line, status, output, test.status, test.want)
+			}
+		})
 	}
 	if jobs == 0 || copied != "c" {
 		t.Errorf("%d jobs, copy %q", jobs, copied)

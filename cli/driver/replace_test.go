@@ -36,34 +36,36 @@ func TestReplace(t *testing.T) {
 		{"another, no journal", other, "", 0, -1, "is not finished"},
 		{"nothing", "", "", 0, store.Fresh, ""},
 	} {
-		dir := t.TempDir()
-		if test.game != "" {
-			data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, solve.IsRunArtifact, nil)
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.game != "" {
+				data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, solve.IsRunArtifact, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				data.Close()
+			}
+			if test.state != "" {
+				job := solve.JobRecord{Job: "data_first0", Step: "init", Seconds: test.seconds}
+				jobs := []solve.JobRecord{job, job}
+				if test.seconds < 0 {
+					jobs = nil
+				}
+				text, err := store.MarshalSummed(solve.Journal{Game: test.game, State: test.state, Jobs: jobs})
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			mode, note, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g)
 			if err != nil {
-				t.Fatal(err)
+				mode, note = -1, err.Error()
 			}
-			data.Close()
-		}
-		if test.state != "" {
-			job := solve.JobRecord{Job: "data_first0", Step: "init", Seconds: test.seconds}
-			jobs := []solve.JobRecord{job, job}
-			if test.seconds < 0 {
-				jobs = nil
+			if mode != test.want || !strings.Contains(note, test.says) || (note == "") != (test.says == "") {
+				t.Errorf("%s: mode %d, %q", test.name, mode, note)
 			}
-			text, err := store.MarshalSummed(solve.Journal{Game: test.game, State: test.state, Jobs: jobs})
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		mode, note, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g)
-		if err != nil {
-			mode, note = -1, err.Error()
-		}
-		if mode != test.want || !strings.Contains(note, test.says) || (note == "") != (test.says == "") {
-			t.Errorf("%s: mode %d, %q", test.name, mode, note)
-		}
+		})
 	}
 }

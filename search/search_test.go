@@ -406,7 +406,7 @@ func TestCycles(t *testing.T) {
 // searched less deep.
 func TestCyclesExact(t *testing.T) {
 	plain := parse(t, "dodgem size=3")
-	games := []game.Game{plain, gametest.Help(plain, game.Traits{MaxMoves: 20, Squares: 7, Late: 1})}
+	games := []game.Game{plain, testgames.Help(plain, game.Traits{MaxMoves: 20, Squares: 7, Late: 1})}
 	values := gametest.Search(plain)
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {

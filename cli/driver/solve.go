@@ -172,120 +172,162 @@ func (p *program) modeOf(c *cli.Context) (store.Mode, error) {
 }
 
 // solveGame implements driver solve.
-func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
-	if err := command.NoArguments(c, ""); err != nil {
-		return err
-	}
-	g, err := command.GameOf(c, kind)
+func (p *program) solveGame(c *cli.Context, kind game.Kind) error {
+	s, err := p.solveOf(c, kind)
 	if err != nil {
-		return err
-	}
-	mode, err := p.modeOf(c)
-	if err != nil {
-		return err
-	}
-	m := game.MethodOf(g)
-	if err := solve.Check(m); err != nil {
-		return command.Usagef("%w", err)
-	}
-	if _, err := smallTable(c, m); err != nil {
 		return err
 	}
 	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
 		if c.Bool("replace") {
 			return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
 		}
-		return r.Solve(&Solve{c, kind, g, mode})
+		return r.Solve(s)
 	}
+	return p.solveHere(s)
+}
+
+// solveOf checks the part of a command line that is the same for all runners.
+func (p *program) solveOf(c *cli.Context, kind game.Kind) (*Solve, error) {
+	if err := command.NoArguments(c, ""); err != nil {
+		return nil, err
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return nil, err
+	}
+	mode, err := p.modeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	m := game.MethodOf(g)
+	if err := solve.Check(m); err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	if _, err := smallTable(c, m); err != nil {
+		return nil, err
+	}
+	return &Solve{c, kind, g, mode}, nil
+}
+
+// A run is a Solve with a runner to which this process gives the jobs.
+type run struct {
+	*Solve
+	chosen *choice
+	place  *filesys.Place
+	bar    *progress.Line
+	copied *copying
+	jobs   readyRunner
+}
+
+// solveHere solves a game by jobs that this process starts, and prints the result.
+func (p *program) solveHere(s *Solve) error {
+	c := s.Context
 	chosen, err := p.choiceOf(c.String("runner"))
 	if err != nil {
 		return err
 	}
-	if name := c.String("data"); p.extends(name) {
-		return command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
-	}
-	name, err := chosen.dataDir(c.String("data"))
-	if err != nil {
-		return datadir.Misnamed("data", err)
-	}
-	place, err := datadir.OpenFile("data", name)
+	place, err := p.placeOf(c, chosen)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
 	note := ""
 	if c.Bool("replace") {
-		if mode, note, err = replaceMode(place, g); err != nil {
+		if s.Mode, note, err = replaceMode(place, s.Game); err != nil {
 			return err
 		}
 	}
-	bar := progress.New(c)
-	copied, err := p.openCopy(c, g, place, mode, bar.Print)
+	r := &run{Solve: s, chosen: chosen, place: place, bar: progress.New(c)}
+	if r.copied, err = p.openCopy(c, s.Game, place, s.Mode, r.bar.Print); err != nil {
+		return err
+	}
+	defer r.copied.end()
+	o, err := r.options()
 	if err != nil {
 		return err
 	}
-	defer copied.end()
-	lateKeep := false
-	if mode == store.Resume {
-		if lateKeep, err = goOnWith(c, place.FS, place.Path); err != nil {
-			return err
-		}
-	}
-	o, err := chosen.options(c, kind, m)
-	if err != nil {
-		return err
-	}
-	o.LateKeep = lateKeep
-	memory, err := memoryOf(c)
-	if err != nil {
-		return err
-	}
-	if o.Reducers == 0 {
-		o.Reducers = chosen.reducers(m, memory)
-	}
-	own, err := chosen.ownMemory(c, m, memory, &o)
-	if err != nil {
-		return err
-	}
-	if err := enoughFiles(&o); err != nil {
-		return err
-	}
-	if err := enoughDisk(c, g, place, &o); err != nil {
-		return err
-	}
-	r, err := chosen.readyRunnerOf(c, place, memory)
-	if err != nil {
-		return err
-	}
-	o.Runner = r
-	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
-	o.Report, o.Warn = bar.Report, bar.Print
 	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	place.EndWith(ctx)
-	data, err := begin(ctx, place, g, mode, o.Codec, r)
+	return r.solve(ctx, o, note)
+}
+
+// placeOf opens the file system of the data directory of a run.
+func (p *program) placeOf(c *cli.Context, chosen *choice) (*filesys.Place, error) {
+	name := c.String("data")
+	if p.extends(name) {
+		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
+	}
+	name, err := chosen.dataDir(name)
+	if err != nil {
+		return nil, datadir.Misnamed("data", err)
+	}
+	return datadir.OpenFile("data", name)
+}
+
+// options returns the options of the run, if memory, files and disk are enough for it, and makes
+// its runner.
+func (r *run) options() (o solve.Options, err error) {
+	c, m, lateKeep := r.Context, game.MethodOf(r.Game), false
+	if r.Mode == store.Resume {
+		if lateKeep, err = goOnWith(c, r.place.FS, r.place.Path); err != nil {
+			return o, err
+		}
+	}
+	if o, err = r.chosen.options(c, r.Kind, m); err != nil {
+		return o, err
+	}
+	o.LateKeep = lateKeep
+	memory, err := memoryOf(c)
+	if err != nil {
+		return o, err
+	}
+	if o.Reducers == 0 {
+		o.Reducers = r.chosen.reducers(m, memory)
+	}
+	own, err := r.chosen.ownMemory(c, m, memory, &o)
+	if err != nil {
+		return o, err
+	}
+	if err := enoughFiles(&o); err != nil {
+		return o, err
+	}
+	if err := enoughDisk(c, r.Game, r.place, &o); err != nil {
+		return o, err
+	}
+	if r.jobs, err = r.chosen.readyRunnerOf(c, r.place, memory); err != nil {
+		return o, err
+	}
+	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
+	o.Runner, o.Report, o.Warn = r.jobs, r.bar.Report, r.bar.Print
+	return o, nil
+}
+
+// solve solves the game in the data directory, and prints note before and the result after it.
+func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
+	data, err := r.begin(ctx, o.Codec)
 	if err != nil {
 		return err
 	}
 	defer data.Close()
+	defer r.copied.end() // while the lock is held
 	if note != "" {
-		bar.Print(note)
+		r.bar.Print(note)
 	}
-	defer copied.end() // while the lock is held
-	if err := copied.start(mode); err != nil {
+	if err := r.copied.start(r.Mode); err != nil {
 		return err
 	}
-	result, err := solve.Run(ctx, data, g, o)
-	bar.End()
+	result, err := solve.Run(ctx, data, r.Game, o)
+	r.bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
-		return printWrong(c, g, err)
+		return printWrong(r.Context, r.Game, err)
 	}
-	copyName, err := copied.finish()
+	copyName, err := r.copied.finish()
 	if err != nil {
 		return err
 	}
@@ -295,16 +337,17 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	var text bytes.Buffer
-	if err := printResult(&text, c.Bool("json"), g, data, result, copyName); err != nil {
+	if err := printResult(&text, r.Context.Bool("json"), r.Game, data, result, copyName); err != nil {
 		return err
 	}
-	_, err = c.App.Writer.Write(text.Bytes())
+	_, err = r.Context.App.Writer.Write(text.Bytes())
 	return err
 }
 
 // begin checks whether the run is possible, and creates or opens its data directory.
-func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mode, codec jobdir.Codec, r readyRunner) (*store.Data, error) {
-	err := r.Preflight(ctx, g, codec, place.Path)
+func (r *run) begin(ctx context.Context, codec jobdir.Codec) (*store.Data, error) {
+	place := r.place
+	err := r.jobs.Preflight(ctx, r.Game, codec, place.Path)
 	if ctx.Err() != nil {
 		return nil, command.ErrInterrupted
 	}
@@ -316,7 +359,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 			return nil, err
 		}
 	}
-	data, err := store.Create(place.FS, place.Path, g.Spec(), mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) })
+	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return r.jobs.Keeps(ctx, attempt) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted

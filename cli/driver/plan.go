@@ -187,46 +187,58 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	case w.Nodes > 1:
 		w.Above = SeveralAbove
 	}
-	switch {
-	case w.Runner == plan.EMR || instance != "" && cluster:
-		for _, name := range []string{"cores", "memory", "disk"} {
-			if c.IsSet(name) {
-				return w, command.Usagef("--%s is not for a rented cluster: use --instance and --ebs-gb", name)
-			}
+	if w.Runner == plan.EMR || instance != "" && cluster {
+		w.Cluster, err = rentedOf(c, &w, instance)
+	} else {
+		w.Machine, err = machineOf(c, instance, cluster)
+	}
+	return w, err
+}
+
+// rentedOf returns the rented cluster that the command line describes.
+func rentedOf(c *cli.Context, w *plan.Where, instance string) (*plan.Cluster, error) {
+	for _, name := range []string{"cores", "memory", "disk"} {
+		if c.IsSet(name) {
+			return nil, command.Usagef("--%s is not for a rented cluster: use --instance and --ebs-gb", name)
 		}
-		w.Cluster = &plan.Cluster{
-			Instance: instance, Nodes: w.Nodes, SpotNodes: c.Int("spot-nodes"), Master: c.String("master-instance"),
-			EBSGB: c.Float64("ebs-gb"), Price: c.Float64("price"), EMR: w.Runner == plan.EMR, CopyToS3: w.Runner == plan.EMR,
-		}
-		return w, nil
-	case instance != "":
+	}
+	return &plan.Cluster{
+		Instance: instance, Nodes: w.Nodes, SpotNodes: c.Int("spot-nodes"), Master: c.String("master-instance"),
+		EBSGB: c.Float64("ebs-gb"), Price: c.Float64("price"), EMR: w.Runner == plan.EMR, CopyToS3: w.Runner == plan.EMR,
+	}, nil
+}
+
+// machineOf returns the machine that the command line describes: the instance or, if that is "", this
+// machine, each with the cores, memory and disk of the options, if they are given.
+func machineOf(c *cli.Context, instance string, cluster bool) (m plan.Machine, err error) {
+	if instance != "" {
 		i, ok := plan.InstanceNamed(instance)
 		if !ok {
-			return w, command.Usagef("%w", plan.UnknownInstance(instance))
+			return m, command.Usagef("%w", plan.UnknownInstance(instance))
 		}
-		w.Machine = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
-	default:
-		w.Machine = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
+		m = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
+	} else {
+		m = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
 		if free, ok := disk.Free(c.String("data")); ok && !cluster {
-			w.Machine.DiskBytes = free
+			m.DiskBytes = free
 		}
 	}
 	if c.IsSet("cores") {
-		w.Machine.Cores = c.Int("cores")
+		m.Cores = c.Int("cores")
 	}
 	for _, of := range []struct {
 		flag string
 		to   *float64
-	}{{"memory", &w.Machine.MemoryBytes}, {"disk", &w.Machine.DiskBytes}} {
+	}{{"memory", &m.MemoryBytes}, {"disk", &m.DiskBytes}} {
 		if c.IsSet(of.flag) {
 			n, err := command.ParseSize(c.String(of.flag))
 			if err != nil {
-				return w, command.Usagef("--%s: %v", of.flag, err)
+				return m, command.Usagef("--%s: %v", of.flag, err)
 			}
 			*of.to = float64(n)
 		}
 	}
-	return w, nil
+	return m, nil
 }
 
 // memoryHere returns the memory of this machine in bytes; 0 if unknown.
@@ -265,45 +277,7 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 // writePlan writes a plan as text: a line for each tier, the totals, and notes.
 func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintf(out, "%s: %s\n\n", p.Title, positionsIn(p))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	known := p.How != count.AtLeast
-	shuffles, costs := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0
-	fmt.Fprint(w, "tier\tpositions\t±\t")
-	if known {
-		fmt.Fprint(w, "messages\t")
-	}
-	if shuffles {
-		fmt.Fprint(w, "shuffled\t")
-	}
-	if known {
-		fmt.Fprint(w, "kept\tat peak\tmemory\tCPU\twall\t")
-	}
-	if costs {
-		fmt.Fprint(w, "$\t")
-	}
-	fmt.Fprintln(w)
-	for i := range len(p.Tiers) + 1 {
-		t, name := &p.Total, "total"
-		if i < len(p.Tiers) {
-			t = &p.Tiers[i]
-			name = strconv.Itoa(t.Tier)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t", name, numfmt.Number(t.Positions), offBy(t))
-		if known {
-			fmt.Fprintf(w, "%s\t", numfmt.Short(t.ShuffledRecords))
-		}
-		if shuffles {
-			fmt.Fprintf(w, "%s\t", numfmt.Bytes(t.ShuffledBytes))
-		}
-		if known {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", numfmt.Bytes(t.KeptBytes), numfmt.Bytes(t.PeakBytes), numfmt.Bytes(t.MemoryBytes), numfmt.Seconds(3600*t.CPUHours), numfmt.Seconds(3600*t.WallHours))
-		}
-		if costs {
-			fmt.Fprintf(w, "%.2f\t", t.Dollars)
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush() // out is in memory
+	writeTiers(out, p)
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
@@ -317,7 +291,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	if n := p.Total.Stored; n > 0 {
 		fmt.Fprintf(out, "stored: %s positions; of most positions and their mirror images, only one\n", numfmt.Number(n))
 	}
-	if !known {
+	if p.How == count.AtLeast {
 		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")
 		return
 	}
@@ -326,17 +300,68 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	if p.FinalBytes > 0 {
 		fmt.Fprintf(out, "final, the text of all positions: another %s (none with --final no)\n", numfmt.Bytes(p.FinalBytes))
 	}
-	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, numfmt.Seconds(3600*p.Total.WallHours))
-	if costs {
-		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
+	writeCosts(out, p)
+	for _, problem := range p.Problems {
+		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
 	}
-	fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*p.Total.CPUHours))
-	if f := p.Fastest; f != nil {
-		fmt.Fprintf(out, "  at the rates of %s: %s", f.Machine, numfmt.Seconds(3600*f.WallHours))
-		if costs {
-			fmt.Fprintf(out, ", %s", dollars(f.Dollars))
+	for _, assumed := range p.Assumed {
+		fmt.Fprintf(out, "assumed: %s\n", assumed)
+	}
+}
+
+// writeTiers writes the table of a plan: a line for each tier, and the total. It leaves out the
+// columns of which nothing is known.
+func writeTiers(out io.Writer, p *plan.Plan) {
+	known := p.How != count.AtLeast
+	type column struct {
+		heading string
+		shown   bool
+		cell    func(t *plan.Tier) string
+	}
+	columns := slices.DeleteFunc([]column{
+		{"positions", true, func(t *plan.Tier) string { return numfmt.Number(t.Positions) }},
+		{"±", true, offBy},
+		{"messages", known, func(t *plan.Tier) string { return numfmt.Short(t.ShuffledRecords) }},
+		{"shuffled", p.Total.ShuffledBytes > 0, func(t *plan.Tier) string { return numfmt.Bytes(t.ShuffledBytes) }},
+		{"kept", known, func(t *plan.Tier) string { return numfmt.Bytes(t.KeptBytes) }},
+		{"at peak", known, func(t *plan.Tier) string { return numfmt.Bytes(t.PeakBytes) }},
+		{"memory", known, func(t *plan.Tier) string { return numfmt.Bytes(t.MemoryBytes) }},
+		{"CPU", known, func(t *plan.Tier) string { return numfmt.Seconds(3600 * t.CPUHours) }},
+		{"wall", known, func(t *plan.Tier) string { return numfmt.Seconds(3600 * t.WallHours) }},
+		{"$", p.Total.Dollars > 0, func(t *plan.Tier) string { return fmt.Sprintf("%.2f", t.Dollars) }},
+	}, func(c column) bool { return !c.shown })
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "tier\t")
+	for _, c := range columns {
+		fmt.Fprintf(w, "%s\t", c.heading)
+	}
+	fmt.Fprintln(w)
+	line := func(name string, t *plan.Tier) {
+		fmt.Fprintf(w, "%s\t", name)
+		for _, c := range columns {
+			fmt.Fprintf(w, "%s\t", c.cell(t))
 		}
-		fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*f.CPUHours))
+		fmt.Fprintln(w)
+	}
+	for i := range p.Tiers {
+		line(strconv.Itoa(p.Tiers[i].Tier), &p.Tiers[i])
+	}
+	line("total", &p.Total)
+	w.Flush() // out is in memory
+}
+
+// writeCosts writes the time and the price of a plan, and the parts of the time.
+func writeCosts(out io.Writer, p *plan.Plan) {
+	line := func(what string, wallHours, price, cpuHours float64) {
+		fmt.Fprintf(out, "%s: %s", what, numfmt.Seconds(3600*wallHours))
+		if p.Total.Dollars > 0 {
+			fmt.Fprintf(out, ", $%.2f", price)
+		}
+		fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*cpuHours))
+	}
+	line(fmt.Sprintf("with %s on %s", p.Where.Runner, p.Where), p.Total.WallHours, p.Total.Dollars, p.Total.CPUHours)
+	if f := p.Fastest; f != nil {
+		line("  at the rates of "+f.Machine, f.WallHours, f.Dollars, f.CPUHours)
 	}
 	for _, part := range p.Parts {
 		if part.Hours >= p.Total.WallHours/100 {
@@ -345,12 +370,6 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	if p.Where.Runner == plan.Hadoop || p.Where.Runner == plan.EMR {
 		fmt.Fprintf(out, "  jobs on the cluster: %d\n", p.Jobs)
-	}
-	for _, problem := range p.Problems {
-		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
-	}
-	for _, assumed := range p.Assumed {
-		fmt.Fprintf(out, "assumed: %s\n", assumed)
 	}
 }
 
@@ -378,9 +397,6 @@ func offBy(t *plan.Tier) string {
 	}
 	return numfmt.Percent((t.High - t.Low) / 2 / t.Positions)
 }
-
-// dollars formats an amount in dollars.
-func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 
 // planPicture returns a picture of the tiers of a plan.
 func planPicture(g game.Game, p *plan.Plan) chart.Columns {

@@ -221,29 +221,28 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		w.tiers[i].back.reads = w.tiers[i+1].Positions
 		w.tiers[i].back.in += w.tiers[i+1].kept
 	}
-	// When tier i has just been solved, the disk contains data_first of all tiers up to i, the
-	// values of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the table, and
-	// the directories that are then no longer needed are deleted, long before the job that
-	// runs at the same time ends.
-	stored := func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) }
-	at := func(of func(*tier) float64, i int) float64 {
-		if i >= len(w.tiers) {
-			return 0
-		}
-		return of(&w.tiers[i])
-	}
-	kept := func(t *tier) float64 { return t.kept }
-	sealed := 0.0 // bytes in the table
+	w.storeBlocks(func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) })
+}
+
+// storeBlocks computes the disk space, of a table with those tiers that stored reports. When tier i
+// has just been solved, the disk contains data_first of all tiers up to i, the values of tiers i and
+// i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the table, and
+// the directories that are then no longer needed are deleted, long before the job that
+// runs at the same time ends.
+func (w *work) storeBlocks(stored func(i int) bool) {
+	last := len(w.tiers) - 1
+	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1
 	w.peaks = make([]float64, len(w.tiers))
 	for i := last; i >= 0; i-- {
+		t := &w.tiers[i]
 		if i < last && stored(i+1) {
-			sealed += at(kept, i+1)
+			sealed += after
 		}
-		sum := sealed + at(kept, i) + at(kept, i+1) + w.tiers[i].images
+		sum := sealed + t.kept + after + t.images
 		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
-		w.peaks[i] = sum
+		w.peaks[i], after = sum, t.kept
 	}
 	for i := range w.tiers {
 		if t := &w.tiers[i]; !stored(i) {

@@ -25,40 +25,7 @@ const mostMoves = 1 << 12
 // play continues after the enumeration: it plays random games from the initial position and
 // counts the different positions.
 func (c *counter) play(f *front) (*Counts, error) {
-	a := c.m.Tiers()
-	seen := make([]map[game.Position]struct{}, len(f.tiers))
-	first := len(f.tiers) // tiers below it were enumerated
-	known := func(p game.Position) (tier int, is bool) { return first, f.has(p) }
-	if a != nil {
-		known = func(p game.Position) (int, bool) {
-			tier := a.Tier(p)
-			return tier, tier < first
-		}
-		seen = make([]map[game.Position]struct{}, a.Tiers()+1)
-	} else {
-		// All positions that were not enumerated form one tier: their smallest number of plies
-		// is unknown.
-		seen = append(seen, nil)
-		if f.seen == nil {
-			f.seen = make([][]game.Position, first+1)
-		}
-	}
-	found := int64(0)
-	for tier := first; tier < len(f.seen); tier++ {
-		f.seen[tier] = different(f.seen[tier])
-		found += int64(len(f.seen[tier]))
-	}
-	add := func(tier int, p game.Position) {
-		if _, is := slices.BinarySearch(f.seen[tier], p); is {
-			return
-		}
-		if seen[tier] == nil {
-			seen[tier] = make(map[game.Position]struct{})
-		}
-		n := len(seen[tier])
-		seen[tier][p] = struct{}{}
-		found += int64(len(seen[tier]) - n)
-	}
+	s := c.sightings(f)
 	games, most := int64(0), max(leastSeen, c.o.Exact/playRoom)
 	r := rand.New(rand.NewPCG(c.o.Seed, 0))
 	var moves []game.Move
@@ -71,7 +38,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 			if c.o.Draws > 0 {
 				share = float64(games) / float64(c.o.Draws)
 			}
-			share = max(share, float64(found)/float64(most))
+			share = max(share, float64(s.found)/float64(most))
 			if share >= 1 {
 				break
 			}
@@ -88,15 +55,67 @@ func (c *counter) play(f *front) (*Counts, error) {
 				break
 			}
 			p = moves[r.IntN(len(moves))].To
-			if tier, is := known(p); !is {
-				add(tier, p)
+			if tier, is := s.known(p); !is {
+				s.add(tier, p)
 			}
 		}
 	}
-	all := &Counts{Tiers: f.tiers, How: AtLeast}
+	return c.atLeast(s, games), nil
+}
+
+// sightings are the positions that were seen after the enumerated ones.
+type sightings struct {
+	*front
+	first  int                                       // tiers below it were enumerated
+	known  func(p game.Position) (tier int, is bool) // the tier of a position, and whether it was enumerated
+	played []map[game.Position]struct{}              // by tier: positions of games that are not in front.seen
+	found  int64                                     // the number of positions in front.seen and played
+}
+
+// sightings returns those of the enumeration.
+func (c *counter) sightings(f *front) *sightings {
+	s := &sightings{front: f, first: len(f.tiers)}
+	if a := c.m.Tiers(); a != nil {
+		s.known = func(p game.Position) (int, bool) {
+			tier := a.Tier(p)
+			return tier, tier < s.first
+		}
+		s.played = make([]map[game.Position]struct{}, a.Tiers()+1)
+	} else {
+		// All positions that were not enumerated form one tier: their smallest number of plies
+		// is unknown.
+		s.known = func(p game.Position) (int, bool) { return s.first, f.has(p) }
+		s.played = make([]map[game.Position]struct{}, s.first+1)
+		if f.seen == nil {
+			f.seen = make([][]game.Position, s.first+1)
+		}
+	}
+	for tier := s.first; tier < len(f.seen); tier++ {
+		f.seen[tier] = different(f.seen[tier])
+		s.found += int64(len(f.seen[tier]))
+	}
+	return s
+}
+
+// add adds a position that was not enumerated, if it is new.
+func (s *sightings) add(tier int, p game.Position) {
+	if _, is := slices.BinarySearch(s.seen[tier], p); is {
+		return
+	}
+	if s.played[tier] == nil {
+		s.played[tier] = make(map[game.Position]struct{})
+	}
+	n := len(s.played[tier])
+	s.played[tier][p] = struct{}{}
+	s.found += int64(len(s.played[tier]) - n)
+}
+
+// atLeast returns the counts after a number of games: those seen as lower bounds.
+func (c *counter) atLeast(s *sightings, games int64) *Counts {
+	all := &Counts{Tiers: s.tiers, How: AtLeast}
 	bound, boards := c.most(), c.g.Info().Boards
-	for tier := first; tier < len(seen); tier++ {
-		n := float64(len(f.seen[tier]) + len(seen[tier]))
+	for tier := s.first; tier < len(s.played); tier++ {
+		n := float64(len(s.seen[tier]) + len(s.played[tier]))
 		t := Tier{Tier: tier, Positions: n, Low: n, High: bound}
 		if boards != nil {
 			t.High = min(bound, boards(tier))
@@ -109,6 +128,6 @@ func (c *counter) play(f *front) (*Counts, error) {
 	if games > 0 {
 		in = fmt.Sprintf(" and in %s games of random moves", numfmt.Number(games))
 	}
-	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %s more positions were seen after them%s: there may be many more, at most %.3g", first-1, numfmt.Number(found), in, all.Sum.High)
-	return all, nil
+	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %s more positions were seen after them%s: there may be many more, at most %.3g", s.first-1, numfmt.Number(s.found), in, all.Sum.High)
+	return all
 }

@@ -28,8 +28,11 @@ func (s *Server) find(r *http.Request, g *served, h *player.History) (*player.Hi
 		return player.NewHistoryFrom(g.g, p), nil
 	case query.Get("tier")+query.Get("result")+query.Get("plies") != "":
 		var p game.Position
-		err := s.withSlot(r.Context(), g, func(*slot) (err error) {
-			p, err = drawn(r.Context(), g, query.Get("tier"), query.Get("result"), query.Get("plies"))
+		err := s.withSlot(r.Context(), g, func(*slot) error {
+			f, err := filterOf(g, query.Get("tier"), query.Get("result"), query.Get("plies"))
+			if err == nil {
+				p, err = drawn(r.Context(), g.source, f)
+			}
 			return err
 		})
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -79,45 +82,55 @@ func outcomes(g game.Game) []string {
 	return words
 }
 
-// drawn returns a random position of a table with this tier, outcome and number of plies to the
-// end; "" stands for any.
-func drawn(ctx context.Context, g *served, tierText, outcome, pliesText string) (game.Position, error) {
-	t := g.source
-	if t == nil {
-		return 0, errNoTable
+// A filter selects positions of a table by tier and value.
+type filter struct {
+	first, last int // tiers
+	wanted      func(game.Value) bool
+}
+
+// filterOf returns the filter of a tier, an outcome and a number of plies to the end; "" stands for
+// any.
+func filterOf(g *served, tierText, outcome, pliesText string) (f filter, err error) {
+	if g.source == nil {
+		return f, errNoTable
 	}
 	if outcome != "" && !slices.Contains(outcomes(g.g), outcome) {
-		return 0, badRequest(fmt.Errorf("result %q: expected one of %s", outcome, strings.Join(outcomes(g.g), ", ")))
+		return f, badRequest(fmt.Errorf("result %q: expected one of %s", outcome, strings.Join(outcomes(g.g), ", ")))
 	}
-	first, last := 0, t.Table.Tiers()
+	f.last = g.source.Table.Tiers()
 	if tierText != "" {
 		tier, err := strconv.Atoi(tierText)
-		if err != nil || tier < 0 || tier > last {
-			return 0, badRequest(fmt.Errorf("tier %q: expected a number from 0 to %d", tierText, last))
+		if err != nil || tier < 0 || tier > f.last {
+			return f, badRequest(fmt.Errorf("tier %q: expected a number from 0 to %d", tierText, f.last))
 		}
-		first, last = tier, tier
+		f.first, f.last = tier, tier
 	}
 	plies := -1
 	if pliesText != "" {
 		n, err := strconv.ParseUint(pliesText, 10, 14)
 		if err != nil {
-			return 0, badRequest(fmt.Errorf("plies %q: expected a number", pliesText))
+			return f, badRequest(fmt.Errorf("plies %q: expected a number", pliesText))
 		}
 		plies = int(n)
 	}
-	wanted := func(v game.Value) bool {
+	f.wanted = func(v game.Value) bool {
 		return (outcome == "" || g.g.Values().Word(v.Outcome()) == outcome) && (plies < 0 || v.Valid() && v.Remoteness() == plies)
 	}
-	// Each position is equally likely: first the tier is drawn, by the numbers of positions.
-	counts := make([]uint64, last-first+1)
+	return f, nil
+}
+
+// drawn returns a random position of those that the filter selects. Each is equally likely: first the
+// tier is drawn, by the numbers of positions.
+func drawn(ctx context.Context, t *Source, f filter) (game.Position, error) {
+	counts := make([]uint64, f.last-f.first+1)
 	var all uint64
 	for i := range counts {
-		values, err := t.Table.Counts(first + i)
+		values, err := t.Table.Counts(f.first + i)
 		if err != nil {
 			return 0, err
 		}
 		for v, n := range values {
-			if wanted(v) {
+			if f.wanted(v) {
 				counts[i] += n
 			}
 		}
@@ -126,15 +139,15 @@ func drawn(ctx context.Context, g *served, tierText, outcome, pliesText string) 
 	if all == 0 {
 		return 0, badRequest(errors.New("the table has no position with this tier, result and number of moves to the end"))
 	}
-	n, tier := rand.Uint64N(all), first
-	for ; n >= counts[tier-first]; tier++ {
-		n -= counts[tier-first]
+	n, tier := rand.Uint64N(all), f.first
+	for ; n >= counts[tier-f.first]; tier++ {
+		n -= counts[tier-f.first]
 	}
 	scan, err := t.Table.Scan(ctx, func(of int) bool { return of == tier })
 	if err != nil {
 		return 0, err
 	}
-	picked, _, err := scan.Sample(ctx, 1, rand.Uint64(), wanted)
+	picked, _, err := scan.Sample(ctx, 1, rand.Uint64(), f.wanted)
 	for _, b := range picked {
 		if len(b.Positions) > 0 {
 			return b.Positions[0], nil
@@ -148,7 +161,7 @@ func drawn(ctx context.Context, g *served, tierText, outcome, pliesText string) 
 			return 0, err
 		}
 		for i, v := range b.Values {
-			if !wanted(v) {
+			if !f.wanted(v) {
 				continue
 			}
 			if n == 0 {

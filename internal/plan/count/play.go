@@ -63,7 +63,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 	return c.atLeast(s, games), nil
 }
 
-// sightings are the positions that were seen after the enumerated ones.
+// A sightings contains the positions that were seen after the enumerated ones.
 type sightings struct {
 	*front
 	first  int                                       // tiers below it were enumerated
@@ -72,7 +72,7 @@ type sightings struct {
 	found  int64                                     // the number of positions in front.seen and played
 }
 
-// sightings returns those of the enumeration.
+// sightings returns the positions that the enumeration saw.
 func (c *counter) sightings(f *front) *sightings {
 	s := &sightings{front: f, first: len(f.tiers)}
 	if a := c.m.Tiers(); a != nil {

@@ -220,6 +220,12 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 	case "shift+tab":
 		return m.selectNext(-1)
 	}
+	return m.typedKey(text)
+}
+
+// typedKey handles the text that a key types during a play: it belongs to the name of a move, or is
+// a command.
+func (m *model) typedKey(text string) tea.Cmd {
 	r, n := utf8.DecodeRuneInString(text)
 	switch {
 	case n > 0 && n < len(text): // several characters at once

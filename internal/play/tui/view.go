@@ -662,21 +662,10 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 			squares[y].left = pic.Left[y]
 		}
 		for x, sq := range pic.Rows[y] {
-			at := board.Place{X: x, Y: y}
-			out := square{text: sq.Text, place: at, press: sq.Kind != game.Gap}
-			if sq.Kind == game.Gap {
-				out.text = ""
-			}
-			switch {
-			case sq.Owner != game.Nobody:
-				out.style = style{tone: first + tone(sq.Owner-game.OfFirst), bold: true}
-			case sq.Text == game.Empty:
-				out.style = style{tone: quiet}
-			default:
-				out.style = style{bold: true}
-			}
+			out := squareOf(sq)
+			out.place = board.Place{X: x, Y: y}
 			out.reverse = slices.Contains(pic.Won, [2]int{x, y})
-			out.underline = slices.Contains(last, at) || slices.Contains(m.clicked, at)
+			out.underline = slices.Contains(last, out.place) || slices.Contains(m.clicked, out.place)
 			squares[y].squares = append(squares[y].squares, out)
 		}
 	}
@@ -688,14 +677,7 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		}
 		text, how := "", style{}
 		if marks {
-			text, how.tone = m.mark(m.advice.Moves[i].Worth)
-			w := m.advice.Moves[i].Worth
-			switch how.bold = i == m.advice.Best; {
-			case how.bold && !w.Known && w.Depth == 0:
-				text = "*"
-			case !w.Known && len(text) > markWidth: // so that the board keeps its size
-				text = map[bool]string{true: "++", false: "--"}[w.Score > 0]
-			}
+			text, how = m.boardMark(i)
 		}
 		selected := i == m.selected
 		switch {
@@ -727,6 +709,36 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		}
 	}
 	return rows
+}
+
+// squareOf returns a square of a picture, as it is drawn.
+func squareOf(sq game.Square) square {
+	out := square{text: sq.Text, press: true}
+	if sq.Kind == game.Gap {
+		out.text, out.press = "", false
+	}
+	switch {
+	case sq.Owner != game.Nobody:
+		out.style = style{tone: first + tone(sq.Owner-game.OfFirst), bold: true}
+	case sq.Text == game.Empty:
+		out.style = style{tone: quiet}
+	default:
+		out.style = style{bold: true}
+	}
+	return out
+}
+
+// boardMark returns the mark of move i on the board.
+func (m *model) boardMark(i int) (text string, how style) {
+	w := m.advice.Moves[i].Worth
+	text, how.tone = m.mark(w)
+	switch how.bold = i == m.advice.Best; {
+	case how.bold && !w.Known && w.Depth == 0:
+		text = "*"
+	case !w.Known && len(text) > markWidth: // so that the board keeps its size
+		text = map[bool]string{true: "++", false: "--"}[w.Score > 0]
+	}
+	return text, how
 }
 
 // hasLabelMark reports whether a move has its place at the labels of row y.

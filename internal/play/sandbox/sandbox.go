@@ -245,37 +245,11 @@ func inside(path, dir string) bool {
 
 // places returns the directories and files that a command needs: where it is started, those of the files
 // that it names, and where the programs of PATH are installed, but no home directory.
-func (s *Sandbox) places(command, dir string) (shown []string) {
-	// others reports whether a path is in the directory of another program.
-	others := func(path string) bool {
-		return slices.ContainsFunc(s.Private, func(other string) bool { return inside(path, other) && !inside(dir, other) })
-	}
-	// show adds a directory, unless that would show what is not the program's.
-	show := func(place string) bool {
-		own := place == dir && countOf(s.Private, place) <= 1
-		if place == "/" || !own && (place == "/tmp" || others(place) || slices.Contains(s.Private, place)) {
-			return false
-		}
-		shown = append(shown, place)
-		return true
-	}
-	show(dir)
+func (s *Sandbox) places(command, dir string) []string {
+	v := &view{private: s.Private, dir: dir}
+	v.show(dir)
 	for _, word := range strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t'\"`;&|()<>=:", c) }) {
-		if !filepath.IsAbs(word) {
-			word = filepath.Join(dir, word)
-		}
-		file, err := filepath.EvalSymlinks(word)
-		if err != nil || inside(file, "/proc") || inside(file, "/sys") || filepath.Dir(file) == "/dev" {
-			continue // it has its own
-		}
-		if len(s.Private) > 0 && inside(word, dir) && !inside(file, dir) {
-			continue // a symbolic link, which the author of the program can choose
-		}
-		if info, err := os.Stat(file); err == nil && info.IsDir() {
-			show(file)
-		} else if err == nil && !show(filepath.Dir(file)) && !others(file) {
-			shown = append(shown, file)
-		}
+		v.showNamed(word)
 	}
 	home, err := os.UserHomeDir()
 	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
@@ -284,12 +258,54 @@ func (s *Sandbox) places(command, dir string) (shown []string) {
 			continue
 		}
 		if prefix := filepath.Dir(bin); prefix == "/" || err == nil && inside(home, prefix) {
-			show(bin)
+			v.show(bin)
 		} else {
-			show(prefix) // of bin, lib, …
+			v.show(prefix) // of bin, lib, …
 		}
 	}
-	return shown
+	return v.shown
+}
+
+// A view contains the directories and files that are shown to a program.
+type view struct {
+	private []string // the directories of all programs
+	dir     string   // where this program is started
+	shown   []string
+}
+
+// others reports whether a path is in the directory of another program.
+func (v *view) others(path string) bool {
+	return slices.ContainsFunc(v.private, func(other string) bool { return inside(path, other) && !inside(v.dir, other) })
+}
+
+// show adds a directory, unless that would show what is not the program's.
+func (v *view) show(place string) bool {
+	own := place == v.dir && countOf(v.private, place) <= 1
+	if place == "/" || !own && (place == "/tmp" || v.others(place) || slices.Contains(v.private, place)) {
+		return false
+	}
+	v.shown = append(v.shown, place)
+	return true
+}
+
+// showNamed adds the directory that a word of the command names, or that of the file; if only that
+// directory cannot be shown, the file.
+func (v *view) showNamed(word string) {
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(v.dir, word)
+	}
+	file, err := filepath.EvalSymlinks(word)
+	if err != nil || inside(file, "/proc") || inside(file, "/sys") || filepath.Dir(file) == "/dev" {
+		return // it has its own
+	}
+	if len(v.private) > 0 && inside(word, v.dir) && !inside(file, v.dir) {
+		return // a symbolic link, which the author of the program can choose
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		v.show(file)
+	} else if err == nil && !v.show(filepath.Dir(file)) && !v.others(file) {
+		v.shown = append(v.shown, file)
+	}
 }
 
 // public reports whether nobody can enter a directory.

@@ -132,33 +132,12 @@ func (s *entrantSpec) options(list string) error {
 	seen := make(map[string]bool)
 	for option := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(option, "=")
-		var err error
-		switch {
-		case seen[name]:
-			err = errors.New("it is given twice")
-		case s.kind == "random" && name == "seed":
-			s.seed, err = strconv.ParseUint(value, 10, 64)
-			s.seeded = true
-		case s.kind == "machine" && name == "time":
-			if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
-				err = errors.New("expected more than 0")
-			}
-		case s.kind == "machine" && name == "depth":
-			s.depth, err = positive(value)
-		case s.kind == "machine" && name == "level":
-			var l player.Level
-			l, err = player.ParseLevel(value)
-			s.level = &l
-		case s.kind == "machine" && name == "memory":
-			if s.memory, err = command.ParseSize(value); err == nil && s.memory == 0 {
-				err = errors.New("expected more than 0")
-			}
-		case s.kind == "machine" && name == "threads":
-			if s.threads, err = positive(value); err == nil {
-				err = checkThreads(s.threads)
-			}
-		default:
+		if !slices.Contains(known, name) {
 			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
+		}
+		err := errors.New("it is given twice")
+		if !seen[name] {
+			err = s.set(name, value)
 		}
 		if err != nil {
 			return fmt.Errorf("option %q: %w", option, err)
@@ -169,6 +148,34 @@ func (s *entrantSpec) options(list string) error {
 		return errors.New("time, depth and level exclude each other")
 	}
 	return nil
+}
+
+// set parses the value of an option.
+func (s *entrantSpec) set(name, value string) (err error) {
+	switch name {
+	case "seed":
+		s.seed, err = strconv.ParseUint(value, 10, 64)
+		s.seeded = true
+	case "time":
+		if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
+			err = errors.New("expected more than 0")
+		}
+	case "depth":
+		s.depth, err = positive(value)
+	case "level":
+		var l player.Level
+		l, err = player.ParseLevel(value)
+		s.level = &l
+	case "memory":
+		if s.memory, err = command.ParseSize(value); err == nil && s.memory == 0 {
+			err = errors.New("expected more than 0")
+		}
+	case "threads":
+		if s.threads, err = positive(value); err == nil {
+			err = checkThreads(s.threads)
+		}
+	}
+	return err
 }
 
 // positive parses a number of 1 or more.

@@ -123,34 +123,51 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	q := r.URL.Query()
-	if f.buckets[bucket] == nil && (r.Method != http.MethodPut || key != "") {
+	switch {
+	case f.buckets[bucket] == nil && (r.Method != http.MethodPut || key != ""):
 		faults.RefuseXML(w, http.StatusNotFound, "NoSuchBucket")
-		return
+	case key == "":
+		f.onBucket(w, r, bucket, body)
+	default:
+		f.onObject(w, r, bucket, key, body)
 	}
+}
+
+// onBucket handles a request for a bucket.
+func (f *Fake) onBucket(w http.ResponseWriter, r *http.Request, bucket string, body []byte) {
+	q := r.URL.Query()
 	switch op := r.Method; {
-	case key == "" && op == http.MethodPut && q.Has("lifecycle"):
+	case op == http.MethodPut && q.Has("lifecycle"):
 		f.rules[bucket] = string(body)
-	case key == "" && op == http.MethodPut:
+	case op == http.MethodPut:
 		f.buckets[bucket] = make(map[string]*object)
-	case key == "" && op == http.MethodHead:
-	case key == "" && op == http.MethodDelete:
+	case op == http.MethodHead:
+	case op == http.MethodDelete:
 		if len(f.buckets[bucket]) > 0 {
 			faults.RefuseXML(w, http.StatusConflict, "BucketNotEmpty")
 			return
 		}
 		delete(f.buckets, bucket)
 		w.WriteHeader(http.StatusNoContent)
-	case key == "" && op == http.MethodGet && q.Has("location"):
+	case op == http.MethodGet && q.Has("location"):
 		answer(w, struct {
 			XMLName xml.Name `xml:"LocationConstraint"`
 		}{})
-	case key == "" && op == http.MethodGet && q.Has("uploads"):
+	case op == http.MethodGet && q.Has("uploads"):
 		f.listUploads(w, bucket, q.Get("prefix"))
-	case key == "" && op == http.MethodGet:
+	case op == http.MethodGet:
 		f.list(w, bucket, q.Get("prefix"), q.Get("delimiter"), q.Get("continuation-token"), q.Get("max-keys"))
-	case key == "" && op == http.MethodPost:
+	case op == http.MethodPost:
 		f.removeAll(w, bucket, body)
+	default:
+		faults.RefuseXML(w, http.StatusNotImplemented, "NotImplemented")
+	}
+}
+
+// onObject handles a request for an object.
+func (f *Fake) onObject(w http.ResponseWriter, r *http.Request, bucket, key string, body []byte) {
+	q := r.URL.Query()
+	switch op := r.Method; {
 	case op == http.MethodGet || op == http.MethodHead:
 		f.get(w, r, bucket, key)
 	case op == http.MethodPut && q.Has("uploadId"):

@@ -205,18 +205,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known := make(map[string]bool) // names that the seal lists, in any way
-	if s != nil {
-		for _, f := range s.Files {
-			known[f.Name] = true
-		}
-		for _, f := range s.Omitted {
-			known[f.Name] = true
-		}
-		for _, name := range s.Deleted {
-			known[name] = true
-		}
-	}
+	known := s.known()
 	lengths := make(map[string]int64)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -238,24 +227,46 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		return nil, names, nil
 	}
 	for _, f := range s.Files {
-		length, ok := lengths[f.Name]
-		reason := ""
-		switch {
-		case !ok:
-			reason = "missing"
-		case length < 0:
-			reason = "not a file"
-		case length < f.Length:
-			reason = fmt.Sprintf("cut short: %d of %d bytes", length, f.Length)
-		case length > f.Length:
-			reason = fmt.Sprintf("damaged: %d bytes, expected %d", length, f.Length)
-		}
-		if reason != "" {
+		if reason := f.unlike(lengths); reason != "" {
 			return nil, nil, &DamageError{path.Join(dir, f.Name), reason}
 		}
 		names = append(names, f.Name)
 	}
 	return s, names, nil
+}
+
+// known returns the names that the seal lists, in any way.
+func (s *Seal) known() map[string]bool {
+	known := make(map[string]bool)
+	if s == nil {
+		return known
+	}
+	for _, f := range s.Files {
+		known[f.Name] = true
+	}
+	for _, f := range s.Omitted {
+		known[f.Name] = true
+	}
+	for _, name := range s.Deleted {
+		known[name] = true
+	}
+	return known
+}
+
+// unlike returns in what a file differs from its entry, given the lengths by name of all files that
+// exist, -1 if one is not a file; "" if in nothing.
+func (f *SealedFile) unlike(lengths map[string]int64) string {
+	switch length, ok := lengths[f.Name]; {
+	case !ok:
+		return "missing"
+	case length < 0:
+		return "not a file"
+	case length < f.Length:
+		return fmt.Sprintf("cut short: %d of %d bytes", length, f.Length)
+	case length > f.Length:
+		return fmt.Sprintf("damaged: %d bytes, expected %d", length, f.Length)
+	}
+	return ""
 }
 
 // Verify verifies the length and the checksum of a file. The name is for errors. A nil entry

@@ -84,8 +84,8 @@ func (c *Client) App(ctx context.Context, id string) (App, error) {
 // nothing if the application has ended.
 func (c *Client) Kill(ctx context.Context, id string) error {
 	err := c.onManager(ctx, func(base string) error {
-		_, err := c.do(ctx, manager, http.MethodPut, base+"/ws/v1/cluster/apps/"+url.PathEscape(id)+"/state",
-			`{"state":"KILLED"}`, "application/json", maxAnswer, false)
+		_, err := c.do(ctx, request{service: manager, method: http.MethodPut, address: base + "/ws/v1/cluster/apps/" + url.PathEscape(id) + "/state",
+			body: `{"state":"KILLED"}`, contentType: "application/json", limit: maxAnswer})
 		return err
 	})
 	if err != nil && c.Command != "" && ctx.Err() == nil && code(err) != http.StatusNotFound {

@@ -247,7 +247,7 @@ func (c *Client) log(ctx context.Context, nodeAddress, app, container, name stri
 	}
 	file := "/containerlogs/" + url.PathEscape(container) + "/" + name + "?size=-" + strconv.Itoa(maxLog)
 	read := func(service, base string) (string, error) {
-		answer, err := c.do(ctx, service, http.MethodGet, base+file, "", "text/plain", 2*maxLog, true)
+		answer, err := c.do(ctx, request{service: service, method: http.MethodGet, address: base + file, contentType: "text/plain", limit: 2 * maxLog, cut: true})
 		return unwrap(string(answer)), err
 	}
 	text, err := read(node, c.node+nodeAddress+"/ws/v1/node")

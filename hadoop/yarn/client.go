@@ -118,33 +118,43 @@ func code(err error) int {
 	return 0
 }
 
-// do sends a request and returns the body of the answer, which must have the given content
-// type. A body longer than limit is truncated if cut is set; otherwise it is an error.
-func (c *Client) do(ctx context.Context, service, method, address, body, contentType string, limit int64, cut bool) ([]byte, error) {
+// A request is a request to a service.
+type request struct {
+	service     string
+	method      string
+	address     string
+	body        string
+	contentType string // of the body, and of the answer
+	limit       int64  // the most bytes of the answer
+	cut         bool   // a longer answer is truncated; otherwise it is an error
+}
+
+// do sends a request and returns the body of the answer.
+func (c *Client) do(ctx context.Context, r request) ([]byte, error) {
 	fail := func(code int, err error) ([]byte, error) {
 		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err // without the address, which answerError adds
 		}
-		return nil, &answerError{service, address, code, err}
+		return nil, &answerError{r.service, r.address, code, err}
 	}
-	full := address
+	full := r.address
 	if c.user != "" {
 		separator := "?"
-		if strings.Contains(address, "?") {
+		if strings.Contains(full, "?") {
 			separator = "&"
 		}
 		full += separator + "user.name=" + url.QueryEscape(c.user)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, full, strings.NewReader(body))
+	sent, err := http.NewRequestWithContext(ctx, r.method, full, strings.NewReader(r.body))
 	if err != nil {
 		return fail(0, err)
 	}
-	request.Header.Set("Accept", contentType)
-	if body != "" {
-		request.Header.Set("Content-Type", contentType)
+	sent.Header.Set("Accept", r.contentType)
+	if r.body != "" {
+		sent.Header.Set("Content-Type", r.contentType)
 	}
-	answer, err := c.http.Do(request)
+	answer, err := c.http.Do(sent)
 	if err != nil {
 		return fail(0, err)
 	}
@@ -154,18 +164,18 @@ func (c *Client) do(ctx context.Context, service, method, address, body, content
 		page, _ := io.ReadAll(io.LimitReader(answer.Body, maxPage))
 		return fail(answer.StatusCode, errors.New(answer.Status+remoteMessage(page)))
 	}
-	if got != contentType {
-		return fail(answer.StatusCode, fmt.Errorf("answered with %q, not %s", got, contentType))
+	if got != r.contentType {
+		return fail(answer.StatusCode, fmt.Errorf("answered with %q, not %s", got, r.contentType))
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, r.limit+1))
 	if err != nil {
 		return fail(answer.StatusCode, err)
 	}
-	if int64(len(data)) > limit {
-		if !cut {
-			return fail(answer.StatusCode, fmt.Errorf("the answer has more than %d bytes", limit))
+	if int64(len(data)) > r.limit {
+		if !r.cut {
+			return fail(answer.StatusCode, fmt.Errorf("the answer has more than %d bytes", r.limit))
 		}
-		data = data[:limit]
+		data = data[:r.limit]
 	}
 	return data, nil
 }
@@ -184,7 +194,7 @@ func remoteMessage(page []byte) string {
 
 // get requests an address, and decodes the JSON of the answer.
 func (c *Client) get(ctx context.Context, service, address string, into any) error {
-	data, err := c.do(ctx, service, http.MethodGet, address, "", "application/json", maxAnswer, false)
+	data, err := c.do(ctx, request{service: service, method: http.MethodGet, address: address, contentType: "application/json", limit: maxAnswer})
 	if err != nil {
 		return err
 	}

@@ -242,22 +242,26 @@ const chunksPerWorker = 3
 // them, atOnce consecutive ones at a time. worker returns the function of one worker, which loads a
 // block; ok is false if there is none.
 func (w *Writer) AppendBlocks(ctx context.Context, blocks, atOnce int, worker func() func(i int, b *block.Block) (ok bool, err error)) error {
-	workers, next := runtime.GOMAXPROCS(0), parallel.Numbers((blocks+atOnce-1)/atOnce)
-	chunk := func() *Chunk { return &Chunk{codec: w.chunk.codec, width: w.chunk.width, half: w.chunk.half} }
-	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, next, chunk, func() func(int, *Chunk) error {
-		load, b := worker(), new(block.Block)
-		return func(task int, out *Chunk) error {
-			out.Reset()
-			for i := task * atOnce; i < min((task+1)*atOnce, blocks); i++ {
-				if ok, err := load(i, b); err != nil {
-					return err
-				} else if ok {
-					out.Add(b)
+	workers := runtime.GOMAXPROCS(0)
+	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, parallel.Work[int, *Chunk]{
+		Next:  parallel.Numbers((blocks + atOnce - 1) / atOnce),
+		Chunk: func() *Chunk { return &Chunk{codec: w.chunk.codec, width: w.chunk.width, half: w.chunk.half} },
+		Worker: func() func(int, *Chunk) error {
+			load, b := worker(), new(block.Block)
+			return func(task int, out *Chunk) error {
+				out.Reset()
+				for i := task * atOnce; i < min((task+1)*atOnce, blocks); i++ {
+					if ok, err := load(i, b); err != nil {
+						return err
+					} else if ok {
+						out.Add(b)
+					}
 				}
+				return nil
 			}
-			return nil
-		}
-	}, func(_ int, out *Chunk) error { return w.Append(out) })
+		},
+		Write: func(_ int, out *Chunk) error { return w.Append(out) },
+	})
 }
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.

@@ -52,15 +52,20 @@ type result[T, C any] struct {
 	chunk C
 }
 
-// InOrder has workers execute tasks, each of which fills a chunk, and writes the chunks in task order.
-// next returns the next task; it is not called concurrently. chunks is the number of chunks; newChunk
-// makes one, and they are reused. worker returns the function of one worker. InOrder returns the first
-// error, or the cause of ctx's end.
+// A Work consists of tasks, each of which fills a chunk.
+type Work[T, C any] struct {
+	Next   func() (task T, ok bool, err error) // returns the next task; it is not called concurrently
+	Chunk  func() C                            // makes a chunk; chunks are reused
+	Worker func() func(task T, chunk C) error  // returns the function of one worker
+	Write  func(task T, chunk C) error
+}
+
+// InOrder has workers execute the tasks of w, and writes the chunks in task order. chunks is the
+// number of chunks. InOrder returns the first error, or the cause of ctx's end.
 //
 // A worker takes a chunk, then a task; so there are at most as many tasks in progress as chunks, and
 // the results of tasks with a distance of that number share a channel.
-func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (task T, ok bool, err error), newChunk func() C,
-	worker func() func(task T, chunk C) error, write func(task T, chunk C) error) (err error) {
+func InOrder[T, C any](ctx context.Context, workers, chunks int, w Work[T, C]) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer func() {
@@ -70,7 +75,7 @@ func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (ta
 	free := make(chan C, chunks)
 	done := make([]chan result[T, C], chunks)
 	for i := range done {
-		free <- newChunk()
+		free <- w.Chunk()
 		done[i] = make(chan result[T, C], 1)
 	}
 	var mu sync.Mutex // guards the variables below
@@ -83,7 +88,7 @@ func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (ta
 		}
 		out = done[started%len(done)]
 		started++
-		task, ok, err := next()
+		task, ok, err := w.Next()
 		if !ok && err == nil {
 			ended = true
 			close(out)
@@ -104,7 +109,7 @@ func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (ta
 				task, out, err := start()
 				if err == nil && out != nil {
 					if work == nil {
-						work = worker()
+						work = w.Worker()
 					}
 					err = work(task, chunk)
 				}
@@ -129,7 +134,7 @@ func InOrder[T, C any](ctx context.Context, workers, chunks int, next func() (ta
 		if !ok {
 			return nil
 		}
-		if err := write(r.task, r.chunk); err != nil {
+		if err := w.Write(r.task, r.chunk); err != nil {
 			return err
 		}
 		free <- r.chunk

@@ -87,7 +87,7 @@ func TestInOrder(t *testing.T) {
 		for _, bad := range []int{-1, 0, 60} {
 			var got []int
 			later := make(chan struct{}) // closed by task 1, for which task 0 waits
-			err := parallel.InOrder(t.Context(), workers, 3*workers, parallel.Numbers(200), func() *int { return new(int) }, func() func(int, *int) error {
+			err := parallel.InOrder(t.Context(), workers, 3*workers, parallel.Work[int, *int]{Next: parallel.Numbers(200), Chunk: func() *int { return new(int) }, Worker: func() func(int, *int) error {
 				return func(task int, out *int) error {
 					if *out = task; task == bad {
 						return fmt.Errorf("task %d", task)
@@ -101,13 +101,13 @@ func TestInOrder(t *testing.T) {
 					}
 					return nil
 				}
-			}, func(task int, out *int) error {
+			}, Write: func(task int, out *int) error {
 				if task != *out || task != len(got) {
 					return fmt.Errorf("task %d wrote %d after %d", task, *out, len(got))
 				}
 				got = append(got, task)
 				return nil
-			})
+			}})
 			want := 200
 			if bad >= 0 {
 				want = bad
@@ -120,9 +120,9 @@ func TestInOrder(t *testing.T) {
 			}
 		}
 	}
-	if err := parallel.InOrder(t.Context(), 3, 3, parallel.Numbers(100), func() int { return 0 }, func() func(int, int) error {
+	if err := parallel.InOrder(t.Context(), 3, 3, parallel.Work[int, int]{Next: parallel.Numbers(100), Chunk: func() int { return 0 }, Worker: func() func(int, int) error {
 		return func(int, int) error { return nil }
-	}, func(int, int) error { return errors.New("full") }); err == nil || err.Error() != "full" {
+	}, Write: func(int, int) error { return errors.New("full") }}); err == nil || err.Error() != "full" {
 		t.Errorf("write: %v", err)
 	}
 }

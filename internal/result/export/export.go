@@ -154,18 +154,23 @@ func (x *Exporter) All(ctx context.Context) error {
 	out := bufio.NewWriterSize(x.Out, pieceBytes)
 	workers := runtime.GOMAXPROCS(0)
 	// A worker has one piece that it fills, and two that wait to be written.
-	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Numbers(x.Scan.Len()), func() *[]byte { return new([]byte) }, func() func(int, *[]byte) error {
-		r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
-		return func(batch int, lines *[]byte) error {
-			if err := r.Read(batch, b); err != nil {
-				return err
+	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Work[int, *[]byte]{
+		Next:  parallel.Numbers(x.Scan.Len()),
+		Chunk: func() *[]byte { return new([]byte) },
+		Worker: func() func(int, *[]byte) error {
+			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
+			return func(batch int, lines *[]byte) error {
+				if err := r.Read(batch, b); err != nil {
+					return err
+				}
+				*lines = l.appendBatch((*lines)[:0], b)
+				return nil
 			}
-			*lines = l.appendBatch((*lines)[:0], b)
-			return nil
-		}
-	}, func(_ int, lines *[]byte) error {
-		_, err := out.Write(*lines)
-		return err
+		},
+		Write: func(_ int, lines *[]byte) error {
+			_, err := out.Write(*lines)
+			return err
+		},
 	})
 	if err != nil {
 		return err

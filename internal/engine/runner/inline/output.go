@@ -87,7 +87,7 @@ func (o *output[T, C]) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := parallel.InOrder(ctx, o.plan.workers, o.plan.workers*o.plan.ahead, o.tasks.next, o.chunk, o.worker, func(task T, chunk C) error {
+	write := func(task T, chunk C) error {
 		if err := upTo(o.partition(task)); err != nil {
 			return err
 		}
@@ -97,7 +97,8 @@ func (o *output[T, C]) run(ctx context.Context) error {
 		o.count(chunk)
 		o.job.Report(runner.Progress{Share: o.before + (1-o.before)*o.tasks.share(task)})
 		return nil
-	})
+	}
+	err := parallel.InOrder(ctx, o.plan.workers, o.plan.workers*o.plan.ahead, parallel.Work[T, C]{Next: o.tasks.next, Chunk: o.chunk, Worker: o.worker, Write: write})
 	if err == nil {
 		err = upTo(o.job.Reducers - 1)
 	}

@@ -27,8 +27,7 @@ func Check(t testing.TB, g game.Cyclic) {
 	}
 	n, backward := int(g.Positions()), game.KnowsBackward(g)
 	successors, predecessors := make([][]game.Position, n), make([][]game.Position, n)
-	finished, balance := make([]bool, n), make([]int, n)
-	valid := make([]bool, n)
+	finished, valid := make([]bool, n), make([]bool, n)
 	for p := range uint64(n) {
 		if valid[p] = g.Check(p) == nil; !valid[p] {
 			continue
@@ -53,6 +52,7 @@ func Check(t testing.TB, g game.Cyclic) {
 	if ranges := (n + int(size) - 1) / int(size); game.Ranges(g) != uint64(ranges) {
 		t.Fatalf("%d ranges, want %d", game.Ranges(g), ranges)
 	}
+	c := setCheck{t, g, make([]int, n)}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	mover := g.NewMover() // a single one, whose memory each call finds as the last one left it
 	for rng := range game.Ranges(g) {
@@ -75,9 +75,9 @@ func Check(t testing.TB, g game.Cyclic) {
 			at := fmt.Sprintf("%s, ranges of %d: range %d, %d positions", g.Spec(), size, rng, all.Count())
 			before := [2][]uint32{all.Append(nil), open.Append(nil)}
 
-			compare(t, at+": Successors", g, balance, wantSuccessors, func(uint64) bool { return false }, func(emit func(uint64, block.Set)) { mover.Successors(rng, open, emit) })
+			c.compare(at+": Successors", wantSuccessors, func(uint64) bool { return false }, func(emit func(uint64, block.Set)) { mover.Successors(rng, open, emit) })
 			if back, ok := mover.(game.Backward); ok {
-				compare(t, at+": Predecessors", g, balance, wantPredecessors, func(p uint64) bool { return finished[p] || !valid[p] }, func(emit func(uint64, block.Set)) { back.Predecessors(rng, all, emit) })
+				c.compare(at+": Predecessors", wantPredecessors, func(p uint64) bool { return finished[p] || !valid[p] }, func(emit func(uint64, block.Set)) { back.Predecessors(rng, all, emit) })
 			}
 			checkFinished(t, at, g, mover, rng, all)
 			checkCount(t, at, mover, rng, open, func(slot int) int { return len(successors[rng*size+uint64(slot)]) })
@@ -89,45 +89,51 @@ func Check(t testing.TB, g game.Cyclic) {
 	}
 }
 
+// A setCheck checks the positions that the set methods of a game emit.
+type setCheck struct {
+	testing.TB
+	g       game.Cyclic
+	balance []int // by position: how often it is wanted, less how often it was emitted; 0 between calls of compare
+}
+
 // compare requires that call emits exactly the wanted positions, each as often as wanted. It
-// ignores positions for which drop returns true. balance must be zero for all positions, and
-// compare leaves it so.
-func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.Position, drop func(uint64) bool, call func(emit func(uint64, block.Set))) {
-	t.Helper()
+// ignores positions for which drop returns true.
+func (c setCheck) compare(at string, want []game.Position, drop func(uint64) bool, call func(emit func(uint64, block.Set))) {
+	c.Helper()
 	for _, p := range want {
-		balance[p]++
+		c.balance[p]++
 	}
 	var last uint64
 	var slots []uint32
 	seen := map[uint64]bool{}
 	call(func(rng uint64, set block.Set) {
 		if seen[rng] && rng != last {
-			t.Fatalf("%s: the calls for range %d do not follow one another", at, rng)
+			c.Fatalf("%s: the calls for range %d do not follow one another", at, rng)
 		}
 		seen[rng], last = true, rng
-		if rng >= game.Ranges(g) || len(set) != block.Words(game.RangeLen(g, rng)) {
-			t.Fatalf("%s: a set of %d words for range %d", at, len(set), rng)
+		if rng >= game.Ranges(c.g) || len(set) != block.Words(game.RangeLen(c.g, rng)) {
+			c.Fatalf("%s: a set of %d words for range %d", at, len(set), rng)
 		}
 		if set.Empty() {
-			t.Fatalf("%s: an empty set is emitted", at)
+			c.Fatalf("%s: an empty set is emitted", at)
 		}
 		slots = set.Append(slots[:0])
 		for _, slot := range slots {
-			if int(slot) >= game.RangeLen(g, rng) {
-				t.Fatalf("%s: slot %d of range %d, which is past its end", at, slot, rng)
+			if int(slot) >= game.RangeLen(c.g, rng) {
+				c.Fatalf("%s: slot %d of range %d, which is past its end", at, slot, rng)
 			}
-			p := rng*uint64(g.RangeSize()) + uint64(slot)
+			p := rng*uint64(c.g.RangeSize()) + uint64(slot)
 			if drop(p) {
 				continue
 			}
-			if balance[p]--; balance[p] < 0 {
-				t.Fatalf("%s: %d is emitted once too often", at, p)
+			if c.balance[p]--; c.balance[p] < 0 {
+				c.Fatalf("%s: %d is emitted once too often", at, p)
 			}
 		}
 	})
 	for _, p := range want {
-		if balance[p] != 0 {
-			t.Fatalf("%s: %d is not emitted, or not often enough", at, p)
+		if c.balance[p] != 0 {
+			c.Fatalf("%s: %d is not emitted, or not often enough", at, p)
 		}
 	}
 }

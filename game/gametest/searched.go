@@ -107,13 +107,13 @@ func (c searched) childOf(child game.Child, asked game.Asked) *game.Node {
 	return n
 }
 
+// exact asks for the bare rules.
+var exact = game.Asked{Alpha: -infinite, Beta: infinite, Exact: true}
+
 // checkExact checks the expansion of an unfinished position with Exact: its children must
 // be its moves, and each child must be the position after the move.
 func (c searched) checkExact(p game.Position) *game.Node {
 	c.Helper()
-	all := game.Asked{Alpha: -infinite, Beta: infinite}
-	exact := all
-	exact.Exact = true
 	n := c.root(p, exact)
 	if n.Low > game.LostIn(1) || n.High < game.WonIn(1) {
 		c.failf(p, "by the bare rules it is worth %d to %d, but play goes on", n.Low, n.High)
@@ -133,35 +133,46 @@ func (c searched) checkExact(p game.Position) *game.Node {
 			c.failf(p, "child %d is the move %v, which is no move or comes twice", child.Move, m)
 		}
 		delete(missing, m)
-		if squares := c.traits.Squares; squares > 0 && int(child.Square) >= squares || squares == 0 && child.Square > 255 {
-			c.failf(p, "move %s is counted by square %d of %d", m.Name, child.Square, squares)
-		}
-		if child.Again != c.again(p, m.To) {
-			c.failf(p, "after move %s the same player is to move: %v", m.Name, child.Again)
-		}
 		next := c.childOf(child, exact)
 		keys[next.Key] = true
-		if v := c.g.Primitive(m.To); v != 0 {
-			if want := worthTo(v, c.g.ToMove(m.To)); next.Low != want || next.High != want {
-				c.failf(p, "after move %s it is over and worth %d, by the bare rules %d to %d", m.Name, want, next.Low, next.High)
-			}
-			continue
-		}
-		if next.Low > game.LostIn(1) || next.High < game.WonIn(1) {
-			c.failf(p, "after move %s it is worth %d to %d by the bare rules, but play goes on", m.Name, next.Low, next.High)
-		}
-		if a, b := c.g.Assess(next), c.g.Assess(c.root(m.To, exact)); a != b || a <= -game.MostAssessed || a >= game.MostAssessed {
-			c.failf(p, "after move %s it looks like %d, as a root like %d", m.Name, a, b)
-		}
+		c.checkChild(p, m, child, next)
 	}
 	for m := range missing {
 		if c.g.Primitive(m.To) != 0 || !keys[c.root(m.To, exact).Key] {
 			c.failf(p, "by the bare rules there is no move %s", m.Name)
 		}
 	}
-	// A node made from its parent must equal a node made by Root.
-	plain := all
-	plain.NoFold = true
+	c.checkMade(p)
+	return n
+}
+
+// checkChild checks a child of p, and its expanded node next, which must be the position after move m.
+func (c searched) checkChild(p game.Position, m game.Move, child game.Child, next *game.Node) {
+	c.Helper()
+	if squares := c.traits.Squares; squares > 0 && int(child.Square) >= squares || squares == 0 && child.Square > 255 {
+		c.failf(p, "move %s is counted by square %d of %d", m.Name, child.Square, squares)
+	}
+	if child.Again != c.again(p, m.To) {
+		c.failf(p, "after move %s the same player is to move: %v", m.Name, child.Again)
+	}
+	if v := c.g.Primitive(m.To); v != 0 {
+		if want := worthTo(v, c.g.ToMove(m.To)); next.Low != want || next.High != want {
+			c.failf(p, "after move %s it is over and worth %d, by the bare rules %d to %d", m.Name, want, next.Low, next.High)
+		}
+		return
+	}
+	if next.Low > game.LostIn(1) || next.High < game.WonIn(1) {
+		c.failf(p, "after move %s it is worth %d to %d by the bare rules, but play goes on", m.Name, next.Low, next.High)
+	}
+	if a, b := c.g.Assess(next), c.g.Assess(c.root(m.To, exact)); a != b || a <= -game.MostAssessed || a >= game.MostAssessed {
+		c.failf(p, "after move %s it looks like %d, as a root like %d", m.Name, a, b)
+	}
+}
+
+// checkMade checks that nodes that are made from their parent p equal those made by Root.
+func (c searched) checkMade(p game.Position) {
+	c.Helper()
+	plain := game.Asked{Alpha: -infinite, Beta: infinite, NoFold: true}
 	for _, child := range c.root(p, plain).Children {
 		m := c.g.MoveOf(p, child.Move)
 		if c.g.Primitive(m.To) != 0 {
@@ -174,7 +185,6 @@ func (c searched) checkExact(p game.Position) *game.Node {
 				got.Key, got.Low, got.High, len(got.Children), want.Key, want.Low, want.High, len(want.Children))
 		}
 	}
-	return n
 }
 
 // A span contains the bounds of a value, from the view of the player to move.

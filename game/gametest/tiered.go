@@ -25,11 +25,42 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 		t.Fatalf("%s: the player to move is not that of the tier", at)
 	}
 	rng, low := split(g, p)
-	lows := g.Low(tier, rng)
-	slot, ok := slices.BinarySearch(lows, low)
+	slot, ok := slices.BinarySearch(g.Low(tier, rng), low)
 	if !ok {
 		t.Fatalf("%s: its low part %#x is not in Low", at, low)
 	}
+	targets := checkRanges(t, at, g, tier, rng)
+	if g.Primitive(p) != 0 {
+		return
+	}
+	across, within := movesOf(t, at, g, p)
+	slices.Sort(targets)
+	if !slices.Equal(across, targets) {
+		t.Fatalf("%s: moves lead to the ranges %x, Targets are %x", at, across, targets)
+	}
+	var mapped []uint32
+	if table, kinds := g.Within(tier, rng); table != nil {
+		slots, none := len(g.Low(tier, rng)), uint32(len(g.Low(tier+1, rng)))
+		if len(table) != slots*kinds {
+			t.Fatalf("%s: Within has %d successors of %d slots, want %d of each", at, len(table), slots, kinds)
+		}
+		for _, c := range table[slot*kinds : (slot+1)*kinds] {
+			if c != none {
+				mapped = append(mapped, c)
+			}
+		}
+	}
+	slices.Sort(mapped)
+	if !slices.Equal(within, mapped) {
+		t.Fatalf("%s: moves lead to the slots %d, Within to %d", at, within, mapped)
+	}
+}
+
+// checkRanges checks that the sources and targets of a range have its slots, and that it is a target
+// and a source of them. It returns the targets.
+func checkRanges(t testing.TB, at string, g game.Tiered, tier int, rng uint64) (targets []uint64) {
+	t.Helper()
+	lows := g.Low(tier, rng)
 	for _, source := range checkAppended(t, at, "Sources", g.Sources([]uint64{12345}, tier, rng)) {
 		if source == rng || !sameList(g.Low(tier-1, source), lows) {
 			t.Fatalf("%s: source %#x has other slots", at, source)
@@ -38,7 +69,7 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 			t.Fatalf("%s: source %#x does not have %#x as a target", at, source, rng)
 		}
 	}
-	targets := checkAppended(t, at, "Targets", g.Targets([]uint64{12345}, tier, rng))
+	targets = checkAppended(t, at, "Targets", g.Targets([]uint64{12345}, tier, rng))
 	for _, target := range targets {
 		if target == rng || !sameList(g.Low(tier+1, target), lows) {
 			t.Fatalf("%s: target %#x has other slots", at, target)
@@ -47,18 +78,21 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 			t.Fatalf("%s: target %#x does not have %#x as a source", at, target, rng)
 		}
 	}
-	if g.Primitive(p) != 0 {
-		return
-	}
+	return targets
+}
 
-	var across []uint64 // ranges
-	var within []uint32 // slots
-	successors := g.Low(tier+1, rng)
+// movesOf returns, sorted, the ranges to which moves across ranges lead, and the slots to which those
+// within the range lead. It checks that each move leads to the next tier, and does not change both.
+func movesOf(t testing.TB, at string, g game.Tiered, p game.Position) (across []uint64, within []uint32) {
+	t.Helper()
+	next := g.Tier(p) + 1
+	rng, low := split(g, p)
+	successors := g.Low(next, rng)
 	for _, m := range g.Moves(nil, p) {
-		to, toLow := split(g, m.To)
-		if next := g.Tier(m.To); next != tier+1 {
-			t.Fatalf("%s: move %s leads to tier %d", at, m.Name, next)
+		if tier := g.Tier(m.To); tier != next {
+			t.Fatalf("%s: move %s leads to tier %d", at, m.Name, tier)
 		}
+		to, toLow := split(g, m.To)
 		if to != rng {
 			if toLow != low {
 				t.Fatalf("%s: move %s changes range and low part", at, m.Name)
@@ -73,26 +107,8 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 		within = append(within, uint32(successor))
 	}
 	slices.Sort(across)
-	slices.Sort(targets)
-	if !slices.Equal(across, targets) {
-		t.Fatalf("%s: moves lead to the ranges %x, Targets are %x", at, across, targets)
-	}
-	var mapped []uint32
-	if table, kinds := g.Within(tier, rng); table != nil {
-		if len(table) != len(lows)*kinds {
-			t.Fatalf("%s: Within has %d successors of %d slots, want %d of each", at, len(table), len(lows), kinds)
-		}
-		for _, c := range table[slot*kinds : (slot+1)*kinds] {
-			if c != uint32(len(successors)) {
-				mapped = append(mapped, c)
-			}
-		}
-	}
 	slices.Sort(within)
-	slices.Sort(mapped)
-	if !slices.Equal(within, mapped) {
-		t.Fatalf("%s: moves lead to the slots %d, Within to %d", at, within, mapped)
-	}
+	return across, within
 }
 
 // checkFinish checks that Finish agrees with Primitive on a reachable position.

@@ -283,28 +283,60 @@ func limit(round int) search.Limit {
 // conclude derives the value and the best move of a position from what is known of it and
 // of its moves. found is the best move that a search of the position has found; -1: none.
 func (z *Analyzer) conclude(r *Report, found int) {
-	values, mover := z.g.Values(), z.g.ToMove(r.Position)
-	best, all, open := -1, true, !r.Known || r.again
-	for i, m := range r.Moves {
-		if all = all && m.Known; m.Known && (best < 0 || values.Better(mover, m.Child, r.Moves[best].Child)) {
-			best = i
-		}
-	}
-	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
-	r.Best = found
-	if best >= 0 && (all || open && is(best) == game.Wins || r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open) {
-		// Of several moves that are equally good as far as is known, the search's own
-		// stays.
-		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
+	open := !r.Known || r.again // no search has proven the value
+	best, all := z.bestKnown(r)
+	wins := best >= 0 && z.is(r, best) == game.Wins
+	inBook := best >= 0 && r.Book && r.Moves[best].Value == r.Value && !r.Moves[best].Open
+	switch r.Best = found; {
+	case all || open && wins || inBook:
+		if !z.equals(r, found, best) {
 			r.Best = best
 		}
-	} else if found >= 0 && open && r.Moves[found].Known && is(found) == game.Loses {
+	case open && found >= 0 && r.Moves[found].Known && z.is(r, found) == game.Loses:
 		r.Best = -1
 		r.Best = r.Order(z.g)[0]
 	}
 	if r.Best >= 0 && r.Best != found {
 		r.Line = []string{r.Moves[r.Best].Name}
 	}
+	r.limitScores()
+	// A position whose value no search has proven has that of its best move if all moves are known,
+	// or if that move wins. Then another move may win sooner, so the remoteness is open, and the
+	// position is searched again.
+	if open && (all || wins) {
+		r.Value, r.Known, r.Open, r.again = r.Moves[r.Best].Value, true, !all || r.Moves[r.Best].Open, !all
+	}
+	r.Done = r.Known && all || r.round == rounds
+}
+
+// is returns the result of a move whose value is known, for the player who makes it.
+func (z *Analyzer) is(r *Report, move int) game.Result {
+	return ResultOf(z.g, r.Position, r.Moves[move].Value)
+}
+
+// bestKnown returns the best of the moves whose values are known, -1 if there is none, and whether
+// the values of all moves are known.
+func (z *Analyzer) bestKnown(r *Report) (best int, all bool) {
+	values, mover := z.g.Values(), z.g.ToMove(r.Position)
+	best, all = -1, true
+	for i, m := range r.Moves {
+		if !m.Known {
+			all = false
+		} else if best < 0 || values.Better(mover, m.Child, r.Moves[best].Child) {
+			best = i
+		}
+	}
+	return best, all
+}
+
+// equals reports whether the move that a search has found is as good, as far as is known, as the best
+// of the known moves: then the search's own stays.
+func (z *Analyzer) equals(r *Report, found, best int) bool {
+	return found >= 0 && r.Moves[found].Known && r.Moves[found].Open && z.is(r, found) == z.is(r, best)
+}
+
+// limitScores limits the evaluations of the moves by that of the position.
+func (r *Report) limitScores() {
 	for i := range r.Moves {
 		switch m := &r.Moves[i]; {
 		case m.Known || r.Depth == 0:
@@ -314,13 +346,6 @@ func (z *Analyzer) conclude(r *Report, found int) {
 			m.Score = min(m.Score, r.Score)
 		}
 	}
-	// A position whose value no search has proven has that of its best move if all moves are known,
-	// or if that move wins. Then another move may win sooner, so the remoteness is open, and the
-	// position is searched again.
-	if open && (all || best >= 0 && is(best) == game.Wins) {
-		r.Value, r.Known, r.Open, r.again = r.Moves[r.Best].Value, true, !all || r.Moves[r.Best].Open, !all
-	}
-	r.Done = r.Known && all || r.round == rounds
 }
 
 // ResultOf returns the result of a value for the player to move at p.

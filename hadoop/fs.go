@@ -406,8 +406,12 @@ func (w *writer) Write(b []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := w.out.Write(b)
-	wait := pipelineFirst
-	for limit := time.Now().Add(pipelineWait); err != nil && n == 0 && w.size == 0 && !answered(err) && time.Now().Before(limit) && w.fs.limits.sleep(wait); wait = min(2*wait, pipelineMost) {
+	wait, limit := pipelineFirst, time.Now().Add(pipelineWait)
+	for err != nil && n == 0 && w.size == 0 && !answered(err) {
+		if !time.Now().Before(limit) || !w.fs.limits.sleep(wait) {
+			break
+		}
+		wait = min(2*wait, pipelineMost)
 		var out *hdfs.FileWriter
 		if out, err = w.open(w.client); err == nil {
 			w.out = out

@@ -398,44 +398,53 @@ func entries(fsys store.FS, dir string) (visible []fs.DirEntry, err error) {
 // update uploads a directory, or the part of it that is not in the copy. kept is false if the
 // directory is incomplete and does not belong in the copy.
 func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
-	at, to := path.Join(c.data, name), path.Join(c.dir, name)
-	same := func(file string) (bool, error) {
-		if mode != store.Resume {
-			return false, nil
-		}
-		there, err := store.ReadFile(c.to, path.Join(to, file))
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("--copy: %w", err)
-		}
-		here, err := store.ReadFile(c.from, path.Join(at, file))
-		return bytes.Equal(here, there), err
+	if _, err := c.from.Stat(path.Join(c.data, name, store.Success)); err == nil {
+		return true, c.updateComplete(name, mode)
 	}
-	if _, err := c.from.Stat(path.Join(at, store.Success)); err == nil {
-		is, err := same(store.Success)
-		if err != nil {
-			return true, err
-		}
-		if !is {
-			return true, c.put(name)
-		}
-		if _, err := c.to.Stat(path.Join(to, solve.TiersSeal)); err == nil { // the last run was stopped at this point
-			c.add(&change{name: path.Join(name, solve.TiersSeal), remove: true})
-		}
-		return true, nil
-	}
-	if _, err := c.from.Stat(path.Join(at, solve.TiersSeal)); err != nil {
+	if _, err := c.from.Stat(path.Join(c.data, name, solve.TiersSeal)); err != nil {
 		return false, nil
 	}
-	// The table is incomplete. If a tier's file in the copy has the right length, its contents
-	// are right, because every run writes the same bytes.
+	return true, c.updateTable(name, mode)
+}
+
+// updateComplete uploads a complete directory, unless the copy has it.
+func (c *Copy) updateComplete(name string, mode store.Mode) error {
+	if same, err := c.sameSeal(name, mode); err != nil {
+		return err
+	} else if !same {
+		return c.put(name)
+	}
+	seal := path.Join(name, solve.TiersSeal)
+	if _, err := c.to.Stat(path.Join(c.dir, seal)); err == nil { // the last run was stopped at this point
+		c.add(&change{name: seal, remove: true})
+	}
+	return nil
+}
+
+// sameSeal reports whether a run that is resumed finds the same seal in the copy.
+func (c *Copy) sameSeal(name string, mode store.Mode) (bool, error) {
+	if mode != store.Resume {
+		return false, nil
+	}
+	there, err := store.ReadFile(c.to, path.Join(c.dir, name, store.Success))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("--copy: %w", err)
+	}
+	here, err := store.ReadFile(c.from, path.Join(c.data, name, store.Success))
+	return bytes.Equal(here, there), err
+}
+
+// updateTable uploads an incomplete table. If a tier's file in the copy has the right length, its
+// contents are right, because every run writes the same bytes.
+func (c *Copy) updateTable(name string, mode store.Mode) error {
 	lengths := make(map[string]int64)
 	if mode == store.Resume {
-		there, err := c.to.ReadDir(to)
+		there, err := c.to.ReadDir(path.Join(c.dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, fmt.Errorf("--copy: %w", err)
+			return fmt.Errorf("--copy: %w", err)
 		}
 		for _, e := range there {
 			if info, err := e.Info(); err == nil {
@@ -443,9 +452,9 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 			}
 		}
 	}
-	files, err := c.from.ReadDir(at)
+	files, err := c.from.ReadDir(path.Join(c.data, name))
 	if err != nil {
-		return false, err
+		return err
 	}
 	if _, sealed := lengths[store.Success]; sealed { // the table was complete, and is damaged here
 		c.add(&change{name: path.Join(name, store.Success), remove: true})
@@ -453,16 +462,16 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 	for _, e := range files {
 		info, err := e.Info()
 		if err != nil {
-			return false, err
+			return err
 		}
 		if length, ok := lengths[e.Name()]; strings.HasPrefix(e.Name(), "_") || ok && length == info.Size() {
 			continue
 		}
 		if err := c.put(path.Join(name, e.Name())); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, c.put(path.Join(name, solve.TiersSeal))
+	return c.put(path.Join(name, solve.TiersSeal))
 }
 
 // Left returns the number of changes that are still to be made.

@@ -345,16 +345,8 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if config.HA && config.Secure {
 		return errors.New("cluster: a cluster with Kerberos has one name node")
 	}
-	if _, err := os.Stat(c.formatted()); err == nil {
-		if c.state.HA != config.HA {
-			return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
-		}
-		if c.secure() != config.Secure {
-			return fmt.Errorf("cluster: the file system in %s was formatted %s Kerberos, and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, map[bool]string{true: "with", false: "without"}[c.secure()])
-		}
-		if nodes != c.nodes() {
-			return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
-		}
+	if err := c.checkFormatted(config, nodes); err != nil {
+		return err
 	}
 	java, err := findJava(javaHomes())
 	if err != nil {
@@ -389,6 +381,23 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 		return err
 	}
 	return c.writeFiles()
+}
+
+// checkFormatted returns an error if the file system was formatted for another configuration.
+func (c *Cluster) checkFormatted(config Config, nodes int) error {
+	if _, err := os.Stat(c.formatted()); err != nil {
+		return nil
+	}
+	if c.state.HA != config.HA {
+		return fmt.Errorf("cluster: the file system in %s was formatted for %d name node(s), and that cannot change", c.dir, len(c.nameNodes()))
+	}
+	if c.secure() != config.Secure {
+		return fmt.Errorf("cluster: the file system in %s was formatted %s Kerberos, and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, map[bool]string{true: "with", false: "without"}[c.secure()])
+	}
+	if nodes != c.nodes() {
+		return fmt.Errorf("cluster: the file system in %s was formatted for %d node(s), and that cannot change: stop the cluster and delete the folder, or use another one (make cluster-up CLUSTER=…)", c.dir, c.nodes())
+	}
+	return nil
 }
 
 // format formats the file system once. It writes the marker last, so that an interrupted

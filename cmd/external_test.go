@@ -141,6 +141,29 @@ func TestLongExternal(t *testing.T) {
 			t.Errorf("%s: the tables differ", test.game)
 		}
 	}
+	// A runner of its own is planned, refused, stopped, resumed and watched as ours are.
+	run("go", "build", "-o", "bin/", "./timed")
+	solve := "bin/timed solve nim --stones 20 --runner timed --reducers 2 --data timed_data --times times.txt"
+	for _, test := range []struct {
+		line   string
+		status int
+		want   string
+	}{
+		{"bin/timed plan nim --stones 20 --runner timed --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
+		{strings.TrimSuffix(solve, " --times times.txt"), 1, "timed: --runner timed requires --times FILE"},
+		{solve + " --memory 63M", 2, "timed: --memory 63M: at least 64M are needed"},
+		{solve + " --until-tier 9", 0, "tier 0: 1 position\n"},
+		{"bin/timed status --data timed_data", 0, "nim stones=20 last=wins: "},
+		{solve + " --resume", 0, "nim stones=20 last=wins: Black wins in "},
+		{"cat times.txt", 0, "data_first0\t1\t"},
+	} {
+		if status, out := runIn(strings.Fields(test.line)...); status != test.status || !strings.HasPrefix(out, test.want) {
+			t.Errorf("%s: status %d, %s, want %d, %s", test.line, status, out, test.status, test.want)
+		}
+	}
+	if timed, inline := contentOf(t, filepath.Join(dir, "timed_data")), contentOf(t, filepath.Join(dir, "nim--stones20-inline")); timed != inline {
+		t.Error("the table of the runner timed differs")
+	}
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
 		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, web, find-winner, match, tournament, engine, replay, review, score, book, completion, nim, connectn, connect4, fourinarow`,

@@ -36,7 +36,7 @@ func (x Extension) Main(games ...game.Kind) {
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{games, x}
-	err := command.CheckGames(games, slices.Concat(p.solveFlags(), rangesFlags(), planFlags()))
+	err := command.CheckGames(games, slices.Concat(p.solveFlags(), rangesFlags(), p.planFlags()))
 	if err == nil {
 		err = p.needsAmazon(args[1:])
 	}
@@ -44,7 +44,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		p.verifyCommand(), planCommand(games), calibrateCommand()}, p.Commands)
+		p.verifyCommand(), p.planCommand(), calibrateCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, p.tableCommand(), rangesCommand(tiered))
 	}

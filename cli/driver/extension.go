@@ -8,10 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -34,24 +37,69 @@ type FileSystem struct {
 	Open func(ctx context.Context, name string) (FS, string, error)
 }
 
-// A Runner is a value of --runner. It has New or Solve.
+// A Runner is a value of --runner: where a run may have its data, what it needs, and what executes its
+// jobs. It has New or Solve. The other functions may be nil.
 type Runner struct {
 	Name  string
 	Usage string     // for the help of --runner: "a cluster of Amazon EMR"
 	Flags []cli.Flag // flags of driver solve that only this runner uses
-	// New returns what executes the jobs of a run in its data directory, which is on this
-	// machine, within memory bytes.
-	New func(c *cli.Context, memory int) (JobRunner, error)
+	// Model is the runner of ours as which driver plan computes the cost: inline, pipe, hadoop or emr;
+	// "": there is no plan.
+	Model string
+
+	// Directory converts the name of a data directory to the form that the runner needs; nil: any
+	// name of this machine or of HDFS.
+	Directory func(name string) (string, error)
+	// Reducers returns the default number of reducers within memory bytes; nil: one.
+	Reducers func(m game.Method, memory int) int
+	// Memory returns the minimum memory of a run in bytes, and the part of the given memory that
+	// belongs to this process; nil: none, and all.
+	Memory func(m game.Method, given int, o *Options) (least, own int)
+	// Codec returns the form of the tiers' directories, given the one that is asked for; nil: that one.
+	Codec func(m game.Method, asked Codec) Codec
+	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper or a Halver,
+	// those methods are called.
+	New func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error
+}
+
+// A Start is a run that is about to begin.
+type Start struct {
+	Context *cli.Context // the command line of driver solve
+	FS      FS           // the file system of the data directory
+	Bin     string       // the directory of this program, with mapper and reducer
+	Memory  int          // --memory in bytes
+	hdfs    *hadoop.FS   // FS, if it is HDFS
+}
+
+// A Preflighter checks the preconditions of a run before anything is written. codec is the form of the
+// tiers' directories, data the path of the data directory.
+type Preflighter interface {
+	Preflight(ctx context.Context, g game.Game, codec Codec, data string) error
+}
+
+// A Keeper executes jobs that go on after their driver has died. Keeps reports whether such a job still
+// uses a directory, so that the next driver waits for it.
+type Keeper interface {
+	Keeps(ctx context.Context, attempt string) (bool, error)
 }
 
 // The types that the functions of an Extension use.
 type (
 	FS        = store.FS      // a file system
 	JobRunner = runner.Runner // executes jobs
+	Halver    = runner.Halver // a JobRunner that can store half of the positions
 	Job       = runner.Job    // a job of a JobRunner
 	Stats     = runner.Stats  // the statistics of a finished job
+	Options   = solve.Options // the options of a run
+	Codec     = jobdir.Codec  // the form of a directory: Text or Packed
+)
+
+// The forms of directories.
+const (
+	Text   = jobdir.Text
+	Packed = jobdir.Packed
 )
 
 // A Solve is a command line of driver solve for a Runner that solves elsewhere.
@@ -71,15 +119,15 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop checks the options as driver solve --runner hadoop does. It returns --memory, and the
 // least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (given, least int, err error) {
-	ch, m := builtin(onHadoop), game.MethodOf(s.Game)
-	o, err := ch.options(s.Context, s.Kind, m)
+	r, m := new(program).runner(onHadoop), game.MethodOf(s.Game)
+	o, err := r.options(s.Context, s.Kind, m)
 	if err != nil {
 		return 0, 0, err
 	}
 	if given, err = memoryOf(s.Context); err != nil {
 		return 0, 0, err
 	}
-	least, _ = ch.memory(m, given, &o)
+	least, _ = r.memory(m, given, &o)
 	return given, least, nil
 }
 
@@ -125,14 +173,6 @@ func (p *program) dataFlags() []cli.Flag {
 		usages = append(usages, f.Usage)
 	}
 	return append([]cli.Flag{datadir.Flag(usages...)}, datadir.LoginFlags()...)
-}
-
-// runner returns the Runner with a name; nil if there is none.
-func (p *program) runner(name string) *Runner {
-	if i := slices.IndexFunc(p.Runners, func(r Runner) bool { return r.Name == name }); i >= 0 {
-		return &p.Runners[i]
-	}
-	return nil
 }
 
 // needsAmazon returns an error if a command line uses S3 or Amazon EMR and the program does not

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // counting is a JobRunner that counts jobs.
@@ -29,8 +29,8 @@ func TestExtension(t *testing.T) {
 	jobs, root, copied := 0, t.TempDir(), ""
 	x := Extension{
 		Runners: []Runner{
-			{Name: "counting", Usage: "counts jobs", New: func(_ *cli.Context, memory int) (JobRunner, error) {
-				return counting{&inline.Runner{Memory: memory}, &jobs}, nil
+			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, New: func(s *Start) (JobRunner, error) {
+				return counting{Inline(s.Memory), &jobs}, nil
 			}},
 			{Name: "elsewhere", Flags: []cli.Flag{&cli.StringFlag{Name: "place"}}, Solve: func(s *Solve) error {
 				_, err := s.Context.App.Writer.Write([]byte(s.Game.Spec() + " at " + s.Context.String("place")))
@@ -56,6 +56,8 @@ func TestExtension(t *testing.T) {
 		want   string // the output begins with it
 	}{
 		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
+		{"plan" + board + "--rates builtin --runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
+		{"plan" + board + "--rates builtin --runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
 		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
 		{"solve" + board + "--data x://d", 2, "driver: --data x://d: not possible as the data directory of a run: "},

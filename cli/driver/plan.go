@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -32,8 +33,8 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/disk"
 )
 
-func planCommand(games game.Kinds) *cli.Command {
-	return command.OfGame(games, &cli.Command{
+func (p *program) planCommand() *cli.Command {
+	return command.OfGame(p.games, &cli.Command{
 		Name:  "plan",
 		Usage: "estimate positions, disk space, time and cost of solving a game",
 		Description: "Nothing is solved: small games are enumerated, large ones sampled.\n" +
@@ -41,13 +42,19 @@ func planCommand(games game.Kinds) *cli.Command {
 			"For each tier it prints the number of positions and its error; the records that maps send to\n" +
 			"reducers; the size of the table, the peak disk space, and the minimum memory of the\n" +
 			"driver; CPU time and wall time.",
-		Flags: planFlags(),
-	}, planGame)
+		Flags: p.planFlags(),
+	}, p.planGame)
 }
 
-func planFlags() []cli.Flag {
+func (p *program) planFlags() []cli.Flag {
+	names := []string{plan.EMR}
+	for _, r := range p.runners() {
+		if r.Model != "" && !slices.Contains(names, r.Name) {
+			names = slices.Insert(names, len(names)-1, r.Name)
+		}
+	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: inline, pipe, hadoop or emr", Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: onInline},
 		tableFlag(),
 		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "2m; less for sampling if the counts are precise earlier"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
@@ -80,7 +87,7 @@ const SeveralAbove = 16 << 20
 const mostOfAny = 1_000_000
 
 // planGame implements driver plan.
-func planGame(c *cli.Context, kind game.Kind) error {
+func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
@@ -109,7 +116,7 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if err := solve.Check(game.MethodOf(g)); err != nil {
 		return command.Usagef("%w", err)
 	}
-	where, err := whereOf(c, g)
+	where, err := p.whereOf(c, g)
 	if err != nil {
 		return err
 	}
@@ -153,8 +160,15 @@ func planGame(c *cli.Context, kind game.Kind) error {
 }
 
 // whereOf returns where the command line wants to solve the game.
-func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
-	w = plan.Where{Runner: c.String("runner"), Nodes: c.Int("nodes"), Replication: c.Int("replication")}
+func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
+	model := c.String("runner")
+	if r := p.runner(model); r != nil {
+		if r.Model == "" {
+			return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
+		}
+		model = r.Model
+	}
+	w = plan.Where{Runner: model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,14 +54,14 @@ func (p *program) solveCommand() *cli.Command {
 }
 
 func (p *program) solveFlags() []cli.Flag {
-	runners := "runner of the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster)"
+	var runners []string
 	var further []cli.Flag
-	for _, r := range p.Runners {
-		runners += fmt.Sprintf(", %s (%s)", r.Name, r.Usage)
+	for _, r := range p.runners() {
+		runners = append(runners, fmt.Sprintf("%s (%s)", r.Name, r.Usage))
 		further = append(further, r.Flags...)
 	}
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: runners, Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
 		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "start over, and delete treereduce's files in the directory"},
@@ -177,13 +180,17 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
-		if c.Bool("replace") {
-			return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
-		}
-		return r.Solve(s)
+	r, err := p.runnerOf(c)
+	if err != nil {
+		return err
 	}
-	return p.solveHere(s)
+	if r.Solve == nil {
+		return p.solveHere(s, r)
+	}
+	if c.Bool("replace") {
+		return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
+	}
+	return r.Solve(s)
 }
 
 // solveOf checks the part of a command line that is the same for all runners.
@@ -212,20 +219,16 @@ func (p *program) solveOf(c *cli.Context, kind game.Kind) (*Solve, error) {
 // A run is a Solve with a runner to which this process gives the jobs.
 type run struct {
 	*Solve
-	chosen *choice
+	chosen *Runner
 	place  *filesys.Place
 	bar    *progress.Line
 	copied *copying
-	jobs   readyRunner
+	jobs   JobRunner
 }
 
 // solveHere solves a game by jobs that this process starts, and prints the result.
-func (p *program) solveHere(s *Solve) error {
+func (p *program) solveHere(s *Solve, chosen *Runner) error {
 	c := s.Context
-	chosen, err := p.choiceOf(c.String("runner"))
-	if err != nil {
-		return err
-	}
 	place, err := p.placeOf(c, chosen)
 	if err != nil {
 		return err
@@ -255,14 +258,16 @@ func (p *program) solveHere(s *Solve) error {
 }
 
 // placeOf opens the file system of the data directory of a run.
-func (p *program) placeOf(c *cli.Context, chosen *choice) (*filesys.Place, error) {
+func (p *program) placeOf(c *cli.Context, chosen *Runner) (*filesys.Place, error) {
 	name := c.String("data")
 	if p.extends(name) {
 		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
 	}
-	name, err := chosen.dataDir(name)
-	if err != nil {
-		return nil, datadir.Misnamed("data", err)
+	if chosen.Directory != nil {
+		var err error
+		if name, err = chosen.Directory(name); err != nil {
+			return nil, datadir.Misnamed("data", err)
+		}
 	}
 	return datadir.OpenFile("data", name)
 }
@@ -285,7 +290,10 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	if o.Reducers == 0 {
-		o.Reducers = r.chosen.reducers(m, memory)
+		o.Reducers = 1
+		if r.chosen.Reducers != nil {
+			o.Reducers = r.chosen.Reducers(m, memory)
+		}
 	}
 	own, err := r.chosen.ownMemory(c, m, memory, &o)
 	if err != nil {
@@ -297,7 +305,11 @@ func (r *run) options() (o solve.Options, err error) {
 	if err := enoughDisk(c, r.Game, r.place, &o); err != nil {
 		return o, err
 	}
-	if r.jobs, err = r.chosen.readyRunnerOf(c, r.place, memory); err != nil {
+	self, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	if r.jobs, err = r.chosen.New(&Start{Context: c, FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, hdfs: r.place.HDFS}); err != nil {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
@@ -347,19 +359,27 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 // begin checks whether the run is possible, and creates or opens its data directory.
 func (r *run) begin(ctx context.Context, codec jobdir.Codec) (*store.Data, error) {
 	place := r.place
-	err := r.jobs.Preflight(ctx, r.Game, codec, place.Path)
-	if ctx.Err() != nil {
-		return nil, command.ErrInterrupted
-	}
-	if err != nil {
-		return nil, err
+	if jobs, ok := r.jobs.(Preflighter); ok {
+		err := jobs.Preflight(ctx, r.Game, codec, place.Path)
+		if ctx.Err() != nil {
+			return nil, command.ErrInterrupted
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if place.HDFS != nil {
 		if err := place.HDFS.CheckClosed(place.Path); err != nil {
 			return nil, err
 		}
 	}
-	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return r.jobs.Keeps(ctx, attempt) })
+	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, func(attempt string) (bool, error) {
+		jobs, ok := r.jobs.(Keeper)
+		if !ok {
+			return false, nil
+		}
+		return jobs.Keeps(ctx, attempt)
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted

@@ -71,12 +71,16 @@ func TestChoices(t *testing.T) {
 		{onPipe, "d", "d"}, {onPipe, "hdfs:///d", ""},
 		{onHadoop, "d", "hdfs:///user/ada/d"}, {onHadoop, "/d", "hdfs:///d"}, {onHadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
 	} {
-		if got, err := builtin(test.runner).dataDir(test.name); (err == nil) != (test.want != "") || err == nil && got != test.want {
+		got, err := test.name, error(nil)
+		if r := new(program).runner(test.runner); r.Directory != nil {
+			got, err = r.Directory(test.name)
+		}
+		if (err == nil) != (test.want != "") || err == nil && got != test.want {
 			t.Errorf("%s, %s: %q, %v, want %q", test.runner, test.name, got, err, test.want)
 		}
 	}
 	for _, name := range []string{onPipe, onHadoop} {
-		if _, err := builtin(name).dataDir("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
+		if _, err := new(program).runner(name).Directory("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 func Extension() driver.Extension {
 	return driver.Extension{
 		FileSystems: []driver.FileSystem{{Scheme: s3.Scheme, Usage: "in S3 (s3://bucket/path)", Open: openS3}},
-		Runners:     []driver.Runner{{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Flags: emrFlags(), Solve: solveOnEMR}},
+		Runners:     []driver.Runner{{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: emrFlags(), Solve: solveOnEMR}},
 		Commands:    []*cli.Command{emrManage()},
 		OpenCopy:    openCopy,
 	}

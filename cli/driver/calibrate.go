@@ -32,7 +32,7 @@ func calibrateCommand() *cli.Command {
 			"their rates to those of the machine, which are measured first if missing. On a busy machine it\n" +
 			"fails, because the rates would be wrong.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: onInline},
+			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: plan.Inline},
 			&cli.StringFlag{Name: "to", Usage: "`FILE` of rates", DefaultText: "treereduce/rates.json in the user's configuration directory"},
 			&cli.DurationFlag{Name: "time", Usage: "approximate duration; below 20s the games are tiny and the rates rough", Value: 2 * time.Minute},
 			&cli.StringFlag{Name: "data", Usage: "temporary `DIRECTORY` for the measurement: for inline on the disk of later runs, for hadoop in HDFS", DefaultText: "a new temporary directory; calibrate in HDFS"},
@@ -53,8 +53,8 @@ func calibrateCommand() *cli.Command {
 				}
 			}
 			runner := c.String("runner")
-			if runner != onInline && runner != onHadoop {
-				return command.Usagef("--runner %q: expected %s or %s", runner, onInline, onHadoop)
+			if runner != plan.Inline && runner != plan.Hadoop {
+				return command.Usagef("--runner %q: expected %s or %s", runner, plan.Inline, plan.Hadoop)
 			}
 			// Check that the file can be written before two minutes of measuring.
 			if err := plan.MayWriteRates(name); err != nil {
@@ -64,14 +64,14 @@ func calibrateCommand() *cli.Command {
 			defer stop()
 			bar := progress.NewBar(c)
 			r, err := plan.ReadRates(name)
-			if runner == onInline || errors.Is(err, fs.ErrNotExist) {
+			if runner == plan.Inline || errors.Is(err, fs.ErrNotExist) {
 				var old *plan.Rates
 				if err == nil {
 					old = r
 				}
 				r, err = calibrateHere(ctx, c, bar, old)
 			}
-			if err == nil && runner == onHadoop {
+			if err == nil && runner == plan.Hadoop {
 				err = calibrateCluster(ctx, c, bar, r)
 			}
 			bar.End()
@@ -97,7 +97,7 @@ func calibrateHere(ctx context.Context, c *cli.Context, bar *progress.Line, old 
 		return nil, err
 	}
 	dir := c.String("data")
-	if dir == "" || c.String("runner") != onInline {
+	if dir == "" || c.String("runner") != plan.Inline {
 		if dir, err = os.MkdirTemp("", "treereduce-calibrate-"); err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func calibrateCluster(ctx context.Context, c *cli.Context, bar *progress.Line, r
 	var runs [len(clusterRuns)]calibrate.Run
 	for i, run := range clusterRuns {
 		bar.Doing("measuring the cluster: "+run.what, float64(i)/float64(len(clusterRuns)))
-		args := append([]string{"solve", "connectn", "--runner", onHadoop, "--data", dir, "--overwrite", "--final", "no"}, strings.Fields(run.flags)...)
+		args := append([]string{"solve", "connectn", "--runner", plan.Hadoop, "--data", dir, "--overwrite", "--final", "no"}, strings.Fields(run.flags)...)
 		cmd := exec.CommandContext(ctx, self, args...)
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its jobs
 		out, err := cmd.CombinedOutput()
@@ -186,7 +186,7 @@ func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
 	fmt.Fprintf(out, "lists: %.0f ns per position, %.0f per move into the next tier and %.0f beyond; states: %.0f ns per position, or %.0f ns per move without bitmap operations\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)
 	fmt.Fprintf(out, "serial: %.1f%% of the CPU, on %d cores\n", 100*r.Serial, r.Cores)
 	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms per sync; starting a process: %.0f ms\n", numfmt.Bytes(r.Disk.Write), numfmt.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
-	if runner == onHadoop {
+	if runner == plan.Hadoop {
 		fmt.Fprintf(out, "cluster %s: %.1f s to start a job, %.1f in its application master, CPU %.1f s of its client and %.1f of each task's Java; programs take %.1f times the CPU\n",
 			r.Cluster.Name, r.Cluster.Job, r.Cluster.Uber, r.Cluster.Client, r.Cluster.Task, r.Cluster.Program)
 	}

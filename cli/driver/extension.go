@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // An Extension adds to the command driver. Package amazon contains the one for S3 and Amazon
@@ -119,7 +120,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop checks the options as driver solve --runner hadoop does. It returns --memory, and the
 // least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (given, least int, err error) {
-	r, m := new(program).runner(onHadoop), game.MethodOf(s.Game)
+	r, m := new(program).runner(plan.Hadoop), game.MethodOf(s.Game)
 	o, err := r.options(s.Context, s.Kind, m)
 	if err != nil {
 		return 0, 0, err

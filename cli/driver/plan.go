@@ -54,7 +54,7 @@ func (p *program) planFlags() []cli.Flag {
 		}
 	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: plan.Inline},
 		tableFlag(),
 		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "2m; less for sampling if the counts are precise earlier"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},

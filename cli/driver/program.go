@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
@@ -54,8 +55,8 @@ func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 		return false, err
 	case len(programs) == 0 && c.Bool("compare"):
 		return false, command.Usagef("--compare requires --program")
-	case len(programs) > 0 && c.String("runner") != onPipe:
-		return false, command.Usagef("--program: requires --runner %s, found --runner %s", onPipe, c.String("runner"))
+	case len(programs) > 0 && c.String("runner") != plan.Pipe:
+		return false, command.Usagef("--program: requires --runner %s, found --runner %s", plan.Pipe, c.String("runner"))
 	}
 	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string

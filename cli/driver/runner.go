@@ -24,13 +24,6 @@ import (
 	"github.com/treereduce/treereduce/internal/result/trial"
 )
 
-// The values of --runner.
-const (
-	onInline = "inline"
-	onPipe   = "pipe"
-	onHadoop = "hadoop"
-)
-
 // ours returns the runners that every driver has.
 func ours() []Runner {
 	inProcess := func(m game.Method, given int, o *Options) (least, own int) {
@@ -38,11 +31,11 @@ func ours() []Runner {
 	}
 	return []Runner{
 		{
-			Name: onInline, Usage: "this process", Model: plan.Inline,
+			Name: plan.Inline, Usage: "this process", Model: plan.Inline,
 			Memory: inProcess,
 			New:    func(s *Start) (JobRunner, error) { return Inline(s.Memory), nil },
 		}, {
-			Name: onPipe, Usage: "mapper, sort and reducer processes", Model: plan.Pipe,
+			Name: plan.Pipe, Usage: "mapper, sort and reducer processes", Model: plan.Pipe,
 			Directory: hereAlone,
 			Reducers:  pipe.Reducers,
 			Memory: func(m game.Method, given int, o *Options) (least, own int) {
@@ -50,7 +43,7 @@ func ours() []Runner {
 			},
 			New: pipeRunner,
 		}, {
-			Name: onHadoop, Usage: "a cluster", Model: plan.Hadoop,
+			Name: plan.Hadoop, Usage: "a cluster", Model: plan.Hadoop,
 			Directory: hadoop.InDefault,
 			Memory:    inProcess,
 			Codec:     streaming.Codec,
@@ -104,7 +97,7 @@ func pipeRunner(s *Start) (JobRunner, error) {
 func hereAlone(name string) (string, error) {
 	there, err := hadoop.InHDFS(name)
 	if err == nil && there {
-		err = command.Usagef("--runner %s writes only on this machine: for --data %s use --runner %s or %s", onPipe, name, onHadoop, onInline)
+		err = command.Usagef("--runner %s writes only on this machine: for --data %s use --runner %s or %s", plan.Pipe, name, plan.Hadoop, plan.Inline)
 	}
 	return name, err
 }

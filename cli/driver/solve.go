@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -61,7 +62,7 @@ func (p *program) solveFlags() []cli.Flag {
 		further = append(further, r.Flags...)
 	}
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
 		&cli.IntFlag{Name: "reducers", Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
 		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "start over, and delete treereduce's files in the directory"},

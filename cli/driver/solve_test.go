@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 func TestSolve(t *testing.T) {
@@ -67,9 +68,9 @@ func TestSolveRefuses(t *testing.T) {
 func TestChoices(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "ada")
 	for _, test := range []struct{ runner, name, want string }{
-		{onInline, "d", "d"}, {onInline, "hdfs:///d", "hdfs:///d"},
-		{onPipe, "d", "d"}, {onPipe, "hdfs:///d", ""},
-		{onHadoop, "d", "hdfs:///user/ada/d"}, {onHadoop, "/d", "hdfs:///d"}, {onHadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
+		{plan.Inline, "d", "d"}, {plan.Inline, "hdfs:///d", "hdfs:///d"},
+		{plan.Pipe, "d", "d"}, {plan.Pipe, "hdfs:///d", ""},
+		{plan.Hadoop, "d", "hdfs:///user/ada/d"}, {plan.Hadoop, "/d", "hdfs:///d"}, {plan.Hadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
 	} {
 		got, err := test.name, error(nil)
 		if r := new(program).runner(test.runner); r.Directory != nil {
@@ -79,7 +80,7 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s, %s: %q, %v, want %q", test.runner, test.name, got, err, test.want)
 		}
 	}
-	for _, name := range []string{onPipe, onHadoop} {
+	for _, name := range []string{plan.Pipe, plan.Hadoop} {
 		if _, err := new(program).runner(name).Directory("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -195,7 +195,7 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	return err
 }
 
-// A listPart is a part that a lists job writes.
+// A listShard is a shard of a job by lists.
 type listShard struct{ *lists.PartWriter }
 
 func (p listShard) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }

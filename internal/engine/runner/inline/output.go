@@ -17,10 +17,10 @@ import (
 type jobOf[G game.Game] struct {
 	*runner.Job
 	g       G
-	borders []game.Position // the first keys of all parts except the first
+	borders []game.Position // the first keys of all shards except the first
 }
 
-// part returns the number of the part that contains a key.
+// partition returns the number of the shard that contains a key.
 func (j *jobOf[G]) partition(key game.Position) int {
 	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
 }
@@ -33,19 +33,19 @@ func (j *jobOf[G]) create(name string) (io.WriteCloser, error) {
 // A shard is an output file of a job. Its chunks are appended in order.
 type shard[C any] interface {
 	Append(chunk C) error
-	// Finish completes the part if err is nil, and closes it in any case. It returns the first
+	// Finish completes the shard if err is nil, and closes it in any case. It returns the first
 	// error.
 	Finish(err error) error
 }
 
 // An output runs the tasks of a job. A worker turns each task into a chunk, and the chunks are
-// appended to parts.
+// appended to shards.
 type output[T, C any] struct {
 	job       *runner.Job
 	plan      plan
 	tasks     tasks[T]
-	partition func(task T) int // the number of the task's part, ascending
-	create    func(part int) (shard[C], error)
+	partition func(task T) int // the number of the task's shard, ascending
+	create    func(number int) (shard[C], error)
 	chunk     func() C                         // returns an empty chunk
 	worker    func() func(task T, out C) error // returns the function of a worker
 	count     func(C)                          // counts a written chunk
@@ -114,7 +114,7 @@ type textChunk struct {
 	lines int64
 }
 
-// A textPart is a part with lines.
+// A textShard is a shard with lines.
 type textShard struct{ io.WriteCloser }
 
 func (p textShard) Append(c *textChunk) error {
@@ -124,7 +124,7 @@ func (p textShard) Append(c *textChunk) error {
 
 func (p textShard) Finish(err error) error { return cmp.Or(err, p.Close()) }
 
-// writeText writes parts with the lines that workers produce. A worker gets an empty chunk for
+// writeText writes shards with the lines that workers produce. A worker gets an empty chunk for
 // each task; first returns the first key of a task.
 func writeText[G game.Game, T any](ctx context.Context, j *jobOf[G], plan plan, tasks tasks[T], first func(task T) game.Position, worker func() func(task T, out *textChunk) error) (stats runner.Stats, err error) {
 	o := output[T, *textChunk]{job: j.Job, plan: plan, tasks: tasks, partition: func(task T) int { return j.partition(first(task)) },

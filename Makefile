@@ -96,7 +96,7 @@ test-tools:
 test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
-# TREEREDUCE_SHARE=TEXT selects a quarter of them, another one for each text.
+# TREEREDUCE_SHARE=TEXT selects a quarter of them at random.
 test-long: build test-tools ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
@@ -170,11 +170,11 @@ web-tools: $(AXE)
 test-web: build web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
 	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .
 
-# The packages that start goroutines, except cmd: the programs that its tests run are built without the
-# detector.
+# The packages that start goroutines; the packages that they import are built with the detector, too. The
+# tests in cmd are omitted: the programs that they run are built without it.
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m \
-		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.' . | \
+		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.|AfterFunc' . | \
 			grep -Ev '_test\.go$$|^\./(cmd|internal/testing)/' | xargs -n1 dirname | sort -u)
 
 # BENCH selects what scripts/bench.sh measures: search, sync, network, mancala, plan, …

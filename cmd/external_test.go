@@ -56,7 +56,7 @@ func TestDifferentBuilds(t *testing.T) {
 		return out
 	}
 	const solve = "bin/driver solve nim --runner pipe --overwrite --stones "
-	do(0, "go build -o bin/ ./driver ./mapper ./reducer")
+	do(0, "go build -o bin/ ./driver ./timed ./mapper ./reducer")
 	if out, want := do(1, solve+"20"), `(to build it: see "In a module of your own" in docs/adding-a-game.md)`+"\n"; !strings.HasSuffix(out, want) {
 		t.Errorf("without the steps: %s, want %s", out, want)
 	}
@@ -151,7 +151,7 @@ func TestLongExternal(t *testing.T) {
 	}{
 		{"bin/timed plan nim --stones 20 --runner timed --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
 		{strings.TrimSuffix(solve, " --times times.txt"), 1, "timed: --runner timed requires --times FILE"},
-		{solve + " --memory 63M", 2, "timed: --memory 63M: at least 64M are needed"},
+		{solve + " --memory 70M", 2, "timed: --memory 70M: nim stones=20 last=wins needs at least 80M"},
 		{solve + " --until-tier 9", 0, "tier 0: 1 position\n"},
 		{"bin/timed status --data timed_data", 0, "nim stones=20 last=wins: "},
 		{solve + " --resume", 0, "nim stones=20 last=wins: Black wins in "},

@@ -44,8 +44,8 @@ type Runner struct {
 	Name  string
 	Usage string     // for the help of --runner: "a cluster of Amazon EMR"
 	Flags []cli.Flag // flags of driver solve that only this runner uses
-	// Model is the runner of ours as which driver plan computes the cost: inline, pipe, hadoop or emr;
-	// "": there is no plan.
+	// Model is one of our runners, inline, pipe, hadoop or emr: driver plan computes its cost; "": there
+	// is no plan.
 	Model string
 
 	// Directory converts the name of a data directory to the form that the runner needs; nil: any

@@ -37,7 +37,8 @@ func (p *program) lookupCommand() *cli.Command {
 			"whose values are from the view of the player to move, the outcome is 0 draw, 1 lose, 2 win, 3 tie.\n\n" +
 			"   driver lookup 1 1 2 --line\n" +
 			"   driver lookup '     XO   X         '\n" +
-			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
+			"   head -20 all_data/final/part-r-00000 | driver lookup --json\n" +
+			"   driver lookup --game quickcross --value 66",
 		Flags: slices.Concat(p.dataFlags(), []cli.Flag{
 			command.StartFlag(),
 			command.FromFlag(),

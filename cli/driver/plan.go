@@ -162,11 +162,14 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 // whereOf returns where the command line wants to solve the game.
 func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	model := c.String("runner")
-	if r := p.runner(model); r != nil {
-		if r.Model == "" {
+	if model != plan.EMR { // which not every driver has
+		r, err := p.runnerOf(c, plan.EMR)
+		if err != nil {
+			return w, err
+		}
+		if model = r.Model; model == "" {
 			return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
 		}
-		model = r.Model
 	}
 	w = plan.Where{Runner: model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
 	if c.String("data") == "" {

@@ -67,8 +67,9 @@ func (p *program) runner(name string) *Runner {
 	return nil
 }
 
-// runnerOf returns the Runner that a command line names.
-func (p *program) runnerOf(c *cli.Context) (*Runner, error) {
+// runnerOf returns the Runner that a command line names. others are further names that the command
+// knows.
+func (p *program) runnerOf(c *cli.Context, others ...string) (*Runner, error) {
 	name := c.String("runner")
 	if r := p.runner(name); r != nil {
 		return r, nil
@@ -76,6 +77,11 @@ func (p *program) runnerOf(c *cli.Context) (*Runner, error) {
 	var names []string
 	for _, r := range p.runners() {
 		names = append(names, r.Name)
+	}
+	for _, other := range others {
+		if !slices.Contains(names, other) {
+			names = append(names, other)
+		}
 	}
 	return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
 }

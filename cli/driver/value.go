@@ -50,7 +50,11 @@ func (p *program) lookupValues(c *cli.Context) error {
 		return err
 	}
 	if !c.IsSet("game") {
-		return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return write(t.Game()) }, p.openers(c.Context)...)
+		err := datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return write(t.Game()) }, p.openers(c.Context)...)
+		if err != nil {
+			err = fmt.Errorf("%w; --game NAME needs no table", err)
+		}
+		return err
 	}
 	if c.IsSet("data") {
 		return command.Usagef("--game and --data exclude each other")

@@ -224,7 +224,8 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	w.storeBlocks(func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) })
 }
 
-// storeBlocks computes the disk space, of a table with those tiers that stored reports. When tier i
+// storeBlocks computes the disk space of a solve whose table has the tiers for which stored returns
+// true. When tier i
 // has just been solved, the disk contains data_first of all tiers up to i, the values of tiers i and
 // i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the table, and
 // the directories that are then no longer needed are deleted, long before the job that

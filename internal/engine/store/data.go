@@ -556,17 +556,22 @@ func (d *Data) WriteFile(name string, text []byte) error {
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
 }
 
-// replace writes a file under a temporary name, syncs it, and renames it.
+// replace writes a file under a temporary name, syncs it, and renames it; in a data directory that this
+// driver owns, as fence.replace does.
 func replace(fsys FS, name string, text []byte, sync func(name string) error) error {
 	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name)+"-"+try())
 	err := WriteFile(fsys, temporary, text)
 	if err == nil {
 		err = sync(temporary)
 	}
-	if s, ok := fsys.(*syncer); ok && err == nil {
-		err = s.fence.replace(temporary, name)
-	} else if err == nil {
-		err = fsys.Rename(temporary, name)
+	if err == nil {
+		if owned, ok := fsys.(interface {
+			replace(temporary, name string) error
+		}); ok {
+			err = owned.replace(temporary, name)
+		} else {
+			err = fsys.Rename(temporary, name)
+		}
 	}
 	if err != nil {
 		_ = fsys.RemoveAll(temporary) // the next driver deletes what remains

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -71,7 +72,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestTakenOverLate takes over a directory just before the first rename of each change by the paused
+// TestTakenOverLate takes over a directory just before each rename of each change by the paused
 // driver: the file system must refuse the change.
 func TestTakenOverLate(t *testing.T) {
 	for name, change := range map[string]func(*store.Data) error{
@@ -85,44 +86,64 @@ func TestTakenOverLate(t *testing.T) {
 		"write a file":   func(d *store.Data) error { return d.WriteFile("jobs.json", []byte("late")) },
 		"remember":       func(d *store.Data) error { return d.Remember(map[string]string{"keep": "all"}) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			path := t.TempDir()
-			fsys := &pausing{}
-			paused, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
-			if err != nil {
-				t.Fatal(err)
+		for n := 1; ; n++ { // the rename before which the other driver takes over
+			paused := false
+			if !t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) { paused = takenOverLate(t, change, n) }) || !paused {
+				break
 			}
-			dir := attempt(t, paused, "data_first1")
-			write(t, dir, "good")
-			if err := paused.Commit(dir, "data_first1", good); err != nil {
-				t.Fatal(err)
-			}
-			var second *store.Data
-			fsys.pause = func() {
-				fsys.pause = nil
-				if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := change(paused); !errors.Is(err, store.ErrTakenOver) {
-				t.Errorf("%v", err)
-			}
-			if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
-				t.Error(err)
-			}
-			if m, err := store.ReadManifest(store.Local{}, path); err != nil || len(m.Options) > 0 {
-				t.Errorf("manifest: %v, %v", m, err)
-			}
-			if _, err := os.Stat(second.Dir("jobs.json")); err == nil {
-				t.Error("jobs.json was written")
-			}
-			paused.Close()
-			second.Close()
-			if left, _ := filepath.Glob(filepath.Join(path, "_[dr]*")); len(left) > 0 {
-				t.Errorf("left: %s", left)
-			}
-		})
+		}
 	}
+}
+
+// takenOverLate lets another driver take over before rename number n of a change, if there are so many.
+func takenOverLate(t *testing.T, change func(*store.Data) error, n int) (paused bool) {
+	path := t.TempDir()
+	fsys := &pausing{}
+	first, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := attempt(t, first, "data_first1")
+	write(t, dir, "good")
+	if err := first.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	var second *store.Data
+	fsys.pause = func() {
+		if n--; n > 0 {
+			return
+		}
+		fsys.pause = nil
+		if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = change(first)
+	if second == nil {
+		if err != nil {
+			t.Errorf("without a take-over: %v", err)
+		}
+		first.Close()
+		return false
+	}
+	if !errors.Is(err, store.ErrTakenOver) {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
+		t.Error(err)
+	}
+	if m, err := store.ReadManifest(store.Local{}, path); err != nil || len(m.Options) > 0 {
+		t.Errorf("manifest: %v, %v", m, err)
+	}
+	if _, err := os.Stat(second.Dir("jobs.json")); err == nil {
+		t.Error("jobs.json was written")
+	}
+	first.Close()
+	second.Close()
+	if left, _ := filepath.Glob(filepath.Join(path, "_[dr]*")); len(left) > 0 {
+		t.Errorf("left: %s", left)
+	}
+	return true
 }
 
 // TestOtherEnds lets the previous driver end while the next one takes over, after it was listed.
@@ -247,7 +268,11 @@ func TestStray(t *testing.T) {
 func TestStrayKilled(t *testing.T) {
 	for calls := 0; ; calls++ {
 		path := t.TempDir()
-		data := create(t, path, store.Fresh, nil)
+		fsys := &dying{calls: 1 << 30}
+		data, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		dir := attempt(t, data, "final")
 		write(t, dir, "good")
 		if err := data.Commit(dir, "final", good); err != nil {
@@ -256,7 +281,7 @@ func TestStrayKilled(t *testing.T) {
 		if err := os.WriteFile(data.Dir("final/notes.txt"), []byte("mine"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		data.FS = &dying{calls: calls}
+		fsys.calls = calls
 		removed := data.Remove("final")
 		data.Close()
 		create(t, path, store.Resume, nil).Close()

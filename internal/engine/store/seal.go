@@ -227,7 +227,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		return nil, names, nil
 	}
 	for _, f := range s.Files {
-		if reason := f.unlike(lengths); reason != "" {
+		if reason := f.fault(lengths); reason != "" {
 			return nil, nil, &DamageError{path.Join(dir, f.Name), reason}
 		}
 		names = append(names, f.Name)
@@ -253,9 +253,9 @@ func (s *Seal) known() map[string]bool {
 	return known
 }
 
-// unlike returns in what a file differs from its entry, given the lengths by name of all files that
-// exist, -1 if one is not a file; "" if in nothing.
-func (f *SealedFile) unlike(lengths map[string]int64) string {
+// fault returns what is wrong with a file, "" if nothing. lengths has the lengths of all files that
+// exist, by name; -1 if one is not a file.
+func (f *SealedFile) fault(lengths map[string]int64) string {
 	switch length, ok := lengths[f.Name]; {
 	case !ok:
 		return "missing"

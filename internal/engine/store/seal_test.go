@@ -50,7 +50,12 @@ func TestRemoveInterrupted(t *testing.T) {
 // whether or not that lists the file that is dropped.
 func TestDropKilled(t *testing.T) {
 	for calls := 0; ; calls++ {
-		dir := filepath.Join(t.TempDir(), "data_first1")
+		fsys := &dying{calls: 1 << 30}
+		data, err := store.Create(fsys, t.TempDir(), spec, store.Fresh, artifact, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := data.Dir("data_first1")
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -59,12 +64,13 @@ func TestDropKilled(t *testing.T) {
 		if err := seal.Write(store.Local{}, dir); err != nil {
 			t.Fatal(err)
 		}
-		dropped := seal.Drop(&dying{calls: calls}, dir, func(string) bool { return true })
+		fsys.calls = calls
+		dropped := seal.Drop(data.FS, dir, func(string) bool { return true })
 		if _, _, err := store.OpenDir(store.Local{}, dir, spec); err != nil {
 			t.Errorf("after %d changes: %v", calls, err)
 		}
 		if dropped == nil {
-			if left, _ := filepath.Glob(filepath.Join(dir, "part-*")); calls < 2 || len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(dir, "part-*")); calls < 4 || len(left) > 0 {
 				t.Errorf("dropped with %d changes, left: %q", calls, left)
 			}
 			return

@@ -63,7 +63,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 	return c.atLeast(s, games), nil
 }
 
-// A sightings contains the positions that were seen after the enumerated ones.
+// Sightings are the positions that were seen after the enumerated ones.
 type sightings struct {
 	*front
 	first  int                                       // tiers below it were enumerated

@@ -110,7 +110,7 @@ func benchTiers(b *testing.B, c *minicluster.Cluster) {
 	longtest.Skip(b)
 	for name, flags := range map[string]string{"uber": "", "containers": " -D mapreduce.job.ubertask.enable=false"} {
 		b.Run(name, func(b *testing.B) {
-			u, j := solvedOn(b, c, "connectn --width 5 --height 5 --connect 4 --final no --cluster-above 100000 --reducers 1"+flags)
+			u, j := solvedOn(b, c, "connectn --width 5 --height 5 --connect 4 --final no --cluster-above 100000"+flags)
 			jobs := onCluster(j)
 			report(b, u.wall.Seconds(), "wall-s", float64(len(jobs)), "jobs", u.cpu.Seconds(), "driver-cpu-s",
 				sum(jobs, func(r solve.JobRecord) float64 { return r.Waiting }), "waiting-s", sum(jobs, func(r solve.JobRecord) float64 { return r.Working }), "working-s",

@@ -13,7 +13,7 @@ import (
 const shares = 4
 
 // Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, selects about a quarter
-// of the tests by their names: different texts select different ones.
+// of the tests at random: the text is the seed.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {

@@ -1,6 +1,6 @@
-// Package storetest tests what a power cut would leave on the disk, with a file system that
-// records what is not durable yet; and has file systems in memory, with calls that fail, and one that
-// counts open files; and names the files that differ. It knows no games and no jobs.
+// Package storetest has file systems for tests: one that records what is not durable yet, and so what a
+// power cut would leave; one in memory, whose calls can fail; and one that counts open files. It also
+// names the files in which two directories differ. It knows no games and no jobs.
 package storetest
 
 import (

@@ -454,7 +454,7 @@ func (c *Calls) Sync(name string) error {
 	return c.Call("sync "+name, func() error { return c.Memory.Sync(name) })
 }
 
-// Differences returns the names that two maps of files have not in common, or whose contents differ.
+// Differences returns the names that only one of two maps of files has, or whose contents differ.
 func Differences(got, want map[string]string) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {

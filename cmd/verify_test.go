@@ -552,7 +552,7 @@ func TestVerifyUsage(t *testing.T) {
 		"all_data":            `unexpected argument "all_data": --data names the directory, and --rules takes one number`,
 		"--seed 5 --rules":    "--seed requires --rules N",
 		"--seed 5":            "--seed requires --rules N",
-		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
+		"--seed x --rules=10": `--seed x: expected an integer of 0 or more`,
 	} {
 		t.Run(words, func(t *testing.T) {
 			cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)

@@ -26,9 +26,8 @@ const (
 	// is the pause between tries.
 	failoverWait = time.Minute
 	failoverPoll = 200 * time.Millisecond
-	// hdfsBackoff is how long an hdfs.Client avoids an address that has failed. A client gets
-	// at least manyNodes addresses: trying them all takes longer than hdfsBackoff, so there is
-	// always one to try.
+	// hdfsBackoff is how long an hdfs.Client avoids an address after a failure. Each address is listed
+	// so often, manyNodes in all, that one is always allowed.
 	hdfsBackoff = 5 * time.Second
 	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
 )

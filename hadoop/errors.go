@@ -58,9 +58,9 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// unanswered reports whether an error means that the connection broke before the answer came, or that
+// answerLost reports whether an error means that the connection broke before the answer came, or that
 // no answer came in time. The call may have been carried out.
-func unanswered(err error) bool {
+func answerLost(err error) bool {
 	if isSilent(err) {
 		return true
 	}
@@ -72,9 +72,9 @@ func unanswered(err error) bool {
 	return false
 }
 
-// answered reports whether an error is an answer of a name node, rather than a failed
+// refusedByServer reports whether an error is an answer of a name node, rather than a failed
 // connection.
-func answered(err error) bool {
+func refusedByServer(err error) bool {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		return true

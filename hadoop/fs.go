@@ -257,7 +257,7 @@ func (f *FS) open(do func(*nameClient) error) (*nameClient, error) {
 		if err = do(client); err == nil {
 			return client, nil
 		}
-		if answered(err) {
+		if refusedByServer(err) {
 			f.give(client)
 			return nil, plain(err)
 		}
@@ -407,7 +407,7 @@ func (w *writer) Write(b []byte) (int, error) {
 	}
 	n, err := w.out.Write(b)
 	wait, limit := pipelineFirst, time.Now().Add(pipelineWait)
-	for err != nil && n == 0 && w.size == 0 && !answered(err) {
+	for err != nil && n == 0 && w.size == 0 && !refusedByServer(err) {
 		if !time.Now().Before(limit) || !w.fs.limits.sleep(wait) {
 			break
 		}
@@ -452,7 +452,7 @@ func (w *writer) Close() error {
 	if err == nil {
 		return w.fs.give(w.client)
 	}
-	if hdfs.IsErrReplicating(err) || unanswered(err) {
+	if hdfs.IsErrReplicating(err) || answerLost(err) {
 		w.client.Close() // this also ends the lease of the file, after a minute
 		err = w.fs.recoverFile(w.name, w.size)
 		if w.size > 0 && (errors.Is(err, fs.ErrInvalid) || leased(err)) { // there are fewer bytes, or no data node to ask
@@ -629,7 +629,7 @@ func (r *reader) failure(at int64, err error) error {
 	if err == nil {
 		return nil
 	}
-	if answered(err) {
+	if refusedByServer(err) {
 		return &fs.PathError{Op: "read", Path: r.name, Err: err}
 	}
 	block := fmt.Sprintf("block %d of %d", at/r.blockSize+1, (r.size-1)/r.blockSize+1)
@@ -709,7 +709,7 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	if err == nil {
 		n, err = r.readAt(b, at)
 	}
-	if r != nil && err != nil && err != io.EOF && !answered(err) {
+	if r != nil && err != nil && err != io.EOF && !refusedByServer(err) {
 		r.in.Close()
 		if r, err = f.newReader(); err == nil {
 			var more int

@@ -106,8 +106,8 @@ func (id identity) authenticate(options *hdfs.ClientOptions) error {
 		if err != nil {
 			return err
 		}
-		// An hdfs client keeps its Kerberos client, and may connect again after the ticket has
-		// ended. So it gets its own, whose ticket is replaced before each connection.
+		// Each hdfs client has its own copy of the Kerberos client, which gets a fresh ticket before
+		// each connection.
 		own := new(client.Client)
 		*own = *current
 		options.KerberosClient = own

@@ -33,7 +33,7 @@ func calibrateCommand() *cli.Command {
 			"fails, because the rates would be wrong.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: plan.Inline},
-			&cli.StringFlag{Name: "to", Usage: "`FILE` of rates", DefaultText: "treereduce/rates.json in the user's configuration directory"},
+			&cli.StringFlag{Name: "to", Usage: "`FILE` to write the rates to", DefaultText: "treereduce/rates.json in the user's configuration directory"},
 			&cli.DurationFlag{Name: "time", Usage: "approximate duration; below 20s the games are tiny and the rates rough", Value: 2 * time.Minute},
 			&cli.StringFlag{Name: "data", Usage: "temporary `DIRECTORY` for the measurement: for inline on the disk of later runs, for hadoop in HDFS", DefaultText: "a new temporary directory; calibrate in HDFS"},
 			&cli.BoolFlag{Name: "busy", Usage: "measure even if the machine is busy"},

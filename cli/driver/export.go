@@ -35,7 +35,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
-			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly"},
+			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 		),
 		Action: func(c *cli.Context) error { return p.export(c) },

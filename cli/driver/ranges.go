@@ -23,8 +23,8 @@ func rangesCommand(games game.Kinds) *cli.Command {
 
 func rangesFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "tier", Usage: "tier of the positions that the job writes"},
-		&cli.IntFlag{Name: "reducers", Usage: "number of reducers of the job"},
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions that the job writes", DefaultText: "required"},
+		&cli.IntFlag{Name: "reducers", Usage: "number of reducers of the job", DefaultText: "required"},
 		&cli.StringFlag{Name: "out", Usage: "`FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
 	}
 }

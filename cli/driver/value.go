@@ -50,11 +50,15 @@ func (p *program) lookupValues(c *cli.Context) error {
 		return err
 	}
 	if !c.IsSet("game") {
-		err := datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return write(t.Game()) }, p.openers(c.Context)...)
+		var g game.Game
+		err := datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
+			g = t.Game()
+			return nil
+		}, p.openers(c.Context)...)
 		if err != nil {
-			err = fmt.Errorf("%w; --game NAME needs no table", err)
+			return fmt.Errorf("%w; --game NAME needs no table", err)
 		}
-		return err
+		return write(g)
 	}
 	if c.IsSet("data") {
 		return command.Usagef("--game and --data exclude each other")

@@ -54,7 +54,7 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "verify a table: every value, no missing or unreachable position; and the checksum of final",
+		Usage:     "check all values of a table, that no position is missing or extra, and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: append(p.dataFlags(),
 			&cli.GenericFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or `N` at random", Value: new(optional)},

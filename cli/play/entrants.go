@@ -33,7 +33,7 @@ const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=2
 
 // entrantHelp explains the words of a command line that name players.
 const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp +
-	"with a name before it, if you like: alice='program:python3 alice.py'.\n"
+	"Prefix NAME= to name a player: alice='program:python3 alice.py'.\n"
 
 // aPlayerIs and programHelp are the parts of entrantHelp before and after the human.
 const (
@@ -154,7 +154,9 @@ func (s *entrantSpec) options(list string) error {
 func (s *entrantSpec) set(name, value string) (err error) {
 	switch name {
 	case "seed":
-		s.seed, err = strconv.ParseUint(value, 10, 64)
+		if s.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			err = errors.New("expected an integer of 0 or more")
+		}
 		s.seeded = true
 	case "time":
 		if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
@@ -200,7 +202,7 @@ func entrantFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory-limit", Usage: "memory of a program, of all its processes together, e.g. 512M; a program that exceeds it loses"},
 		&cli.StringFlag{Name: "cpu-limit", Usage: "number `N` of cores that a program uses at most, with all its processes together, e.g. 1 or 0.5"},
 		&cli.BoolFlag{Name: "no-network", Usage: "run programs without a network"},
-		&cli.BoolFlag{Name: "read-only", Usage: "let programs read the system's files and those beside them, and write into a /tmp of their own only"},
+		&cli.BoolFlag{Name: "read-only", Usage: "programs see the system's files and their own directory, read-only, and a /tmp of their own"},
 	}, searchFlags(byDefault)...)
 }
 

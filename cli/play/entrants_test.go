@@ -32,7 +32,7 @@ func TestParseEntrant(t *testing.T) {
 		{"program:a\nb", `player "program:a\nb": expected UTF-8 without control characters`},
 		{"program:a\xff", `player "program:a\xff": expected UTF-8 without control characters`},
 		{"random:7", `player "random:7": option "7": expected seed=…`},
-		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
+		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": expected an integer of 0 or more`},
 		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, level=…, memory=…, threads=…`},
 		{"machine:depth", `player "machine:depth": option "depth": expected an integer of 1 or more, found ""`},
 		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time, depth and level exclude each other`},

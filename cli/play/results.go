@@ -30,7 +30,7 @@ import (
 func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 	return append(append(more,
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
-		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", DefaultText: "4, or others when there are no more; none if a human plays"},
+		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", DefaultText: "4; none if a human plays"},
 		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},

@@ -28,7 +28,8 @@ func webCommand(games game.Kinds) *cli.Command {
 		Usage:     "serve solved games, games by search, and runs at work to a browser",
 		UsageText: "play web [--data DIRECTORY]... [--listen HOST:PORT] [--open]",
 		Description: "Serves the tables of the data directories, and every game by search, on a page with the value of each\n" +
-			"move. A further page shows the run of each directory: it may be at work, or not have begun. Requests must name localhost, an address, or a host that --host allows.",
+			"move. Each directory has a page for its run, even before it begins. Answers only requests to localhost, an IP\n" +
+			"address or a --host name.",
 		Flags: []cli.Flag{
 			command.ListFlag("data", "a data `DIRECTORY` to serve, "+datadir.ByDefault+" by default if it exists"),
 			bookFlag(),

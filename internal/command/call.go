@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -46,14 +48,25 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 				if instead := cmp.Or(removed[flag[1]], removed[here.Name+" --"+flag[1]]); instead != "" {
 					return c, Usagef("--%s was removed: %s", flag[1], instead)
 				}
+				if property := strings.TrimPrefix(flag[1], "D"); property != flag[1] && findFlag(here, "D") != nil {
+					return c, Usagef("-D%s%s: expected a blank after -D", property, flag[2])
+				}
 				return c, Usagef("unknown flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
 			}
 			flags = append(flags, word)
+			if value, given := strings.CutPrefix(flag[2], "="); given && !c.help {
+				if err := checkNumber(f, flag[1], value); err != nil {
+					return c, err
+				}
+			}
 			if c.help || !takesWord(f) || flag[2] != "" {
 				break
 			}
 			if len(words) == 0 {
 				return c, Usagef("flag needs an argument: --%s", flag[1])
+			}
+			if err := checkNumber(f, flag[1], words[0]); err != nil {
+				return c, err
 			}
 			flags, words = append(flags, words[0]), words[1:]
 		case len(others) == 0 && sub >= 0:
@@ -85,6 +98,28 @@ func (c call) name(app *cli.App) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// checkNumber returns an error if the value of a flag is not the number or time that it takes.
+func checkNumber(f cli.Flag, name, value string) (err error) {
+	want := "an integer"
+	switch f.(type) {
+	case *cli.IntFlag, *cli.Int64Flag:
+		_, err = strconv.ParseInt(value, 0, 64)
+	case *cli.Uint64Flag:
+		want += " of 0 or more"
+		_, err = strconv.ParseUint(value, 0, 64)
+	case *cli.Float64Flag:
+		want = "a number"
+		_, err = strconv.ParseFloat(value, 64)
+	case *cli.DurationFlag:
+		want = "a time, such as 90s or 2m"
+		_, err = time.ParseDuration(value)
+	}
+	if err != nil {
+		return Usagef("--%s %s: expected %s", name, value, want)
+	}
+	return nil
 }
 
 // findFlag finds a flag of a command or of its subcommands; nil if there is none.

@@ -229,6 +229,7 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 			Name:        shown.Name,
 			Category:    category,
 			Usage:       shown.Usage,
+			HelpName:    c.Usage, // what the command does, see writeHelp
 			ArgsUsage:   c.ArgsUsage,
 			Description: c.Description,
 			Flags:       append(Group("board", GameFlags(shown, false)), c.Flags...),

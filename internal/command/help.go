@@ -76,7 +76,11 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 		commands, flags = what.Subcommands, what.Flags
 	}
 	h.title("NAME")
-	h.text(name + " - " + what.Usage)
+	purpose := what.Usage
+	if what.HelpName != "" { // of a game; its usage describes the game
+		purpose = what.HelpName + " (" + what.Usage + ")"
+	}
+	h.text(name + " - " + purpose)
 	h.title("USAGE")
 	usage := what.UsageText
 	if usage == "" {
@@ -226,7 +230,8 @@ func (h *helper) flags(flags []cli.Flag) {
 		var entries []entry
 		for _, f := range by[heading] {
 			name, means, _ := strings.Cut(f.String(), "\t")
-			entries = append(entries, entry{name, strings.TrimSuffix(means, " (default: false)")})
+			means = strings.Replace(strings.TrimSuffix(means, " (default: false)"), "(default: required)", "(required)", 1)
+			entries = append(entries, entry{name, means})
 		}
 		h.list(entries)
 	}

@@ -37,7 +37,7 @@ func emrFlags() []cli.Flag {
 func accountFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "bucket", Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
-		&cli.StringFlag{Name: "region", Usage: "the `REGION`", DefaultText: "AWS_REGION, or that of the profile"},
+		&cli.StringFlag{Name: "region", Usage: "`REGION` of Amazon", DefaultText: "AWS_REGION, or that of the profile"},
 		&cli.StringFlag{Name: "profile", Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
 		&cli.DurationFlag{Name: "poll", Usage: "polling interval", Value: 15 * time.Second},
 	}
@@ -50,8 +50,8 @@ func clusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "instance", Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
 		&cli.StringFlag{Name: "master-instance", Usage: "instance `TYPE` of the master, which runs the driver", DefaultText: "as --instance"},
 		&cli.IntFlag{Name: "nodes", Usage: "`N` on-demand workers, which store the data", Value: defaultNodes},
-		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` additional spot workers, which store no data and may be reclaimed"},
-		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, in addition to its own"},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` additional spot workers, which store no data and may be reclaimed", DefaultText: "none"},
+		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, in addition to its own", DefaultText: "none"},
 		&cli.Float64Flag{Name: "price", Usage: "price of a node in `DOLLARS` per hour, with Amazon EMR's fee", DefaultText: "the list price"},
 		&cli.StringFlag{Name: "log-uri", Usage: "S3 location of logs: `s3://…`", DefaultText: "logs/ below --bucket"},
 		&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
@@ -61,7 +61,7 @@ func clusterFlags() []cli.Flag {
 		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
 		&cli.DurationFlag{Name: "idle", Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
 		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
-		&cli.Float64Flag{Name: "max-dollars", Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier"},
+		&cli.Float64Flag{Name: "max-dollars", Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package progress shows the progress of a run on a terminal, as lines of text, or as JSON. It does
-// not know what runs.
+// not know which runner executes the jobs.
 package progress
 
 import (

@@ -86,6 +86,7 @@ func (p Played) Result() string {
 // A Reader reads a file of played games and replays each: the moves must be legal, and the
 // result must be the one that they lead to.
 type Reader struct {
+	source   string // for errors
 	lines    *streamfmt.LineReader
 	parse    func(spec string) (game.Game, error)
 	begun    bool
@@ -96,7 +97,7 @@ type Reader struct {
 // NewReader makes a Reader of r. Errors refer to the file as source. parse makes the game of
 // a spec, as game.Kinds.Parse does.
 func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, error)) *Reader {
-	return &Reader{lines: streamfmt.NewEditedReader(r, source), parse: parse}
+	return &Reader{source: source, lines: streamfmt.NewEditedReader(r, source), parse: parse}
 }
 
 // line reads a line, which must begin with word and a blank, and returns the rest. If word
@@ -159,7 +160,10 @@ func (r *Reader) optional(word string) (string, error) {
 func (r *Reader) Next() (Played, *player.History, error) {
 	if !r.begun {
 		line, err := r.lines.Next()
-		if err != nil && err != io.EOF {
+		if err == io.EOF {
+			return Played{}, nil, fmt.Errorf("%s is empty: expected a file of --save", r.source)
+		}
+		if err != nil {
 			return Played{}, nil, err
 		}
 		if string(line) != heading {

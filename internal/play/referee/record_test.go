@@ -106,7 +106,7 @@ func TestEditedRecord(t *testing.T) {
 func TestRecordRefuses(t *testing.T) {
 	good := written(t, samples[0])
 	for _, tt := range []struct{ old, new, want string }{
-		{good, "", `file:0: expected "treereduce games 1", found ""`},
+		{good, "", `file is empty: expected a file of --save`},
 		{"games 1", "games 2", `file:1: expected "treereduce games 1", found "treereduce games 2"`},
 		{"\n\ngame", "\ngame", `file:2: expected "settings", a space and more text, or an empty line, found "game connectn width=3 height=3 connect=3"`},
 		{"finished\n", "finished\ntimes 1ms\n", `file:9: expected times of the moves, found "1ms"`},

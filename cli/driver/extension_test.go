@@ -2,8 +2,10 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/urfave/cli/v2"
@@ -23,6 +25,18 @@ func (c counting) Run(ctx context.Context, job *Job) (Stats, error) {
 	return c.JobRunner.Run(ctx, job)
 }
 
+// An interrupted runner interrupts this process, and fails with another error than that of the context,
+// as a call to a name node does that ends early.
+type interrupted struct{}
+
+func (interrupted) Run(ctx context.Context, _ *Job) (Stats, error) {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		return Stats{}, err
+	}
+	<-ctx.Done()
+	return Stats{}, errors.New("no answer from name node")
+}
+
 // TestExtension solves a game with a runner of an Extension, and reads the table through a file
 // system of the Extension.
 func TestExtension(t *testing.T) {
@@ -32,6 +46,7 @@ func TestExtension(t *testing.T) {
 			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, New: func(s *Start) (JobRunner, error) {
 				return counting{Inline(s.Memory), &jobs}, nil
 			}},
+			{Name: "interrupted", New: func(*Start) (JobRunner, error) { return interrupted{}, nil }},
 			{Name: "elsewhere", Flags: []cli.Flag{&cli.StringFlag{Name: "place"}}, Solve: func(s *Solve) error {
 				_, err := s.Context.App.Writer.Write([]byte(s.Game.Spec() + " at " + s.Context.String("place")))
 				return err
@@ -58,12 +73,13 @@ func TestExtension(t *testing.T) {
 		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
 		{"plan" + board + "--rates builtin --runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
 		{"plan" + board + "--rates builtin --runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
+		{"solve" + board + "--runner interrupted --data " + root + "/i", 130, "driver: stopped; --resume continues\n"},
 		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
 		{"solve" + board + "--data x://d", 2, "driver: --data x://d: not possible as the data directory of a run: "},
 		{"solve" + board + "--runner elsewhere --place p", 0, "mnk width=2 height=2 connect=2 at p"},
 		{"solve" + board + "--runner elsewhere --replace", 2, "driver: --replace is not for --runner elsewhere: "},
-		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, elsewhere` + "\n"},
+		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, interrupted, elsewhere` + "\n"},
 		{"solve" + board + "--copy c --data " + root + "/e", 1, "driver: permission denied\n"},
 		{"further", 0, "further\n"},
 	} {
@@ -78,7 +94,7 @@ func TestExtension(t *testing.T) {
 	if jobs == 0 || copied != "c" {
 		t.Errorf("%d jobs, copy %q", jobs, copied)
 	}
-	x.Runners[1].Flags = []cli.Flag{&cli.StringFlag{Name: "width"}}
+	x.Runners[2].Flags = []cli.Flag{&cli.StringFlag{Name: "width"}}
 	var errs strings.Builder
 	if status := x.Run(some(), []string{"driver", "help"}, nil, &errs, &errs); status != 1 || !strings.Contains(errs.String(), "parameter width: ") {
 		t.Errorf("a flag of a game: status %d, %s", status, errs.String())

@@ -334,7 +334,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)
 	r.bar.End()
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil && err != nil { // of whatever the interrupt ended first
 		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {

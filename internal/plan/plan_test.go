@@ -257,6 +257,32 @@ func TestRecordedOthers(t *testing.T) {
 	}
 }
 
+// 6×5 connect 4, with jobs above 16,777,216 records on clusters of one and three nodes of one machine:
+// docs/hadoop.md. CPU and memory are planned too high, not too low.
+func TestRecordedNodes(t *testing.T) {
+	g, counts := recorded(t, "6x5", 6, 5, 4)
+	for _, of := range []struct {
+		nodes                 int
+		cpu, shuffled, memory float64
+	}{
+		{1, 508, 2.610e9, 102e6},
+		{3, 1173, 2.834e9, 133e6},
+	} {
+		where := plan.Where{Runner: plan.Hadoop, Machine: plan.Machine{Name: "a node", Cores: 4}, Nodes: of.nodes, Replication: min(2, of.nodes), Above: 16 << 20}
+		p, err := plan.Make(g, counts, plan.Builtin(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, 1.1, fmt.Sprintf("%d nodes, bytes shuffled", of.nodes), p.Total.ShuffledBytes, of.shuffled)
+		if cpu := p.Total.CPUHours * 3600 / of.cpu; cpu < 1 || cpu > 1.7 {
+			t.Errorf("%d nodes: %.2f times the CPU", of.nodes, cpu)
+		}
+		if memory := p.Total.MemoryBytes / of.memory; memory < 1 || memory > 1.7 {
+			t.Errorf("%d nodes: %.2f times the memory", of.nodes, memory)
+		}
+	}
+}
+
 // 5×5 connect 4 on a Hadoop of one machine, with jobs above 100,000 records there: docs/hadoop.md.
 func TestRecordedCluster(t *testing.T) {
 	g, counts := recorded(t, "5x5", 5, 5, 4)

@@ -284,7 +284,7 @@ func full(t *testing.T) *os.File {
 	return f
 }
 
-// closed opens a pipe that nobody reads.
+// closed opens a pipe whose reading end is closed.
 func closed(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()

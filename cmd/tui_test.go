@@ -270,7 +270,7 @@ func TestTUISearch(t *testing.T) {
 			at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions, [\d.]+[kM]?/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
 			term.shows(at)
 			term.types(moves)
-			term.shows(at + `|` + at) // of the new position
+			term.shows(at + `|` + at) // the new position has either
 			if screen := term.shows("last: "); !strings.Contains(screen, " to move") {
 				t.Error(screen)
 			}

@@ -120,7 +120,11 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop checks the options as driver solve --runner hadoop does. It returns --memory, and the
 // least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (given, least int, err error) {
-	r, m := new(program).runner(plan.Hadoop), game.MethodOf(s.Game)
+	r, err := runnerNamed(ours(), plan.Hadoop)
+	if err != nil {
+		return 0, 0, err
+	}
+	m := game.MethodOf(s.Game)
 	o, err := r.options(s.Context, s.Kind, m)
 	if err != nil {
 		return 0, 0, err

@@ -47,10 +47,10 @@ func (p *program) planCommand() *cli.Command {
 }
 
 func (p *program) planFlags() []cli.Flag {
-	names := []string{plan.EMR}
-	for _, r := range p.runners() {
-		if r.Model != "" && !slices.Contains(names, r.Name) {
-			names = slices.Insert(names, len(names)-1, r.Name)
+	var names []string
+	for _, r := range p.planned() {
+		if r.Model != "" {
+			names = append(names, r.Name)
 		}
 	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
@@ -161,17 +161,14 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 
 // whereOf returns where the command line wants to solve the game.
 func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
-	model := c.String("runner")
-	if model != plan.EMR { // which not every driver has
-		r, err := p.runnerOf(c, plan.EMR)
-		if err != nil {
-			return w, err
-		}
-		if model = r.Model; model == "" {
-			return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
-		}
+	r, err := runnerNamed(p.planned(), c.String("runner"))
+	if err != nil {
+		return w, err
 	}
-	w = plan.Where{Runner: model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
+	if r.Model == "" {
+		return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
+	}
+	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}

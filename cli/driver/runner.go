@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +21,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/result/trial"
+)
+
+var (
+	_ Preflighter = (*streaming.Runner)(nil)
+	_ Keeper      = (*streaming.Runner)(nil)
 )
 
 // ours returns the runners that every driver has.
@@ -58,30 +62,23 @@ func Inline(memory int) JobRunner { return &inline.Runner{Memory: memory} }
 // runners returns all values of --runner.
 func (p *program) runners() []Runner { return append(ours(), p.Runners...) }
 
-// runner returns the Runner with a name; nil if there is none.
-func (p *program) runner(name string) *Runner {
+// planned returns the runners that driver plan knows: emr is among them in every driver.
+func (p *program) planned() []Runner {
 	all := p.runners()
-	if i := slices.IndexFunc(all, func(r Runner) bool { return r.Name == name }); i >= 0 {
-		return &all[i]
+	if _, err := runnerNamed(all, plan.EMR); err != nil {
+		all = append(all, Runner{Name: plan.EMR, Model: plan.EMR})
 	}
-	return nil
+	return all
 }
 
-// runnerOf returns the Runner that a command line names. others are further names that the command
-// knows.
-func (p *program) runnerOf(c *cli.Context, others ...string) (*Runner, error) {
-	name := c.String("runner")
-	if r := p.runner(name); r != nil {
-		return r, nil
-	}
+// runnerNamed returns the Runner with a name.
+func runnerNamed(all []Runner, name string) (*Runner, error) {
 	var names []string
-	for _, r := range p.runners() {
-		names = append(names, r.Name)
-	}
-	for _, other := range others {
-		if !slices.Contains(names, other) {
-			names = append(names, other)
+	for i, r := range all {
+		if r.Name == name {
+			return &all[i], nil
 		}
+		names = append(names, r.Name)
 	}
 	return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
 }

@@ -181,7 +181,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	r, err := p.runnerOf(c)
+	r, err := runnerNamed(p.runners(), c.String("runner"))
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,6 @@ type run struct {
 	place  *filesys.Place
 	bar    *progress.Line
 	copied *copying
-	jobs   JobRunner
 }
 
 // solveHere solves a game by jobs that this process starts, and prints the result.
@@ -273,8 +272,8 @@ func (p *program) placeOf(c *cli.Context, chosen *Runner) (*filesys.Place, error
 	return datadir.OpenFile("data", name)
 }
 
-// options returns the options of the run, if memory, files and disk are enough for it, and makes
-// its runner.
+// options returns the options of the run, with what executes its jobs, if memory, files and disk are
+// enough for it.
 func (r *run) options() (o solve.Options, err error) {
 	c, m, lateKeep := r.Context, game.MethodOf(r.Game), false
 	if r.Mode == store.Resume {
@@ -310,17 +309,17 @@ func (r *run) options() (o solve.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	if r.jobs, err = r.chosen.New(&Start{Context: c, FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, hdfs: r.place.HDFS}); err != nil {
+	if o.Runner, err = r.chosen.New(&Start{Context: c, FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, hdfs: r.place.HDFS}); err != nil {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
-	o.Runner, o.Report, o.Warn = r.jobs, r.bar.Report, r.bar.Print
+	o.Report, o.Warn = r.bar.Report, r.bar.Print
 	return o, nil
 }
 
 // solve solves the game in the data directory, and prints note before and the result after it.
 func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
-	data, err := r.begin(ctx, o.Codec)
+	data, err := r.begin(ctx, &o)
 	if err != nil {
 		return err
 	}
@@ -334,7 +333,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)
 	r.bar.End()
-	if ctx.Err() != nil && err != nil { // of whatever the interrupt ended first
+	if ctx.Err() != nil && err != nil { // err may be that of a call which the interrupt has ended
 		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
@@ -358,10 +357,10 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 }
 
 // begin checks whether the run is possible, and creates or opens its data directory.
-func (r *run) begin(ctx context.Context, codec jobdir.Codec) (*store.Data, error) {
+func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) {
 	place := r.place
-	if jobs, ok := r.jobs.(Preflighter); ok {
-		err := jobs.Preflight(ctx, r.Game, codec, place.Path)
+	if jobs, ok := o.Runner.(Preflighter); ok {
+		err := jobs.Preflight(ctx, r.Game, o.Codec, place.Path)
 		if ctx.Err() != nil {
 			return nil, command.ErrInterrupted
 		}
@@ -374,13 +373,11 @@ func (r *run) begin(ctx context.Context, codec jobdir.Codec) (*store.Data, error
 			return nil, err
 		}
 	}
-	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, func(attempt string) (bool, error) {
-		jobs, ok := r.jobs.(Keeper)
-		if !ok {
-			return false, nil
-		}
-		return jobs.Keeps(ctx, attempt)
-	})
+	var keep func(attempt string) (bool, error)
+	if jobs, ok := o.Runner.(Keeper); ok {
+		keep = func(attempt string) (bool, error) { return jobs.Keeps(ctx, attempt) }
+	}
+	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, keep)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted

@@ -64,6 +64,16 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
+// ourRunner returns one of our runners.
+func ourRunner(t *testing.T, name string) *Runner {
+	t.Helper()
+	r, err := runnerNamed(ours(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestChoices checks which names of data directories each runner accepts.
 func TestChoices(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "ada")
@@ -73,7 +83,7 @@ func TestChoices(t *testing.T) {
 		{plan.Hadoop, "d", "hdfs:///user/ada/d"}, {plan.Hadoop, "/d", "hdfs:///d"}, {plan.Hadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
 	} {
 		got, err := test.name, error(nil)
-		if r := new(program).runner(test.runner); r.Directory != nil {
+		if r := ourRunner(t, test.runner); r.Directory != nil {
 			got, err = r.Directory(test.name)
 		}
 		if (err == nil) != (test.want != "") || err == nil && got != test.want {
@@ -81,7 +91,7 @@ func TestChoices(t *testing.T) {
 		}
 	}
 	for _, name := range []string{plan.Pipe, plan.Hadoop} {
-		if _, err := new(program).runner(name).Directory("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
+		if _, err := ourRunner(t, name).Directory("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -41,37 +41,38 @@ func (p *program) lookupValues(c *cli.Context) error {
 		}
 		values = append(values, game.Value(n))
 	}
-	write := func(g game.Game) error {
-		var lines []byte
-		for _, v := range values {
-			lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(g.Values(), v))
-		}
-		_, err := c.App.Writer.Write(lines)
+	g, err := p.gameOfValues(c)
+	if err != nil {
 		return err
 	}
+	var lines []byte
+	for _, v := range values {
+		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(g.Values(), v))
+	}
+	_, err = c.App.Writer.Write(lines)
+	return err
+}
+
+// gameOfValues returns the game that --game names, or else that of the table.
+func (p *program) gameOfValues(c *cli.Context) (g game.Game, err error) {
 	if !c.IsSet("game") {
-		var g game.Game
-		err := datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
+		err = datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
 			g = t.Game()
 			return nil
 		}, p.openers(c.Context)...)
 		if err != nil {
-			return fmt.Errorf("%w; --game NAME needs no table", err)
+			err = fmt.Errorf("%w; --game NAME needs no table", err)
 		}
-		return write(g)
+		return g, err
 	}
 	if c.IsSet("data") {
-		return command.Usagef("--game and --data exclude each other")
+		return nil, command.Usagef("--game and --data exclude each other")
 	}
 	kind, ok := p.games.Named(c.String("game"))
 	if !ok {
-		return command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
+		return nil, command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
 	}
-	g, err := command.Default(kind)
-	if err != nil {
-		return err
-	}
-	return write(g)
+	return command.Default(kind)
 }
 
 // meaning describes a value.

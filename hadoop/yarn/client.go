@@ -124,7 +124,7 @@ type request struct {
 	method      string
 	address     string
 	body        string
-	contentType string // of the body, and of the answer
+	contentType string // the body and the answer have it
 	limit       int64  // the most bytes of the answer
 	cut         bool   // a longer answer is truncated; otherwise it is an error
 }

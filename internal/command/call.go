@@ -54,21 +54,20 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 				return c, Usagef("unknown flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
 			}
 			flags = append(flags, word)
-			if value, given := strings.CutPrefix(flag[2], "="); given && !c.help {
-				if err := checkNumber(f, flag[1], value); err != nil {
-					return c, err
-				}
-			}
-			if c.help || !takesWord(f) || flag[2] != "" {
+			value, given := strings.CutPrefix(flag[2], "=")
+			if c.help || !given && !takesWord(f) {
 				break
 			}
-			if len(words) == 0 {
-				return c, Usagef("flag needs an argument: --%s", flag[1])
+			if !given {
+				if len(words) == 0 {
+					return c, Usagef("flag needs an argument: --%s", flag[1])
+				}
+				value, words = words[0], words[1:]
+				flags = append(flags, value)
 			}
-			if err := checkNumber(f, flag[1], words[0]); err != nil {
+			if err := checkNumber(f, flag[1], value); err != nil {
 				return c, err
 			}
-			flags, words = append(flags, words[0]), words[1:]
 		case len(others) == 0 && sub >= 0:
 			here = here.Subcommands[sub]
 			c.path = append(c.path, here)

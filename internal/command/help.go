@@ -77,7 +77,7 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 	}
 	h.title("NAME")
 	purpose := what.Usage
-	if what.HelpName != "" { // of a game; its usage describes the game
+	if what.HelpName != "" { // what is the command for one game, whose usage describes that game
 		purpose = what.HelpName + " (" + what.Usage + ")"
 	}
 	h.text(name + " - " + purpose)

@@ -225,11 +225,10 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 }
 
 // storeBlocks computes the disk space of a solve whose table has the tiers for which stored returns
-// true. When tier i
-// has just been solved, the disk contains data_first of all tiers up to i, the values of tiers i and
-// i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the table, and
-// the directories that are then no longer needed are deleted, long before the job that
-// runs at the same time ends.
+// true. When tier i has just been solved, the disk contains data_first of all tiers up to i, the values
+// of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the
+// table, and the directories that are then no longer needed are deleted, long before the job that runs
+// at the same time ends.
 func (w *work) storeBlocks(stored func(i int) bool) {
 	last := len(w.tiers) - 1
 	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1

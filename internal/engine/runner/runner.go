@@ -17,7 +17,7 @@ import (
 // A Job is one map and reduce, whose output is a directory: a tier, or one pass over a game
 // with cycles.
 type Job struct {
-	Name string   // of the output directory, e.g. data_first3
+	Name string   // the name of the output directory, e.g. data_first3
 	Step string   // a step name of package step
 	FS   store.FS // the file system of all directories
 	// Method is the game and how it is solved.

@@ -116,7 +116,6 @@ type Data struct {
 
 	lock  io.Closer
 	syncs *syncer // the same as FS
-	fence *fence  // the file system that syncs wraps
 }
 
 // A Mode selects what Create does with a directory that contains a run.
@@ -136,9 +135,8 @@ const (
 // keep may be nil. If keep fails, Create returns its error. isArtifact reports whether runs use
 // a name in the data directory, apart from the manifest and the names that begin with "_".
 func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, keep func(attempt string) (bool, error)) (_ *Data, err error) {
-	fence := &fence{FS: fsys}
-	syncs := &syncer{fence: fence}
-	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs, fence: fence}
+	syncs := &syncer{fence: fence{FS: fsys}}
+	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -180,7 +178,7 @@ func (d *Data) takeOver() error {
 	if err := d.FS.MkdirAll(own); err != nil {
 		return err
 	}
-	d.fence.own = own
+	d.syncs.own = own
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
@@ -287,7 +285,7 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// The manifest of a long run may be replaced: the new one must be on disk before the old
 	// one is replaced.
-	err = replace(d.FS, d.Dir(ManifestFile), text, d.fence.Sync)
+	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.fence.Sync)
 	if err == nil {
 		err = d.FS.Sync(d.Path)
 	}
@@ -357,14 +355,14 @@ func (d *Data) Close() error {
 	}
 	lock := d.lock
 	d.lock = nil
-	if d.fence.own != "" {
-		_ = d.clearOwn(d.fence.own) // the next driver deletes what remains
+	if d.syncs.own != "" {
+		_ = d.clearOwn(d.syncs.own) // the next driver deletes what remains
 	}
 	return lock.Close()
 }
 
 // CheckOwner returns ErrTakenOver once another driver has taken over the data directory.
-func (d *Data) CheckOwner() error { return d.fence.check() }
+func (d *Data) CheckOwner() error { return d.syncs.check() }
 
 // Cause returns ErrTakenOver in place of an error if another driver has taken over: err may only be a
 // consequence, because that driver has deleted a file that was about to be read or was being written.
@@ -404,11 +402,13 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 
 // unique returns a path that is not used for anything else.
 func (d *Data) unique(prefix, name string) string {
-	return d.Dir(prefix + name + "-" + try())
+	return d.Dir(tried(prefix, name))
 }
 
-// try returns a random number for an attempt.
-func try() string { return fmt.Sprintf("%0*x", tryDigits, rand.Uint64()>>(64-4*tryDigits)) }
+// tried returns a name that is not used for anything else: it ends with a random number.
+func tried(prefix, name string) string {
+	return fmt.Sprintf("%s%s-%0*x", prefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits))
+}
 
 // attemptOf returns the directory of the attempt that an entry is, or belongs to.
 func (d *Data) attemptOf(entry string) string {
@@ -440,7 +440,7 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	removed, err := d.fence.takeAway(d.Dir(name))
+	removed, err := d.syncs.takeAway(d.Dir(name))
 	if err != nil {
 		return err
 	}
@@ -513,7 +513,7 @@ func (d *Data) CommitFile(attempt, name string) error {
 // interrupted deletion cannot be mistaken for something complete. Files in the directory that
 // are not treereduce's stay there.
 func (d *Data) Remove(name string) error {
-	removed, err := d.fence.takeAway(d.Dir(name))
+	removed, err := d.syncs.takeAway(d.Dir(name))
 	if err != nil || removed == "" {
 		return err
 	}
@@ -559,19 +559,17 @@ func (d *Data) WriteFile(name string, text []byte) error {
 // replace writes a file under a temporary name, syncs it, and renames it; in a data directory that this
 // driver owns, as fence.replace does.
 func replace(fsys FS, name string, text []byte, sync func(name string) error) error {
-	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name)+"-"+try())
+	temporary := path.Join(path.Dir(name), tried(attemptPrefix, path.Base(name)))
 	err := WriteFile(fsys, temporary, text)
 	if err == nil {
 		err = sync(temporary)
 	}
 	if err == nil {
-		if owned, ok := fsys.(interface {
-			replace(temporary, name string) error
-		}); ok {
-			err = owned.replace(temporary, name)
-		} else {
-			err = fsys.Rename(temporary, name)
+		rename := fsys.Rename
+		if owned, ok := fsys.(replacer); ok {
+			rename = owned.replace
 		}
+		err = rename(temporary, name)
 	}
 	if err != nil {
 		_ = fsys.RemoveAll(temporary) // the next driver deletes what remains

@@ -53,7 +53,11 @@ func (f *fence) guard(change func() error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	err := change()
+	return f.cause(change())
+}
+
+// cause returns ErrTakenOver in place of an error if another driver has taken over.
+func (f *fence) cause(err error) error {
 	if err != nil && errors.Is(f.check(), ErrTakenOver) {
 		return ErrTakenOver
 	}
@@ -79,15 +83,20 @@ func (f *fence) RemoveAll(name string) error {
 // takeAway renames a file or a directory that is to be deleted into own. It returns the new path, ""
 // if there is no such file.
 func (f *fence) takeAway(name string) (removed string, err error) {
-	removed = path.Join(f.own, removedPrefix+path.Base(name)+"-"+try())
-	err = f.FS.Rename(name, removed)
-	if err == nil {
+	removed = path.Join(f.own, tried(removedPrefix, path.Base(name)))
+	switch err := f.FS.Rename(name, removed); {
+	case err == nil:
 		return removed, nil
+	case errors.Is(err, fs.ErrNotExist): // name or own is missing
+		return "", f.check()
+	default:
+		return "", f.cause(err)
 	}
-	if owner := f.check(); errors.Is(err, fs.ErrNotExist) || errors.Is(owner, ErrTakenOver) {
-		return "", owner
-	}
-	return "", err
+}
+
+// A replacer is a file system that renames a file to replace another one in its own way.
+type replacer interface {
+	replace(temporary, name string) error
 }
 
 // replace renames a file that was written under a temporary name by way of own.
@@ -100,8 +109,5 @@ func (f *fence) replace(temporary, name string) error {
 	if err == nil {
 		err = f.FS.Rename(owned, name)
 	}
-	if err != nil && errors.Is(f.check(), ErrTakenOver) {
-		return ErrTakenOver
-	}
-	return err
+	return f.cause(err)
 }

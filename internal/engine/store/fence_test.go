@@ -95,7 +95,8 @@ func TestTakenOverLate(t *testing.T) {
 	}
 }
 
-// takenOverLate lets another driver take over before rename number n of a change, if there are so many.
+// takenOverLate lets another driver take over before rename number n of a change. It reports whether the
+// change has that many.
 func takenOverLate(t *testing.T, change func(*store.Data) error, n int) (paused bool) {
 	path := t.TempDir()
 	fsys := &pausing{}

@@ -22,7 +22,7 @@ import (
 
 // syncer is a file system whose Sync does nothing until it is switched on.
 type syncer struct {
-	*fence
+	fence
 	on atomic.Bool
 }
 

@@ -329,8 +329,8 @@ func (z *Analyzer) bestKnown(r *Report) (best int, all bool) {
 	return best, all
 }
 
-// equals reports whether the move that a search has found is as good, as far as is known, as the best
-// of the known moves: then the search's own stays.
+// equals reports whether the move that a search has found is, as far as is known, as good as the best
+// known move. In that case conclude keeps it.
 func (z *Analyzer) equals(r *Report, found, best int) bool {
 	return found >= 0 && r.Moves[found].Known && r.Moves[found].Open && z.is(r, found) == z.is(r, best)
 }

@@ -260,7 +260,7 @@ func (s *Sandbox) places(command, dir string) []string {
 		if prefix := filepath.Dir(bin); prefix == "/" || err == nil && inside(home, prefix) {
 			v.show(bin)
 		} else {
-			v.show(prefix) // of bin, lib, …
+			v.show(prefix) // it contains bin, lib, …
 		}
 	}
 	return v.shown

@@ -51,7 +51,7 @@ func breaks(before, now []string, changes string) (faults []string) {
 	unreleased, _, _ = strings.Cut(unreleased, "\n## ")
 	for _, line := range before {
 		name, _, _ := strings.Cut(line, " ")
-		of := name // of a method or a field, its type
+		of := name // for a method or a field, the name of its type
 		if strings.Count(path.Base(name), ".") == 2 {
 			of = name[:strings.LastIndex(name, ".")]
 		}

@@ -35,7 +35,7 @@ const (
 	axe      = root + "/build/axe/node_modules/axe-core/axe.min.js"
 	solved   = "/play/connectn/4-4-3" // the page of the table
 	table    = "/tables/connectn/4-4-3"
-	patience = 3 * time.Minute // of a busy machine; beyond it, something hangs
+	patience = 3 * time.Minute // a busy machine needs less; after that, something hangs
 )
 
 // TestBrowser starts play web with the table of a small board, and uses its pages.

@@ -12,8 +12,8 @@ import (
 // shares is the number of parts of which TREEREDUCE_SHARE selects one.
 const shares = 4
 
-// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, selects about a quarter
-// of the tests at random: the text is the seed.
+// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, is the seed by
+// which about a quarter of the tests are selected.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {

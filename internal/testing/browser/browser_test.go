@@ -377,27 +377,41 @@ func (t *tab) settle() {
 // run does something in the page.
 func (t *tab) run(actions ...chromedp.Action) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	if err := chromedp.Run(ctx, actions...); err != nil {
+	if err := t.try(actions...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (t *tab) try(actions ...chromedp.Action) error {
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, actions...)
 }
 
 // text returns the value of an expression in JavaScript.
 func (t *tab) text(expression string) string {
 	t.Helper()
 	var value string
-	t.run(chromedp.Evaluate("String("+expression+")", &value))
+	t.run(asText(expression, &value))
 	return value
 }
 
-// wait waits until an expression is true.
+func asText(expression string, value *string) chromedp.Action {
+	return chromedp.Evaluate("String("+expression+")", value)
+}
+
+// wait waits until an expression is true. An error means that it is not true yet: a page that is
+// being replaced ends an evaluation, and a page that is not complete lacks elements.
 func (t *tab) wait(expression string) {
 	t.Helper()
-	for end := time.Now().Add(patience); t.text(expression) != "true"; time.Sleep(20 * time.Millisecond) {
+	var value string
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := t.try(asText(expression, &value))
+		if err == nil && value == "true" {
+			return
+		}
 		if time.Now().After(end) {
-			t.Fatalf("%s: not true after %v at %s: %s", expression, patience, t.text("location.href"), t.text("document.body.innerText"))
+			t.Fatalf("%s: not true after %v at %s: %v: %s", expression, patience, t.text("location.href"), err, t.text("document.body.innerText"))
 		}
 	}
 }

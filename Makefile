@@ -24,7 +24,7 @@ export GOFLAGS     += -trimpath
 
 BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
 USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS
@@ -192,12 +192,10 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 		done; \
 	done
 
-lint: ## run gofmt, go vet and staticcheck, and check that what other modules import is unchanged
-	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	$(GO) vet -tags hadoop,emr ./...
-	$(GO) run $(STATICCHECK) -tags hadoop,emr ./...
+lint: ## run the checks of .golangci.yml, and compare the public API with its listing
+	$(GO) run $(GOLANGCI) run ./...
+	cd internal/testing/browser && $(GO) run $(GOLANGCI) run .
 	$(GO) test -vet=off ./internal/testing/api
-	cd internal/testing/browser && $(GO) vet . && $(GO) run $(STATICCHECK) .
 
 fmt: ## format all code
 	gofmt -w .

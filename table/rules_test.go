@@ -46,7 +46,7 @@ func TestRulesCyclic(t *testing.T) {
 			return slices.ContainsFunc(g.Moves(nil, p), func(m game.Move) bool { return m.To == to })
 		}
 		for range 30 {
-			p := game.Position(r.Uint64N(g.Positions()))
+			p := r.Uint64N(g.Positions())
 			was, reached := right[p]
 			wrong := byte(r.IntN(256))
 			if wrong&3 == 0 {

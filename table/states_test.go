@@ -103,7 +103,7 @@ func TestVerifyCyclic(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(1, 1))
 			for range 300 {
-				p := game.Position(r.Uint64N(g.Positions()))
+				p := r.Uint64N(g.Positions())
 				was, reached := right[p]
 				wrong := byte(r.IntN(256))
 				if wrong&3 == 0 {

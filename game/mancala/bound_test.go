@@ -2,8 +2,6 @@ package mancala
 
 import (
 	"testing"
-
-	"github.com/treereduce/treereduce/game"
 )
 
 // The bound on a tier is the number of valid keys in that tier.
@@ -15,7 +13,7 @@ func TestBoards(t *testing.T) {
 		}
 		r := g.(*Searched).Rules
 		want := make([]float64, r.Tiers()+1)
-		for p := range game.Position(2 * r.boards()) {
+		for p := range 2 * r.boards() {
 			if r.Check(p) == nil {
 				want[r.Tier(p)]++
 			}

@@ -104,12 +104,6 @@ func sow(list []sowing, pits, pit int, own, other uint64) (newOwn, newOther uint
 
 func (s *Searched) pits() int { return s.Rules.pits }
 
-// endgames returns the database, which it builds if necessary.
-func (s *Searched) endgames() *database {
-	s.built.once.Do(func() { s.built.endgames = newDatabase(s.pits(), quickStones(s.pits(), s.Rules.all)) })
-	return s.built.endgames
-}
-
 // Traits: only the outcome matters.
 func (s *Searched) Traits() game.Traits {
 	return game.Traits{
@@ -123,11 +117,13 @@ func (s *Searched) Traits() game.Traits {
 }
 
 // Prepare builds a database of endgames if there is none yet.
-func (s *Searched) Prepare() { s.endgames() }
+func (s *Searched) Prepare() {
+	s.built.once.Do(func() { s.built.endgames = newDatabase(s.pits(), quickStones(s.pits(), s.Rules.all)) })
+}
 
 // Root decodes the position.
 func (s *Searched) Root(n *game.Node, p game.Position) {
-	s.endgames()
+	s.Prepare()
 	var b board
 	s.read(&b, p)
 	var rows, goals [2]uint64

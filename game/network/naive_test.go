@@ -98,7 +98,7 @@ func (n naiveNetwork) moves(board naiveBoard, color byte) (moves []naiveMove) {
 
 // result returns which players have a network after a move of color.
 func (n naiveNetwork) result(board naiveBoard, color byte) string {
-	other := byte('W' + 'B' - color)
+	other := 'W' + 'B' - color
 	own, his := n.network(board, color), n.network(board, other)
 	switch {
 	case own && his:

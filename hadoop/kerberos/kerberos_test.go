@@ -385,7 +385,11 @@ func TestTransport(t *testing.T) {
 	defer server.Close()
 	web := &http.Client{Transport: l.Transport(new(http.Transport))}
 	for range 3 {
-		if _, err := web.Get(server.URL); err == nil || !strings.Contains(err.Error(), "does not know HTTP/127.0.0.1") {
+		answer, err := web.Get(server.URL)
+		if err == nil {
+			answer.Body.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "does not know HTTP/127.0.0.1") {
 			t.Error(err)
 		}
 	}

@@ -45,7 +45,7 @@ func TestFormat3(t *testing.T) {
 					o.Codec, o.KeepAll = jobdir.Text, true
 				}
 				r, err := solveInto(t, dir, g, o, store.Resume)
-				if err != nil || uint64(r.Positions) != test.positions {
+				if err != nil || r.Positions != test.positions {
 					t.Fatalf("%d positions, %v; want %d", r.Positions, err, test.positions)
 				}
 				for _, c := range complete {

@@ -49,11 +49,11 @@ func (s *sender) pending() []uint64 { return s.receivers[s.at:] }
 // ReceiversBytes returns how much memory the Receivers of a game take.
 func ReceiversBytes(g game.Tiered) int { return 8 * block.Words(1<<nearBitsOf(g)) }
 
-func nearBitsOf(g game.Tiered) uint { return min(maxNearBits, uint(g.KeyBits())-g.LowBits()) }
+func nearBitsOf(g game.Tiered) uint { return min(maxNearBits, g.KeyBits()-g.LowBits()) }
 
 // NewReceivers returns the receivers of a step whose input is a tier.
 func NewReceivers(s Step, g game.Tiered, from *jobdir.Tier) *Receivers {
-	return newReceivers(s, uint(g.KeyBits())-g.LowBits(), nearBitsOf(g), from)
+	return newReceivers(s, g.KeyBits()-g.LowBits(), nearBitsOf(g), from)
 }
 
 func newReceivers(s Step, rangeBits, nearBits uint, from *jobdir.Tier) *Receivers {

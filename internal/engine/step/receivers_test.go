@@ -29,7 +29,7 @@ func TestReceivers(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, possible := game.Tiered(board), New(Possible, board)
-	rangeBits := uint(g.KeyBits()) - g.LowBits()
+	rangeBits := g.KeyBits() - g.LowBits()
 	r := rand.New(rand.NewPCG(1, 2))
 	for tier := range g.Tiers() {
 		name := filepath.Join(t.TempDir(), "part-00000.blocks")

@@ -88,11 +88,12 @@ func (p *MachinePlayer) make(m Move, of game.Player) bool {
 	b := p.board
 	b.Mover = of
 	to, ok := square(m.X1, m.Y1)
-	from, okFrom := 0, true
+	var from int
 	switch m.Kind {
 	case Add:
 		ok = ok && b.Adding() && b.Adds()>>to&1 != 0
 	case Step:
+		var okFrom bool
 		from, okFrom = square(m.X2, m.Y2)
 		ok = ok && okFrom && !b.Adding() && b.Chips[of]>>from&1 != 0 && b.Steps(from)>>to&1 != 0
 	default:

@@ -122,7 +122,9 @@ func visit(address string, g game.Game, seed uint64, due time.Time, every time.D
 		if err != nil {
 			return nil, err
 		}
-		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		_, err = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
 			return nil, fmt.Errorf("position %#x: status %d, %v", p, answer.StatusCode, err)
 		}
 		latencies = append(latencies, time.Since(due))

@@ -127,8 +127,10 @@ TAGGED := $(GO) test -vet=off -count=1 -p 1 -parallel 4 -timeout 3h
 ON_CLUSTER := set -e; work=$$(mktemp -d); export TREEREDUCE_TEST_CLUSTER=$$work/cluster; trap 'exit 130' INT TERM; \
 	trap 'code=$$?; bin/cluster down --dir $$work/cluster; [ $$code != 0 ] || rm -rf $$work; exit $$code' EXIT; set -x; $(TAGGED)
 
+ON_HADOOP := ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
+
 test-hadoop: build build-cluster ## run the tests on a real cluster, except the long ones (Java, Maven; make cluster-down first)
-	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
+	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' $(ON_HADOOP)
 
 test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, faults of nodes, Kerberos (two hours; TREEREDUCE_LOSSES=20 nodes lost)
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./hadoop ./internal/engine/runner/streaming ./cli/driver

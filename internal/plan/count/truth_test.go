@@ -1,12 +1,17 @@
 package count
 
-// published are the positions of Connect 4 by width and height (John Tromp's table of legal
-// positions), without those that a quick test enumerates.
+// published are the positions of Connect 4 by width and height, without those that a quick test
+// enumerates: John Tromp's table of legal positions, and from 9×4 on the counts of
+// github.com/markus7800/Connect4-Strong-Solver, a solver with binary decision diagrams.
 var published = map[[2]int]float64{
 	{4, 4}: 161_029, {5, 4}: 3_945_711, {6, 4}: 94_910_577, {7, 4}: 2_265_792_710, {8, 4}: 54_233_186_631,
 	{4, 5}: 1_706_255, {5, 5}: 69_763_700, {6, 5}: 2_818_972_642, {7, 5}: 112_829_665_923,
 	{4, 6}: 15_835_683, {5, 6}: 1_044_334_437, {6, 6}: 69_173_028_785, {7, 6}: 4_531_985_219_092,
 	{4, 7}: 135_385_909, {5, 7}: 14_171_315_454, {4, 8}: 1_104_642_469,
+
+	{9, 4}: 1_295_362_125_552, {8, 5}: 4_499_431_376_127, {8, 6}: 290_433_534_225_566,
+	{6, 7}: 1_523_281_696_228, {7, 7}: 161_965_120_344_045, {5, 8}: 182_795_971_462, {5, 9}: 2_284_654_770_108,
+	{4, 11}: 519_325_538_608, {4, 12}: 3_928_940_117_357,
 }
 
 // sevenBySix are the positions of 7×6 connect 4 by number of pieces (OEIS A212693).

@@ -53,7 +53,7 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 					w |= uint64(b) << (8 * j)
 				}
 			}
-			mask[i] = taken(w)
+			mask[i] = nonZeroBytes(w)
 			for m := mask[i]; m != 0; m &= m - 1 {
 				kept = append(kept, byte(w>>(8*bits.TrailingZeros8(m))))
 			}
@@ -77,9 +77,9 @@ func topBits(x uint64) uint64 {
 	return ((x & low) + low | x) &^ low
 }
 
-// taken returns a mask with a bit for each byte of x that is not zero. The multiplication
+// nonZeroBytes returns a mask with a bit for each byte of x that is not zero. The multiplication
 // gathers these bits in the highest byte.
-func taken(x uint64) byte { return byte((topBits(x) >> 7) * 0x0102040810204080 >> 56) }
+func nonZeroBytes(x uint64) byte { return byte((topBits(x) >> 7) * 0x0102040810204080 >> 56) }
 
 // zeroBytes counts the zero bytes of b. It looks at eight bytes at a time.
 func zeroBytes(b []byte) int {

@@ -173,14 +173,14 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 func senders() func(*block.Block) *block.Block {
 	var from block.Block
 	return func(b *block.Block) *block.Block {
-		nonTerminal(&from, b)
+		fillNonTerminal(&from, b)
 		return &from
 	}
 }
 
-// nonTerminal fills b with the positions of a block of the table that are not terminal, as open
+// fillNonTerminal fills b with the positions of a block of the table that are not terminal, as open
 // positions.
-func nonTerminal(b, of *block.Block) {
+func fillNonTerminal(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
 	for slot := range of.Done.All() {
 		if game.Value(of.Val[slot]).Remoteness() > 0 {
@@ -287,7 +287,7 @@ func (t *blocks) foundMessages(tier int) *foundMessages {
 func (m *foundMessages) load(found, scores *block.Block, rng uint64) (bool, error) {
 	ok, err := m.here.Load(found, rng)
 	if err == nil {
-		nonTerminal(scores, found)
+		fillNonTerminal(scores, found)
 	}
 	return ok, err
 }

@@ -46,9 +46,9 @@ type Rules struct {
 	layout
 }
 
-// lines contains, for each of the four directions, the shifts that find connect stones in a
+// lines contains, for each of the four directions, the shifts that find connect pieces in a
 // row: x & x>>first, then the result & itself >>second, and so on. Each shift is the step
-// of the direction times the number of stones that it adds: 1, 1 for three in a row; 1, 2
+// of the direction times the number of pieces that it adds: 1, 1 for three in a row; 1, 2
 // for four; 1, 2, 1 for five; 1, 0 for two.
 type lines struct {
 	first, second [4]uint
@@ -63,7 +63,7 @@ func newLines(bits uint, connect int) lines {
 		var shifts []uint
 		for have := 1; have < connect || len(shifts) < 2; {
 			more := min(have, connect-have)
-			shifts = append(shifts, min(step*uint(more), 63)) // bit 63 is never a stone, so nothing is left
+			shifts = append(shifts, min(step*uint(more), 63)) // bit 63 is never a piece, so nothing is left
 			have += more
 		}
 		l.first[i], l.second[i], l.more[i] = shifts[0], shifts[1], shifts[2:]
@@ -72,7 +72,7 @@ func newLines(bits uint, connect int) lines {
 	return l
 }
 
-// in returns the squares of x where connect stones in a row begin, for all four directions
+// in returns the squares of x where connect pieces in a row begin, for all four directions
 // together, or 0 if there are none. For up to four in a row it uses two shifts per direction
 // and no branch, because whether there is a line is hard to predict.
 func (l *lines) in(x uint64) uint64 {
@@ -205,10 +205,10 @@ func (r *Rules) TierToMove(tier int) game.Player { return game.Player(tier & 1) 
 // ToMove returns X if the number of pieces is even.
 func (r *Rules) ToMove(p game.Position) game.Player { return r.TierToMove(r.Tier(p)) }
 
-// stones returns a bit for each piece of player. The bit of a square is
+// pieces returns a bit for each piece of player. The bit of a square is
 // bits·(width-1-column) + row. The top bit of each column is always zero, so that
-// shifts do not carry stones from one column into the next.
-func (r *Rules) stones(p game.Position, player game.Player) uint64 {
+// shifts do not carry pieces from one column into the next.
+func (r *Rules) pieces(p game.Position, player game.Player) uint64 {
 	var s uint64
 	for c := range r.width {
 		column := r.column(p, c)
@@ -228,7 +228,7 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	tier := r.Tier(p)
 	last := r.TierToMove(tier).Other()
 	for _, player := range []game.Player{last, last.Other()} {
-		if r.lines.in(r.stones(p, player)) != 0 {
+		if r.lines.in(r.pieces(p, player)) != 0 {
 			return game.NewValue(game.WinFor(player), 0)
 		}
 	}

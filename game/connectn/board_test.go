@@ -315,7 +315,7 @@ func TestPicture(t *testing.T) {
 }
 
 // The shifts find the same lines as a walk over the squares: on every board size, for every
-// connect, with random stones and with rows that are just long enough or one stone short.
+// connect, with random pieces and with rows that are just long enough or one piece short.
 func TestLinesAgainstWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for width := 1; width <= 32; width++ {
@@ -330,10 +330,10 @@ func TestLinesAgainstWalk(t *testing.T) {
 func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 	l := newLines(uint(height)+1, connect)
 	for sample := range 6 {
-		var stones uint64
+		var pieces uint64
 		put := func(c, row int) {
 			if c >= 0 && c < width && row >= 0 && row < height {
-				stones |= 1 << ((width-1-c)*(height+1) + row)
+				pieces |= 1 << ((width-1-c)*(height+1) + row)
 			}
 		}
 		for range r.IntN(width*height+1) * sample / 5 {
@@ -347,11 +347,11 @@ func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 		text := make([]byte, width*height)
 		for i := range text {
 			text[i] = ' '
-			if stones>>((width-1-i/height)*(height+1)+i%height)&1 != 0 {
+			if pieces>>((width-1-i/height)*(height+1)+i%height)&1 != 0 {
 				text[i] = 'X'
 			}
 		}
-		if got, want := l.in(stones) != 0, naiveLine(string(text), width, height, connect, 'X'); got != want {
+		if got, want := l.in(pieces) != 0, naiveLine(string(text), width, height, connect, 'X'); got != want {
 			t.Errorf("%d×%d connect %d: line in %q is %v, want %v", width, height, connect, text, got, want)
 			return
 		}
@@ -450,8 +450,8 @@ func TestKnownGames(t *testing.T) {
 	}
 }
 
-// The stones of both players are their pieces, each at the bit of its square.
-func TestStones(t *testing.T) {
+// TestPieces compares the bits of both players with the boards as text.
+func TestPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, b := range boards {
 		g := mustNew(t, b[0], b[1], b[2])
@@ -467,8 +467,8 @@ func TestStones(t *testing.T) {
 				}
 			}
 			for _, player := range []game.Player{game.First, game.Second} {
-				if got := g.stones(p, player); got != want[player] {
-					t.Fatalf("%s: %q: stones of player %d are %#x, want %#x", g.Spec(), g.AppendText(nil, p), player, got, want[player])
+				if got := g.pieces(p, player); got != want[player] {
+					t.Fatalf("%s: %q: pieces of player %d are %#x, want %#x", g.Spec(), g.AppendText(nil, p), player, got, want[player])
 				}
 			}
 			if n := bits.OnesCount64(want[0] | want[1]); n != g.Tier(p) {

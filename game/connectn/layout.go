@@ -43,7 +43,7 @@ type layout struct {
 	rangeWays   columnWays
 	half        halfWays
 
-	lines []uint32 // the squares of each line within the low columns, in the form of Rules.stones
+	lines []uint32 // the squares of each line within the low columns, in the form of Rules.pieces
 	ends  []end
 }
 
@@ -263,14 +263,14 @@ func (l *layout) wonOf(s *space, player game.Player) []block.Set {
 			won[i] = make(block.Set, block.Words(len(s.low)))
 		}
 		for slot, low := range s.low {
-			stones := uint32(l.rules.stones(uint64(low), player) & (1<<l.LowBits() - 1))
+			pieces := uint32(l.rules.pieces(uint64(low), player) & (1<<l.LowBits() - 1))
 			for _, line := range l.lines {
-				if stones&line == line {
+				if pieces&line == line {
 					won[0].Add(slot)
 				}
 			}
 			for i, e := range l.ends {
-				if stones&e.low == e.low {
+				if pieces&e.low == e.low {
 					won[1+i].Add(slot)
 				}
 			}
@@ -280,13 +280,13 @@ func (l *layout) wonOf(s *space, player game.Player) []block.Set {
 	return s.won[player]
 }
 
-// Finish looks for a line among the stones of the player who moved last. A line within the
+// Finish looks for a line among the pieces of the player who moved last. A line within the
 // range ends all positions of the block, and one that ends in the low columns those of a
 // set of slots, so that 64 positions are tested at a time.
 func (l *layout) Finish(b *block.Block) {
 	r := l.rules
 	last := r.TierToMove(b.Tier).Other()
-	high := r.stones(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
+	high := r.pieces(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
 	all := r.lines.in(high) != 0
 	var won []block.Set
 	if !all {

@@ -39,8 +39,8 @@ type sampler struct {
 	// from a height with x X's below it, if the top piece is an O or an X:
 	// ends[colour][height·(height+1) + x].
 	ends [2][]float64
-	// stones of the drawn columns, from the bottom up: stones[colour][column].
-	stones [2][]uint64
+	// pieces of the drawn columns, from the bottom up: pieces[colour][column].
+	pieces [2][]uint64
 	board  game.Position // the last one drawn
 	undone undone
 }
@@ -61,7 +61,7 @@ func (r *Rules) NewSampler() game.Sampler {
 	}
 	for colour := range s.ends {
 		s.ends[colour] = make([]float64, (r.height+1)*(r.height+1))
-		s.stones[colour] = make([]uint64, r.width)
+		s.pieces[colour] = make([]uint64, r.width)
 	}
 	s.undone.reset()
 	return s
@@ -127,7 +127,7 @@ func (s *sampler) draw(from, to int, beside game.Position, tier int, random *ran
 		height, xs := s.choose(c, all, x, ways*random.Float64())
 		all, x = all-height, x-xs
 		weight *= ways / s.left(c, all, x)
-		p |= (1<<height - 1 + s.stones[colourX][c]) << r.shift(c)
+		p |= (1<<height - 1 + s.pieces[colourX][c]) << r.shift(c)
 	}
 	return p, weight, true
 }
@@ -157,7 +157,7 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 	r := s.r
 	left := r.width - r.columns
 	mover := r.TierToMove(tier)
-	own := r.stones(p, mover)
+	own := r.pieces(p, mover)
 	const low = -1 // stands for all low columns together: a move there stays in its range
 	seen := false  // whether there was such a move
 	for c := range r.width {
@@ -172,7 +172,7 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 		seen = seen || c >= left
 		q := p + drop(column, mover)<<r.shift(c)
 		high := q &^ (1<<r.LowBits() - 1)
-		if r.lines.in(r.stones(high, mover)) == 0 && s.open(high, tier+1, random) {
+		if r.lines.in(r.pieces(high, mover)) == 0 && s.open(high, tier+1, random) {
 			continue
 		}
 		from := map[int]bool{}
@@ -212,7 +212,7 @@ func (s *sampler) lay(p game.Position, c int) {
 	column := s.r.column(p, c)
 	height, _ := pieces(column)
 	x := column - uint64(1)<<height
-	s.stones[colourX][c], s.stones[colourO][c] = x, (1<<height-1)&^x
+	s.pieces[colourX][c], s.pieces[colourO][c] = x, (1<<height-1)&^x
 }
 
 // judge reports whether a board without a line can be reached. If so, it returns the
@@ -223,7 +223,7 @@ func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool)
 		return 0, 0, false
 	}
 	mover := r.TierToMove(tier)
-	own := r.stones(p, mover)
+	own := r.pieces(p, mover)
 	for c := range r.width {
 		column := r.column(p, c)
 		if column>>r.height != 0 {
@@ -239,7 +239,7 @@ func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool)
 }
 
 // ways returns the number of reachable boards without a line that lead to a won position. One
-// is known: the one before a piece in column from. own are the stones of the winner.
+// is known: the one before a piece in column from. own are the pieces of the winner.
 func (s *sampler) ways(p game.Position, tier, from int, own uint64, player game.Player) int {
 	r, n := s.r, 1
 	for c := range r.width {
@@ -266,10 +266,10 @@ func (s *sampler) closed(column, colour int) uint64 {
 	if column < n {
 		return 0
 	}
-	stones := s.stones[colour]
+	pieces := s.pieces[colour]
 	flat, rising, falling := ^uint64(0), ^uint64(0), ^uint64(0)
 	for i := 1; i <= n; i++ {
-		of := stones[column-i]
+		of := pieces[column-i]
 		flat &= of
 		rising &= of << i
 		falling &= of >> i
@@ -317,7 +317,7 @@ func (s *sampler) choose(c, all, x int, at float64) (height, xs int) {
 	r := s.r
 	closed := [2]uint64{s.closed(c, colourO), s.closed(c, colourX)}
 	top := min(r.height, all)
-	var stones [2]uint64
+	var pieces [2]uint64
 	last := -1 // colour of the top piece
 	for {
 		end := s.left(c, all-height, x-xs)
@@ -342,10 +342,10 @@ func (s *sampler) choose(c, all, x int, at float64) (height, xs int) {
 			}
 		}
 		if colour < 0 {
-			s.stones[colourO][c], s.stones[colourX][c] = stones[colourO], stones[colourX]
+			s.pieces[colourO][c], s.pieces[colourX][c] = pieces[colourO], pieces[colourX]
 			return height, xs
 		}
-		stones[colour] |= (1<<run - 1) << height
+		pieces[colour] |= (1<<run - 1) << height
 		height, xs, last = height+run, xs+run*colour, colour
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// This file implements Connect N for searches: with bitboards that have a bit for each stone,
-// at the position given by Rules.stones (board.go).
+// This file implements Connect N for searches: with bitboards that have a bit for each piece,
+// at the position given by Rules.pieces (board.go).
 //
-// The words of a State are: the stones of the player to move; all stones; the squares that
+// The words of a State are: the pieces of the player to move; all pieces; the squares that
 // would complete a line of the player to move, whether they can be played now or not;
 // the same squares for the other player.
 const (
@@ -92,11 +92,11 @@ func lineOfFour(x uint64, step uint) uint64 {
 	return pair & (pair >> (2 * step & 63))
 }
 
-// spotsOfAny is spots for lines of any length: it looks for i stones before a square and
-// connect-1-i stones after it.
+// spotsOfAny is spots for lines of any length: it looks for i pieces before a square and
+// connect-1-i pieces after it.
 func (r *Rules) spotsOfAny(x uint64) uint64 {
 	var s uint64
-	var before [64]uint64 // indexed by the number of consecutive stones before a square
+	var before [64]uint64 // indexed by the number of consecutive pieces before a square
 	for _, d := range [4]uint{1, r.bits - 1, r.bits, r.bits + 1} {
 		run := r.forms.board
 		for i := range r.connect {
@@ -120,7 +120,7 @@ func (r *Rules) Traits() game.Traits {
 // Root uses p as it is, not its mirror image.
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	mover := r.ToMove(p)
-	own, other := r.stones(p, mover), r.stones(p, mover.Other())
+	own, other := r.pieces(p, mover), r.pieces(p, mover.Other())
 	n.State = game.State{own, own | other, r.spots(own), r.spots(other)}
 	n.Key = p
 	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= r.forms.quick
@@ -298,9 +298,9 @@ func replies(possible, threats uint64) uint64 {
 //
 // The player who is not to move may be able to follow: to answer every move in the same
 // column. This is possible if every column has an even number of empty squares. The
-// follower then gets the squares at even heights above the stones, counted from 1. The
+// follower then gets the squares at even heights above the pieces, counted from 1. The
 // opponent gets at most the other squares, and does not win if they complete no line with
-// his stones. If a square that the follower gets completes a line of his, he need not reach
+// his pieces. If a square that the follower gets completes a line of his, he need not reach
 // it: the opponent must not play the square below it, so the column is blocked there, but
 // once all other squares are filled, he has to play it. So such a column may also have an
 // odd number of empty squares, and the follower wins. (This is the rule claimeven of V. Allis,
@@ -341,10 +341,10 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 	}
 }
 
-// follows reports whether the player with these stones and spots, who is not to move, can
+// follows reports whether the player with these pieces and spots, who is not to move, can
 // follow without losing (holds), and whether he then wins. odd are the lowest empty squares of
 // the columns with an odd number of empty squares.
-func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, wins bool) {
+func (r *Rules) follows(pieces, opponents, spots, empty, odd uint64) (holds, wins bool) {
 	f := &r.forms
 	inOdd := f.has(odd)
 	reach := empty & (f.follow ^ (inOdd - inOdd>>(uint(r.height)&63)))
@@ -357,7 +357,7 @@ func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, win
 	if r.hasLine(opponents | empty&under&^reach) {
 		return false, false
 	}
-	return true, traps != f.guard || r.hasLine(stones|reach)
+	return true, traps != f.guard || r.hasLine(pieces|reach)
 }
 
 // has returns the guards of the columns that contain one of these squares.

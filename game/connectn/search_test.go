@@ -24,7 +24,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// A spot is an empty square where one more stone makes a line, whether it can be played now
+// A spot is an empty square where one more piece makes a line, whether it can be played now
 // or not.
 func TestSpots(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -43,7 +43,7 @@ func TestSpots(t *testing.T) {
 			for rest := g.forms.board &^ all; rest != 0; rest &= rest - 1 {
 				m := rest & -rest
 				if got, want := spots&m != 0, g.lines.in(x|m) != 0; got != want {
-					t.Fatalf("%s: stones %#x, square %#x: a spot: %v, want %v", g.Spec(), x, m, got, want)
+					t.Fatalf("%s: pieces %#x, square %#x: a spot: %v, want %v", g.Spec(), x, m, got, want)
 				}
 			}
 		}

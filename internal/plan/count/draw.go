@@ -192,7 +192,7 @@ func (s *sampler) round(chunks int) []chunk {
 		}
 	} else {
 		all := chunks + max(len(s.strata), chunks/growth)
-		for i, share := range s.shares() {
+		for i, share := range s.allocation() {
 			wanted[i] = max(0, int(math.Ceil(share*float64(all)))-s.strata[i].chunks)
 		}
 	}
@@ -210,8 +210,8 @@ func (s *sampler) round(chunks int) []chunk {
 	return round
 }
 
-// shares returns the share of all chunks that each stratum should have.
-func (s *sampler) shares() []float64 {
+// allocation returns the share of all chunks that each stratum should have.
+func (s *sampler) allocation() []float64 {
 	shares, worst := make([]float64, len(s.strata)), make([]float64, len(s.strata))
 	sum, allWorst := 0.0, 0.0
 	for i := range s.strata {

@@ -215,8 +215,15 @@ func killed(t *testing.T, board, ways []string) {
 						t.Errorf("try %d: %s was complete, and was rebuilt", try, name)
 					}
 				}
-				if err == nil {
+				if err == nil && kills > 0 {
 					break
+				}
+				if err == nil { // on a busy machine the time is too long: from the beginning, with shorter ones
+					if err := os.RemoveAll(dir); err != nil {
+						t.Fatal(err)
+					}
+					longest = max(longest/4, 1)
+					continue
 				}
 				if cmd.ProcessState.ExitCode() != -1 {
 					t.Fatalf("try %d: %v\n%s", try, err, out.String())
@@ -224,9 +231,6 @@ func killed(t *testing.T, board, ways []string) {
 				kills++
 			}
 			same(t, dir, plain)
-			if kills == 0 {
-				t.Error("the run ended before it could be killed")
-			}
 			t.Logf("%d kills", kills)
 		})
 	}

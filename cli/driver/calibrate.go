@@ -1,9 +1,11 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -45,7 +47,7 @@ func calibrateCommand() *cli.Command {
 			if err := command.Positive(c, "time"); err != nil {
 				return err
 			}
-			name := c.String("to")
+			name, data := c.String("to"), c.String("data")
 			if name == "" {
 				var err error
 				if name, err = plan.RatesFile(); err != nil {
@@ -63,16 +65,23 @@ func calibrateCommand() *cli.Command {
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
 			bar := progress.NewBar(c)
+			o := calibrate.Options{Time: c.Duration("time"), Progress: bar.Doing}
+			if runner == plan.Inline {
+				o.Dir = data
+			}
+			if c.Bool("busy") {
+				o.Probe = func() float64 { return 1 }
+			}
 			r, err := plan.ReadRates(name)
 			if runner == plan.Inline || errors.Is(err, fs.ErrNotExist) {
 				var old *plan.Rates
 				if err == nil {
 					old = r
 				}
-				r, err = calibrateHere(ctx, c, bar, old)
+				r, err = calibrateHere(ctx, o, old)
 			}
 			if err == nil && runner == plan.Hadoop {
-				err = calibrateCluster(ctx, c, bar, r)
+				err = calibrateCluster(ctx, cmp.Or(data, "calibrate"), bar, r)
 			}
 			bar.End()
 			if ctx.Err() != nil {
@@ -84,31 +93,29 @@ func calibrateCommand() *cli.Command {
 			if err := plan.WriteRates(name, r); err != nil {
 				return err
 			}
-			printRates(c, name, r, runner)
+			printRates(c.App.Writer, name, r, runner)
 			return nil
 		},
 	}
 }
 
-// calibrateHere measures this machine. It keeps the measured rates of a cluster from old.
-func calibrateHere(ctx context.Context, c *cli.Context, bar *progress.Line, old *plan.Rates) (*plan.Rates, error) {
+// calibrateHere measures this machine in the new directory o.Dir, or, if that is "", in a temporary one.
+// It keeps the measured rates of a cluster from old.
+func calibrateHere(ctx context.Context, o calibrate.Options, old *plan.Rates) (*plan.Rates, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	dir := c.String("data")
-	if dir == "" || c.String("runner") != plan.Inline {
-		if dir, err = os.MkdirTemp("", "treereduce-calibrate-"); err != nil {
-			return nil, err
-		}
-	} else if err := os.Mkdir(dir, 0o777); err != nil {
+	o.Self = []string{self, "--version"}
+	if o.Dir == "" {
+		o.Dir, err = os.MkdirTemp("", "treereduce-calibrate-")
+	} else {
+		err = os.Mkdir(o.Dir, 0o777)
+	}
+	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	o := calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: bar.Doing}
-	if c.Bool("busy") {
-		o.Probe = func() float64 { return 1 }
-	}
+	defer os.RemoveAll(o.Dir)
 	r, err := calibrate.Machine(ctx, o)
 	if err == nil && old != nil {
 		r.Cluster = old.Cluster
@@ -125,15 +132,11 @@ var clusterRuns = [...]struct{ what, flags string }{
 	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000"},
 }
 
-// calibrateCluster measures the cluster with runs of this program.
-func calibrateCluster(ctx context.Context, c *cli.Context, bar *progress.Line, r *plan.Rates) error {
+// calibrateCluster measures the cluster with runs of this program in a new directory of HDFS.
+func calibrateCluster(ctx context.Context, dir string, bar *progress.Line, r *plan.Rates) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
-	}
-	dir := c.String("data")
-	if dir == "" {
-		dir = "calibrate"
 	}
 	if dir, err = hadoop.InDefault(dir); err != nil {
 		return datadir.Misnamed("data", err)
@@ -179,8 +182,7 @@ func freeFor(fsys store.FS, dir string) error {
 }
 
 // printRates prints the measured rates.
-func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
-	out := c.App.Writer
+func printRates(out io.Writer, name string, r *plan.Rates, runner string) {
 	b, l := &r.Blocks, &r.Lists
 	fmt.Fprintf(out, "blocks: CPU %.1f ns per position and bit of its value, %.2f per slot, %.1f µs per range, %.1f ms per tier\n", b.Value, b.Slot, b.Range/1e3, 1e3*b.Tier)
 	fmt.Fprintf(out, "lists: %.0f ns per position, %.0f per move into the next tier and %.0f beyond; states: %.0f ns per position, or %.0f ns per move without bitmap operations\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)

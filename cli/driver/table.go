@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 
 	"github.com/urfave/cli/v2"
@@ -25,7 +26,11 @@ func (p *program) tableCommand() *cli.Command {
 			"positions and values of the other tiers from the two tiers next to them. DIRECTORY is the data\n" +
 			"directory of a solved game.",
 		Action: func(c *cli.Context) error {
-			err := p.resize(c)
+			size, name := c.Args().Get(0), c.Args().Get(1)
+			if c.Args().Len() != 2 || size != solve.SmallTable && size != solve.FullTable {
+				return command.Usagef("expected %s or %s, and a data directory", solve.SmallTable, solve.FullTable)
+			}
+			err := p.resize(c.Context, c.App.Writer, size, name)
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}
@@ -34,12 +39,8 @@ func (p *program) tableCommand() *cli.Command {
 	}
 }
 
-// resize implements driver table.
-func (p *program) resize(c *cli.Context) error {
-	size, name := c.Args().Get(0), c.Args().Get(1)
-	if c.Args().Len() != 2 || size != solve.SmallTable && size != solve.FullTable {
-		return command.Usagef("expected %s or %s, and a data directory", solve.SmallTable, solve.FullTable)
-	}
+// resize gives the table in the data directory name a size, small or full, and prints what it has then.
+func (p *program) resize(ctx context.Context, out io.Writer, size, name string) error {
 	place, err := datadir.OpenDir("data", name)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (p *program) resize(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := command.Interruptible(c.Context)
+	ctx, stop := command.Interruptible(ctx)
 	defer stop()
 	place.EndWith(ctx)
 	data, err := store.Create(place.FS, place.Path, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
@@ -72,6 +73,6 @@ func (p *program) resize(c *cli.Context) error {
 	for _, f := range seal.Files {
 		bytes += f.Length
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s: %s, %d of %d tiers, %s\n", path.Join(name, table.Dir), size, len(seal.Files), len(seal.Files)+len(seal.Omitted), numfmt.Bytes(float64(bytes)))
+	_, err = fmt.Fprintf(out, "%s: %s, %d of %d tiers, %s\n", path.Join(name, table.Dir), size, len(seal.Files), len(seal.Files)+len(seal.Omitted), numfmt.Bytes(float64(bytes)))
 	return err
 }

@@ -42,7 +42,7 @@ func (p *program) compareCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it" + spec},
 		},
-		Action: func(c *cli.Context) error { return p.compare(c) },
+		Action: p.compare,
 	}
 }
 

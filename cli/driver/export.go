@@ -38,7 +38,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 		),
-		Action: func(c *cli.Context) error { return p.export(c) },
+		Action: p.export,
 	}
 }
 
@@ -60,7 +60,7 @@ func (p *program) export(c *cli.Context) error {
 	if !ok {
 		return command.Usagef("--format %q: expected tsv, csv or jsonl", c.String("format"))
 	}
-	return datadir.WithTable(c, p.games, func(t *table.Table, place *filesys.Place) error {
+	return datadir.WithTable(c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
 		ctx, stop := command.Interruptible(c.Context)
 		defer stop()
 		place.EndWith(ctx)

@@ -47,7 +47,7 @@ func (p *program) lookupCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "print a line for each position, with tabs between its fields"},
 		}, p.valueFlags()),
-		Action: func(c *cli.Context) error { return p.lookup(c) },
+		Action: p.lookup,
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *program) lookup(c *cli.Context) error {
 	if c.Bool("json") && c.Bool("tsv") {
 		return command.Usagef("--json and --tsv exclude each other")
 	}
-	return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
+	return datadir.WithTable(c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
 		l := &looker{t: t, line: c.Bool("line"), parents: c.Bool("parents")}
 		positions := command.Positions{Game: t.Game(), From: form}
 		write := (&textAnswers{g: t.Game(), colours: coloursOf(c.App.Writer)}).write

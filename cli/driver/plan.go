@@ -146,7 +146,7 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	made.Rates = whose
 	if counts.How == count.AtLeast {
 		made.Uncosted()
-		return printPlan(c, g, made)
+		return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 	}
 	if rates.Machine == plan.Builtin().Machine {
 		if made.Fastest, err = plan.SpeedOf(g, counts, plan.Fastest(), where); err != nil {
@@ -156,7 +156,7 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if made.Total.Positions <= solve.FinalLimit {
 		made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
 	}
-	return printPlan(c, g, made)
+	return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 }
 
 // whereOf returns where the command line wants to solve the game.
@@ -266,25 +266,26 @@ func memoryHere() float64 {
 	return kilobytes * 1024
 }
 
-// printPlan prints a plan in the requested format.
-func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
-	if name := c.String("svg"); name != "" {
+// printPlan prints a plan as text or JSON. It writes its picture to the file svg, if that is not "", and
+// prints nothing else if it is "-".
+func printPlan(out io.Writer, g game.Game, p *plan.Plan, svg string, asJSON bool) error {
+	if svg != "" {
 		var picture bytes.Buffer
 		if err := chart.Write(&picture, planPicture(g, p)); err != nil {
 			return err
 		}
-		if err := datadir.Write(c, "svg", picture.Bytes()); err != nil || name == "-" {
+		if err := datadir.Write(out, "svg", svg, picture.Bytes()); err != nil || svg == "-" {
 			return err
 		}
 	}
-	if c.Bool("json") {
-		e := json.NewEncoder(c.App.Writer)
+	if asJSON {
+		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
 		return e.Encode(p)
 	}
 	var text bytes.Buffer
 	writePlan(&text, p)
-	_, err := c.App.Writer.Write(text.Bytes())
+	_, err := out.Write(text.Bytes())
 	return err
 }
 

@@ -62,5 +62,5 @@ func ranges(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	return datadir.Write(c, "out", data)
+	return datadir.Write(c.App.Writer, "out", c.String("out"), data)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strconv"
@@ -39,31 +40,44 @@ func (p *program) statsCommand() *cli.Command {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 				return err
 			}
-			forms := 0
+			form := ""
 			for _, name := range []string{"json", "csv", "svg"} {
-				if c.IsSet(name) {
-					forms++
+				if !c.IsSet(name) || c.Value(name) == false {
+					continue
 				}
+				if form != "" {
+					return command.Usagef("--json, --csv and --svg exclude each other")
+				}
+				form = name
 			}
-			if forms > 1 {
-				return command.Usagef("--json, --csv and --svg exclude each other")
-			}
-			j, err := p.unsolved(c)
-			if err != nil {
+			name, openers, out := c.String("data"), p.openers(c.Context), c.App.Writer
+			j, err := unsolved(name, openers)
+			switch {
+			case err != nil:
 				return err
+			case j != nil && form == "svg":
+				return fmt.Errorf("%s: %s is not solved yet: a picture needs values", name, j.Game)
+			case j != nil:
+				return printUnsolved(out, j, form)
 			}
-			if j != nil {
-				return printUnsolved(c, j)
-			}
-			return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return p.printStats(c, t) }, p.openers(c.Context)...)
+			return datadir.WithTable(name, p.games, func(t *table.Table, _ *filesys.Place) error {
+				if form != "svg" {
+					return printStats(out, t, form)
+				}
+				var picture bytes.Buffer
+				if err := printStats(&picture, t, form); err != nil {
+					return err
+				}
+				return datadir.Write(out, "svg", c.String("svg"), picture.Bytes(), openers...)
+			}, openers...)
 		},
 	}
 }
 
 // unsolved returns the journal of a run that has no table yet; nil if there is a table, or no
 // run.
-func (p *program) unsolved(c *cli.Context) (*solve.Journal, error) {
-	place, err := datadir.Open(c, p.openers(c.Context)...)
+func unsolved(name string, openers []filesys.Opener) (*solve.Journal, error) {
+	place, err := datadir.OpenDir("data", name, openers...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,18 +113,15 @@ func found(j *solve.Journal) (counts []tierCount) {
 }
 
 // printUnsolved prints the known counts of a run without a table.
-func printUnsolved(c *cli.Context, j *solve.Journal) error {
-	if c.IsSet("svg") {
-		return fmt.Errorf("%s: %s is not solved yet: a picture needs values", c.String("data"), j.Game)
-	}
+func printUnsolved(out io.Writer, j *solve.Journal, form string) error {
 	counts := found(j)
-	switch {
-	case c.Bool("json"):
-		e := json.NewEncoder(c.App.Writer)
+	switch form {
+	case "json":
+		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{"game": j.Game, "solved": false, "tiers": counts})
-	case c.Bool("csv"):
-		w := csv.NewWriter(c.App.Writer)
+	case "csv":
+		w := csv.NewWriter(out)
 		w.Write([]string{"tier", "positions", "finished"})
 		for _, n := range counts {
 			w.Write([]string{strconv.Itoa(n.Tier), fmt.Sprint(n.Positions), fmt.Sprint(n.Finished)})
@@ -118,8 +129,8 @@ func printUnsolved(c *cli.Context, j *solve.Journal) error {
 		w.Flush()
 		return w.Error()
 	}
-	fmt.Fprintf(c.App.Writer, "%s: not solved yet\n\n", j.Game)
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "%s: not solved yet\n\n", j.Game)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "tier\tpositions\tfinished\t\n")
 	all := tierCount{}
 	for _, n := range counts {
@@ -130,29 +141,24 @@ func printUnsolved(c *cli.Context, j *solve.Journal) error {
 	return w.Flush()
 }
 
-// printStats prints the statistics of a table in the requested format.
-func (p *program) printStats(c *cli.Context, t *table.Table) error {
+// printStats prints the statistics of a table in a form: json, csv, svg, or "" for text.
+func printStats(out io.Writer, t *table.Table, form string) error {
 	s, err := t.Stats()
 	if err != nil {
 		return err
 	}
-	if c.IsSet("svg") {
-		var picture bytes.Buffer
-		if err := s.WriteSVG(&picture); err != nil {
-			return err
-		}
-		return datadir.Write(c, "svg", picture.Bytes(), p.openers(c.Context)...)
-	}
-	switch {
-	case c.Bool("json"):
-		return s.WriteJSON(c.App.Writer)
-	case c.Bool("csv"):
-		return s.WriteCSV(c.App.Writer)
+	switch form {
+	case "json":
+		return s.WriteJSON(out)
+	case "csv":
+		return s.WriteCSV(out)
+	case "svg":
+		return s.WriteSVG(out)
 	}
 	value, _, err := t.Lookup(t.Game().Start())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, notation.Summary(t.Game().Values(), value))
-	return s.WriteTable(c.App.Writer)
+	fmt.Fprintf(out, "%s: %s\n\n", s.Game, notation.Summary(t.Game().Values(), value))
+	return s.WriteTable(out)
 }

@@ -35,31 +35,25 @@ func (p *program) statusCommand() *cli.Command {
 	}
 }
 
-// dataAsArgument uses the only argument of a command line as --data if it names a directory in
-// one of the further file systems, because it cannot mean anything else.
-func (p *program) dataAsArgument(c *cli.Context) error {
-	if name := c.Args().First(); c.Args().Len() == 1 && p.extends(name) && !c.IsSet("data") {
-		return c.Set("data", name)
-	}
-	return command.NoArguments(c, ": --data names the directory")
-}
-
 // status implements driver status.
 func (p *program) status(c *cli.Context) error {
-	if err := p.dataAsArgument(c); err != nil {
+	name := c.String("data")
+	if word := c.Args().First(); c.Args().Len() == 1 && p.extends(word) && !c.IsSet("data") {
+		name = word // it cannot mean anything else
+	} else if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
-	place, err := datadir.Open(c, p.openers(c.Context)...)
+	place, err := datadir.OpenDir("data", name, p.openers(c.Context)...)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
 	r, err := status.Read(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if absent := datadir.Absent(place, c.String("data")); absent != nil {
+		if absent := datadir.Absent(place, name); absent != nil {
 			return absent
 		}
-		return fmt.Errorf("%s: no run has written a %s here", c.String("data"), store.JournalFile)
+		return fmt.Errorf("%s: no run has written a %s here", name, store.JournalFile)
 	}
 	if err != nil {
 		return err

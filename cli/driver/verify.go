@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"strconv"
@@ -31,24 +32,33 @@ func (o *optional) String() string        { return "" } // the help shows no def
 func (o *optional) IsBoolFlag() bool      { return true }
 func (o *optional) Set(text string) error { o.text = text; return nil }
 
-// sampleOf parses --rules: not given, all positions (sample is 0), or a number of positions.
-func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
+// rulesOf parses --rules: not given (nil), all positions, or a number of positions, and --seed.
+func rulesOf(c *cli.Context) (*table.Rules, error) {
 	text, words := c.Generic("rules").(*optional).text, c.Args().Slice()
 	if text == alone && len(words) == 1 {
 		text, words = words[0], nil // --rules 1000
 	}
 	if len(words) > 0 {
-		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and --rules takes one number", words[0])
+		return nil, command.Usagef("unexpected argument %q: --data names the directory, and --rules takes one number", words[0])
 	}
+	r := new(table.Rules)
 	if text != "" && text != alone {
-		if sample, err = strconv.ParseUint(text, 10, 64); err != nil || sample == 0 {
-			return false, 0, command.Usagef("--rules: expected a number of positions, found %q", text)
+		var err error
+		if r.Sample, err = strconv.ParseUint(text, 10, 64); err != nil || r.Sample == 0 {
+			return nil, command.Usagef("--rules: expected a number of positions, found %q", text)
 		}
 	}
-	if sample == 0 && c.IsSet("seed") {
-		return false, 0, command.Usagef("--seed requires --rules N")
+	switch {
+	case r.Sample == 0 && c.IsSet("seed"):
+		return nil, command.Usagef("--seed requires --rules N")
+	case text == "":
+		return nil, nil
+	case c.IsSet("seed"):
+		r.Seed = c.Uint64("seed")
+	case r.Sample > 0:
+		r.Seed = rand.Uint64()
 	}
-	return text != "", sample, nil
+	return r, nil
 }
 
 func (p *program) verifyCommand() *cli.Command {
@@ -61,18 +71,18 @@ func (p *program) verifyCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
 		),
 		Action: func(c *cli.Context) error {
-			rules, sample, err := sampleOf(c)
+			rules, err := rulesOf(c)
 			if err != nil {
 				return err
 			}
-			err = datadir.WithTable(c, p.games, func(t *table.Table, place *filesys.Place) error {
+			err = datadir.WithTable(c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
 				ctx, stop := command.Interruptible(c.Context)
 				defer stop()
 				place.EndWith(ctx)
-				if rules {
-					return verifyRules(ctx, c, t, sample)
-				}
 				bar := progress.New(c)
+				if rules != nil {
+					return verifyRules(ctx, c.App.Writer, bar, t, rules)
+				}
 				n, err := t.VerifyReport(ctx, func(share float64) { bar.Report(solve.Event{Step: "verify", Share: share}) })
 				bar.End()
 				if err == nil {
@@ -111,16 +121,11 @@ func checkKept(ctx context.Context, place *filesys.Place, g game.Game) error {
 
 // verifyRules checks a table, or a sample of it, against the rules of the game. It prints the
 // seed of a sample, so that the check can be repeated.
-func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uint64) error {
-	rules := table.Rules{Sample: sample}
+func verifyRules(ctx context.Context, out io.Writer, bar *progress.Line, t *table.Table, rules *table.Rules) error {
 	seed := ""
-	if sample > 0 {
-		if rules.Seed = c.Uint64("seed"); !c.IsSet("seed") {
-			rules.Seed = rand.Uint64()
-		}
+	if rules.Sample > 0 {
 		seed = fmt.Sprintf(" (seed %d)", rules.Seed)
 	}
-	bar := progress.New(c)
 	rules.Report = func(share float64) { bar.Report(solve.Event{Step: "verify --rules", Share: share}) }
 	checked, all, err := rules.Verify(ctx, t)
 	bar.End()
@@ -133,6 +138,6 @@ func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uin
 	case checked == all:
 		seed = ""
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s: %s of %s verified by the rules, all correct%s\n", t.Game().Spec(), numfmt.Number(checked), numfmt.Count(all, "position"), seed)
+	_, err = fmt.Fprintf(out, "%s: %s of %s verified by the rules, all correct%s\n", t.Game().Spec(), numfmt.Number(checked), numfmt.Count(all, "position"), seed)
 	return err
 }

@@ -4,6 +4,7 @@ package datadir
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -47,10 +48,9 @@ func OpenFile(flag, name string, further ...filesys.Opener) (*filesys.Place, err
 }
 
 // Write writes the file that a flag names; "-" is stdout.
-func Write(c *cli.Context, flag string, content []byte, further ...filesys.Opener) error {
-	name := c.String(flag)
+func Write(stdout io.Writer, flag, name string, content []byte, further ...filesys.Opener) error {
 	if name == "-" {
-		_, err := c.App.Writer.Write(content)
+		_, err := stdout.Write(content)
 		return err
 	}
 	place, err := OpenFile(flag, name, further...)
@@ -94,15 +94,15 @@ func (v variable) Set(value string) error { return os.Setenv(string(v), value) }
 
 func (v variable) String() string { return os.Getenv(string(v)) }
 
-// WithTable calls do with the table in the data directory of a command line, which must be a
+// WithTable calls do with the table in the data directory that --data names, which must be a
 // table of one of the games.
-func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
-	place, err := Open(c, further...)
+func WithTable(name string, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
+	place, err := OpenDir("data", name, further...)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
-	if err := Absent(place, c.String("data")); err != nil {
+	if err := Absent(place, name); err != nil {
 		return err
 	}
 	t, err := table.OpenFS(place.FS, place.Path, games.Parse)

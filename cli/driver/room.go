@@ -49,7 +49,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if least, err := disk.Planned(ctx, g, &without, disk.Bound(g, &without)); err == nil && least < need {
 		what += fmt.Sprintf("; --final no needs %s", numfmt.Bytes(least))
 	}
-	return command.Confirm(ctx, c, what)
+	return command.Confirm(ctx, c.App, c.Bool("yes"), what)
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

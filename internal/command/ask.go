@@ -10,13 +10,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Confirm asks the user at a terminal whether to start. Without a terminal, --yes is required.
-func Confirm(ctx context.Context, c *cli.Context, what string) error {
-	if c.Bool("yes") {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, what)
+// Confirm asks the user at a terminal whether to start, unless yes, the value of --yes, is true. Without a
+// terminal, --yes is required.
+func Confirm(ctx context.Context, app *cli.App, yes bool, what string) error {
+	if yes {
+		fmt.Fprintf(app.ErrWriter, "%s: %s\n", app.Name, what)
 		return nil
 	}
-	answer, asked := Ask(ctx, c, what+". Start, yes or no?")
+	answer, asked := Ask(ctx, app, what+". Start, yes or no?")
 	switch {
 	case ctx.Err() != nil:
 		return ErrInterrupted
@@ -30,11 +31,11 @@ func Confirm(ctx context.Context, c *cli.Context, what string) error {
 
 // Ask asks the user a question and waits for the answer until ctx ends; asked is false if there
 // is no terminal.
-func Ask(ctx context.Context, c *cli.Context, question string) (answer string, asked bool) {
-	if !IsTerminal(c.App.Reader) || !IsTerminal(c.App.ErrWriter) {
+func Ask(ctx context.Context, app *cli.App, question string) (answer string, asked bool) {
+	if !IsTerminal(app.Reader) || !IsTerminal(app.ErrWriter) {
 		return "", false
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s ", c.App.Name, question)
-	line, _ := bufio.NewReader(Until(ctx, c.App.Reader)).ReadString('\n') // at the end of the input, the answer is empty
+	fmt.Fprintf(app.ErrWriter, "%s: %s ", app.Name, question)
+	line, _ := bufio.NewReader(Until(ctx, app.Reader)).ReadString('\n') // at the end of the input, the answer is empty
 	return strings.ToLower(strings.TrimSpace(line)), true
 }

@@ -58,7 +58,7 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 			case "reported":
 				return command.ErrReported
 			case "confirm":
-				return command.Confirm(ctx, c, "it takes an hour")
+				return command.Confirm(ctx, c.App, c.Bool("yes"), "it takes an hour")
 			case "signal":
 				if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
 					return err

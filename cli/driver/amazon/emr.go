@@ -128,7 +128,7 @@ func emrUp(c *cli.Context) error {
 	if estimate.perHour > 0 {
 		text = fmt.Sprintf("$%.2f per hour for %s", estimate.perHour, text)
 	}
-	if err := command.Confirm(ctx, c, text); err != nil {
+	if err := command.Confirm(ctx, c.App, c.Bool("yes"), text); err != nil {
 		return err
 	}
 	if err := e.limit(spec, estimate.limit); err != nil {

@@ -229,7 +229,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") {
-		answer, asked := command.Ask(ctx, c, "Delete these, yes or no?")
+		answer, asked := command.Ask(ctx, c.App, "Delete these, yes or no?")
 		switch {
 		case !asked:
 			return errors.New("nothing was deleted: --yes deletes them")

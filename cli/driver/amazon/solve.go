@@ -418,7 +418,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 			return nil, "", err
 		}
 	}
-	if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
+	if err := command.Confirm(ctx, r.c.App, r.c.Bool("yes"), estimate.text(r)); err != nil {
 		return nil, "", err
 	}
 	at, err := r.put(programs)
@@ -587,7 +587,7 @@ func (r *emrSolve) logsOf(ctx context.Context, cluster *emr.Cluster) (*s3.FS, st
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s terminates it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
-	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "Leave the run, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c.App, "Leave the run, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)

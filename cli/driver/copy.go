@@ -9,9 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
@@ -34,15 +32,14 @@ type copying struct {
 	close  func() error // closes the copy, once
 }
 
-// openCopy opens the copy of a run, if --copy names one, and replaces the file system of the
+// openCopy opens the copy of a run, if --copy names one, and replaces the file system of its
 // place by one that follows changes for the copy. If a run is resumed and has no data here,
 // openCopy fetches the data from the copy.
-func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, notify func(string)) (*copying, error) {
-	name := c.String("copy")
-	if name == "" {
+func (p *program) openCopy(r *run) (*copying, error) {
+	if r.flags.copy == "" {
 		return nil, nil
 	}
-	ctx, stop := command.Interruptible(c.Context)
+	ctx, stop := command.Interruptible(r.Context.Context)
 	failed := func(err error) (*copying, error) {
 		defer stop()
 		if ctx.Err() != nil {
@@ -50,17 +47,17 @@ func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mo
 		}
 		return nil, err
 	}
-	k := &copying{notify: notify}
+	k := &copying{notify: r.bar.Print}
 	var err error
-	if k.Copy, err = p.OpenCopy(ctx, name, notify); err != nil {
+	if k.Copy, err = p.OpenCopy(ctx, r.flags.copy, k.notify); err != nil {
 		return failed(err)
 	}
 	k.close = sync.OnceValue(func() error {
 		defer stop()
 		return k.Copy.Close()
 	})
-	place.FS = k.FS(place.FS, place.Path)
-	if err := k.Ready(g.Spec(), mode); err != nil {
+	r.place.FS = k.FS(r.place.FS, r.place.Path)
+	if err := k.Ready(r.Game.Spec(), r.Mode); err != nil {
 		_, err = failed(err)
 		k.end()
 		return nil, err

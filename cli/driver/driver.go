@@ -36,7 +36,7 @@ func (x Extension) Main(games ...game.Kind) {
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{games, x}
-	err := command.CheckGames(games, slices.Concat(p.solveFlags(), rangesFlags(), p.planFlags()))
+	err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags)), rangesFlags(), p.planFlags()))
 	if err == nil {
 		err = p.needsAmazon(args[1:])
 	}

@@ -2,6 +2,9 @@ package driver
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -43,7 +46,7 @@ type FileSystem struct {
 type Runner struct {
 	Name  string
 	Usage string     // for the help of --runner: "a cluster of Amazon EMR"
-	Flags []cli.Flag // flags of driver solve that only this runner uses
+	Flags []cli.Flag // flags of driver solve that only this runner uses; New finds their values at their Destination
 	// Model is one of our runners, inline, pipe, hadoop or emr: driver plan computes its cost; "": there
 	// is no plan.
 	Model string
@@ -67,11 +70,11 @@ type Runner struct {
 
 // A Start is a run that is about to begin.
 type Start struct {
-	Context *cli.Context // the command line of driver solve
-	FS      FS           // the file system of the data directory
-	Bin     string       // the directory of this program, with mapper and reducer
-	Memory  int          // --memory in bytes
-	hdfs    *hadoop.FS   // FS, if it is HDFS
+	FS     FS     // the file system of the data directory
+	Bin    string // the directory of this program, with mapper and reducer
+	Memory int    // --memory in bytes
+	flags  *solveFlags
+	hdfs   *hadoop.FS // FS, if it is HDFS
 }
 
 // A Preflighter checks the preconditions of a run before anything is written. codec is the form of the
@@ -109,31 +112,48 @@ type Solve struct {
 	Kind    game.Kind
 	Game    game.Game
 	Mode    store.Mode
+	flags   *solveFlags
 }
 
-// Continue sets the flags that are not given to the values stored with the run to be resumed.
+// Continue sets the options that are not given to the values stored with the run to be resumed.
 func (s *Solve) Continue(fsys FS, dir string) error {
-	_, err := goOnWith(s.Context, fsys, dir)
-	return err
+	m, err := store.ReadManifest(fsys, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // store.Create returns this error
+	}
+	if err != nil {
+		return err
+	}
+	for name, value := range s.flags.remembered() {
+		switch stored, ok := m.Options[name]; {
+		case !ok:
+		case !s.Context.IsSet(name):
+			if _, err := fmt.Sscan(stored, value); err != nil {
+				return fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
+			}
+		case (name == "keep" || name == "compress") && textOf(value) != stored:
+			s.flags.lateKeep = true
+		}
+	}
+	return nil
 }
 
-// OnHadoop checks the options as driver solve --runner hadoop does. It returns --memory, and the
-// least memory that the game needs there, in bytes.
-func (s *Solve) OnHadoop() (given, least int, err error) {
+// OnHadoop returns the options that driver solve --runner hadoop has for this command line, after it has
+// checked them as that does; --memory; and the least memory that the game needs there, in bytes.
+func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	r, err := runnerNamed(ours(), plan.Hadoop)
 	if err != nil {
-		return 0, 0, err
+		return o, 0, 0, err
 	}
 	m := game.MethodOf(s.Game)
-	o, err := r.options(s.Context, s.Kind, m)
-	if err != nil {
-		return 0, 0, err
+	if o, err = r.options(s.flags, s.Kind, m); err != nil {
+		return o, 0, 0, err
 	}
-	if given, err = memoryOf(s.Context); err != nil {
-		return 0, 0, err
+	if given, err = memoryOf(s.flags.memory); err != nil {
+		return o, 0, 0, err
 	}
 	least, _ = r.memory(m, given, &o)
-	return given, least, nil
+	return o, given, least, nil
 }
 
 // A Copy is a copy of a data directory that is maintained during a run.

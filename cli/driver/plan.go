@@ -172,7 +172,7 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}
-	if w.Small, err = smallTable(c, game.MethodOf(g)); err != nil {
+	if w.Small, err = smallTable(c.String(solve.TableOption), game.MethodOf(g)); err != nil {
 		return w, err
 	}
 	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -27,8 +25,8 @@ const (
 
 // programsOf returns the programs of the command line, keyed by the step that they replace
 // (such as possible_map); nil if there are none.
-func programsOf(c *cli.Context) (programs map[string]string, err error) {
-	for _, word := range command.ListOf(c, "program") {
+func programsOf(words []string) (programs map[string]string, err error) {
+	for _, word := range words {
 		name, line, ok := strings.Cut(word, "=")
 		if programs == nil {
 			programs = make(map[string]string)
@@ -48,15 +46,15 @@ func programsOf(c *cli.Context) (programs map[string]string, err error) {
 
 // checkPrograms checks that the programs of the command line replace steps of the game, and
 // that the runner can run them. It reports whether there are any.
-func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
-	programs, err := programsOf(c)
+func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
+	programs, err := programsOf(f.programs)
 	switch {
 	case err != nil:
 		return false, err
-	case len(programs) == 0 && c.Bool("compare"):
+	case len(programs) == 0 && f.compare:
 		return false, command.Usagef("--compare requires --program")
-	case len(programs) > 0 && c.String("runner") != plan.Pipe:
-		return false, command.Usagef("--program: requires --runner %s, found --runner %s", plan.Pipe, c.String("runner"))
+	case len(programs) > 0 && f.runner != plan.Pipe:
+		return false, command.Usagef("--program: requires --runner %s, found --runner %s", plan.Pipe, f.runner)
 	}
 	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string
@@ -82,14 +80,14 @@ func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 }
 
 // printWrong prints a wrong line and its input as boards. It returns err.
-func printWrong(c *cli.Context, g game.Game, err error) error {
+func (r *run) printWrong(err error) error {
 	var w *trial.WrongLine
 	if !errors.As(err, &w) {
 		return err
 	}
-	out := c.App.Writer
-	if c.Bool("json") {
-		out = c.App.ErrWriter
+	g, out := r.Game, r.Context.App.Writer
+	if r.flags.json {
+		out = r.Context.App.ErrWriter
 	}
 	fmt.Fprintf(out, "%s is wrong. Its input:\n", w.Program)
 	before := ""

@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan/disk"
@@ -24,14 +20,15 @@ const (
 // enoughDisk asks for confirmation if the disk may be too small for the run: the user at a
 // terminal; without a terminal, --yes is required. The files of the data directory do not count as
 // missing space: the run continues them, or deletes them before it writes.
-func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Options) error {
+func (r *run) enoughDisk(o *solve.Options) error {
+	g, place := r.Game, r.place
 	need := disk.Bound(g, o)
 	free, known := disk.Free(place.Path)
 	free += disk.Used(place.Path)
-	if place.HDFS != nil || !known || need <= free || c.Bool("yes") {
+	if place.HDFS != nil || !known || need <= free || r.flags.yes {
 		return nil
 	}
-	ctx, stop := command.Interruptible(c.Context)
+	ctx, stop := command.Interruptible(r.Context.Context)
 	defer stop()
 	need, err := disk.Planned(ctx, g, o, need)
 	if ctx.Err() != nil {
@@ -49,7 +46,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if least, err := disk.Planned(ctx, g, &without, disk.Bound(g, &without)); err == nil && least < need {
 		what += fmt.Sprintf("; --final no needs %s", numfmt.Bytes(least))
 	}
-	return command.Confirm(ctx, c.App, c.Bool("yes"), what)
+	return command.Confirm(ctx, r.Context.App, r.flags.yes, what)
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

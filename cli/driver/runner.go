@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/conf"
@@ -85,12 +83,12 @@ func runnerNamed(all []Runner, name string) (*Runner, error) {
 
 // pipeRunner creates the runner pipe.
 func pipeRunner(s *Start) (JobRunner, error) {
-	programs, err := programsOf(s.Context)
+	programs, err := programsOf(s.flags.programs)
 	if err != nil {
 		return nil, err
 	}
 	r := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: programs}
-	if s.Context.Bool("compare") {
+	if s.flags.compare {
 		return &trial.Runner{Theirs: r, Ours: &pipe.Runner{Bin: s.Bin, Memory: s.Memory}, FS: s.FS}, nil
 	}
 	return r, nil
@@ -106,12 +104,12 @@ func hereAlone(name string) (string, error) {
 }
 
 // options converts the flags to options, except the runner and the number of reducers.
-func (r *Runner) options(c *cli.Context, kind game.Kind, m game.Method) (Options, error) {
-	o, err := solveOptions(c)
+func (r *Runner) options(f *solveFlags, kind game.Kind, m game.Method) (Options, error) {
+	o, err := f.options()
 	if err != nil {
 		return o, err
 	}
-	programs, err := checkPrograms(c, m)
+	programs, err := f.checkPrograms(m)
 	if err != nil {
 		return o, err
 	}
@@ -123,7 +121,7 @@ func (r *Runner) options(c *cli.Context, kind game.Kind, m game.Method) (Options
 	}
 	if codec := r.Codec(m, o.Codec); codec != o.Codec {
 		if o.KeepAll {
-			return o, command.Usagef("--compress: with --runner %s, the directories of %s are text", c.String("runner"), kind.Name)
+			return o, command.Usagef("--compress: with --runner %s, the directories of %s are text", f.runner, kind.Name)
 		}
 		o.Codec = codec
 	}
@@ -141,16 +139,16 @@ func (r *Runner) memory(m game.Method, given int, o *Options) (least, own int) {
 
 // ownMemory returns the part of --memory that belongs to this process, in bytes. It is an error
 // if the run needs more than the given memory.
-func (r *Runner) ownMemory(c *cli.Context, m game.Method, given int, o *Options) (int, error) {
-	least, own := r.memory(m, given, o)
+func (r *run) ownMemory(m game.Method, given int, o *Options) (int, error) {
+	least, own := r.chosen.memory(m, given, o)
 	if given >= least {
 		return own, nil
 	}
 	what := m.Game.Spec()
-	if r.Reducers != nil {
+	if r.chosen.Reducers != nil {
 		what += fmt.Sprintf(" with %d reducers", o.Reducers)
 	}
-	return 0, command.Usagef("--memory %s: %s needs at least %dM", c.String("memory"), what, (least-1)>>20+1)
+	return 0, command.Usagef("--memory %s: %s needs at least %dM", r.flags.memory, what, (least-1)>>20+1)
 }
 
 // ClusterOS is the operating system of a cluster's machines.
@@ -159,22 +157,22 @@ const ClusterOS = "linux"
 // clusterRunner creates the runner for a cluster. Jobs that are too small for the cluster run
 // in this process.
 func clusterRunner(s *Start) (JobRunner, error) {
-	c, fsys := s.Context, s.hdfs
+	f, fsys := s.flags, s.hdfs
 	r := &streaming.Runner{
 		Bin: s.Bin, FS: fsys,
-		Files: command.ListOf(c, "files"), Queue: c.String("queue"), Define: command.ListOf(c, "D"),
-		Reducers: c.Int("reducers"), Above: c.Int64("cluster-above"), Small: Inline(s.Memory),
+		Files: f.files, Queue: f.queue, Define: f.define,
+		Reducers: f.reducers, Above: f.above, Small: Inline(s.Memory),
 	}
-	if dir := c.String("cluster-bin"); dir != "" {
-		r.Bin = dir
+	if f.bin != "" {
+		r.Bin = f.bin
 	} else if runtime.GOOS != ClusterOS {
 		r.Bin = filepath.Join(s.Bin, ClusterOS)
 	}
 	var err error
-	if r.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {
+	if r.Command, err = hadoop.FindCommand(f.hadoop); err != nil {
 		return nil, err
 	}
-	if r.Jar, err = hadoop.FindStreamingJar(c.String("streaming-jar")); err != nil {
+	if r.Jar, err = hadoop.FindStreamingJar(f.jar); err != nil {
 		return nil, err
 	}
 	properties, err := conf.Load(hadoop.ConfDir())

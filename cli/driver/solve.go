@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,8 +39,29 @@ const defaultMemory = "2G"
 // handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
 const clusterAbove = 500_000_000
 
+// solveFlags contains the flags of driver solve, except those of the game and of further runners.
+type solveFlags struct {
+	data, copy, runner, memory            string
+	resume, overwrite, replace, yes, json bool
+	keep, table, final                    string
+	compress, combine                     bool
+	reducers, untilTier                   int
+	lateKeep                              bool // not a flag: Continue sets it for solve.Options
+
+	// of --runner pipe
+	programs []string
+	compare  bool
+
+	// of --runner hadoop
+	above                   int64
+	define, files           []string
+	queue, hadoop, jar, bin string
+}
+
 func (p *program) solveCommand() *cli.Command {
-	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags()}, p.solveGame)
+	f := new(solveFlags)
+	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags(f)},
+		func(c *cli.Context, kind game.Kind) error { return p.solveGame(c, kind, f) })
 	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
 	var names []string
 	for _, g := range c.Subcommands {
@@ -54,7 +76,8 @@ func (p *program) solveCommand() *cli.Command {
 	return c
 }
 
-func (p *program) solveFlags() []cli.Flag {
+// solveFlags returns the flags of driver solve. Those without a Destination in f are read by solveOf.
+func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 	var runners []string
 	var further []cli.Flag
 	for _, r := range p.runners() {
@@ -62,31 +85,31 @@ func (p *program) solveFlags() []cli.Flag {
 		further = append(further, r.Flags...)
 	}
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
-		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
-		&cli.IntFlag{Name: "reducers", Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
-		&cli.BoolFlag{Name: "resume", Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
-		&cli.BoolFlag{Name: "overwrite", Usage: "start over, and delete treereduce's files in the directory"},
-		&cli.BoolFlag{Name: "replace", Usage: "print the result if this game is solved there; otherwise replace a finished run of less than a minute"},
-		&cli.StringFlag{Name: "keep", Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
-		&cli.BoolFlag{Name: "compress", Usage: "with --keep all, keep directories of tiers packed, not as text"},
+		&cli.StringFlag{Name: "runner", Destination: &f.runner, Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
+		&cli.IntFlag{Name: "reducers", Destination: &f.reducers, Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
+		&cli.BoolFlag{Name: "resume", Destination: &f.resume, Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
+		&cli.BoolFlag{Name: "overwrite", Destination: &f.overwrite, Usage: "start over, and delete treereduce's files in the directory"},
+		&cli.BoolFlag{Name: "replace", Destination: &f.replace, Usage: "print the result if this game is solved there; otherwise replace a finished run of less than a minute"},
+		&cli.StringFlag{Name: "keep", Destination: &f.keep, Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
+		&cli.BoolFlag{Name: "compress", Destination: &f.compress, Usage: "with --keep all, keep directories of tiers packed, not as text"},
 		tableFlag(),
-		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
-		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
-		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mappers", Value: true},
-		&cli.StringFlag{Name: "memory", Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},
-		&cli.BoolFlag{Name: "yes", Usage: "don't ask about disk space"},
-		&cli.BoolFlag{Name: "json", Usage: "print progress and result as lines of JSON"},
+		&cli.StringFlag{Name: "final", Destination: &f.final, Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
+		&cli.IntFlag{Name: "until-tier", Destination: &f.untilTier, Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
+		&cli.BoolFlag{Name: "combine", Destination: &f.combine, Usage: "merge equal keys in the mappers", Value: true},
+		&cli.StringFlag{Name: "memory", Destination: &f.memory, Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},
+		&cli.BoolFlag{Name: "yes", Destination: &f.yes, Usage: "don't ask about disk space"},
+		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
-		&cli.BoolFlag{Name: "compare", Usage: "compare the output of each --program with ours, and stop at the first difference"},
+		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
 	}), command.Group("cluster (--runner hadoop)", append(datadir.LoginFlags(),
-		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
+		&cli.Int64Flag{Name: "cluster-above", Destination: &f.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
-		&cli.StringFlag{Name: "queue", Usage: "YARN `QUEUE` of the jobs"},
+		&cli.StringFlag{Name: "queue", Destination: &f.queue, Usage: "YARN `QUEUE` of the jobs"},
 		command.ListFlag("files", "a further `FILE` for the tasks"),
-		&cli.StringFlag{Name: "hadoop", Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
-		&cli.StringFlag{Name: "streaming-jar", Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
-		&cli.StringFlag{Name: "cluster-bin", Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
+		&cli.StringFlag{Name: "hadoop", Destination: &f.hadoop, Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
+		&cli.StringFlag{Name: "streaming-jar", Destination: &f.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
+		&cli.StringFlag{Name: "cluster-bin", Destination: &f.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
 	)), further)
 }
 
@@ -96,8 +119,8 @@ func tableFlag() cli.Flag {
 }
 
 // smallTable reports whether --table asks for a small table of a game, which must have one.
-func smallTable(c *cli.Context, m game.Method) (bool, error) {
-	switch size := c.String(solve.TableOption); size {
+func smallTable(size string, m game.Method) (bool, error) {
+	switch size {
 	case solve.FullTable:
 		return false, nil
 	case solve.SmallTable:
@@ -113,14 +136,14 @@ func smallTable(c *cli.Context, m game.Method) (bool, error) {
 // minMemory is the lowest --memory for any game.
 const minMemory = 64 << 20
 
-// memoryOf returns --memory in bytes.
-func memoryOf(c *cli.Context) (int, error) {
-	memory, err := command.ParseSize(c.String("memory"))
+// memoryOf returns the value of --memory in bytes.
+func memoryOf(text string) (int, error) {
+	memory, err := command.ParseSize(text)
 	if err != nil {
 		return 0, command.Usagef("--memory: %v", err)
 	}
 	if memory < minMemory {
-		return 0, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+		return 0, command.Usagef("--memory %s: at least %dM are needed", text, minMemory>>20)
 	}
 	return int(memory), nil
 }
@@ -128,26 +151,32 @@ func memoryOf(c *cli.Context) (int, error) {
 // maxReducers is the maximum number of shards whose names sort by number.
 const maxReducers = 100_000
 
-// solveOptions converts the flags to options, except the runner.
-func solveOptions(c *cli.Context) (o solve.Options, err error) {
+// options converts the flags to options, except the runner.
+func (f *solveFlags) options() (o solve.Options, err error) {
 	o = solve.Options{
-		Reducers:  c.Int("reducers"),
-		Combine:   c.Bool("combine"),
+		Reducers:  f.reducers,
+		Combine:   f.combine,
 		Codec:     jobdir.Packed,
-		Final:     solve.Final(c.String("final")),
-		UntilTier: c.Int("until-tier"),
-		Remember:  options(c),
-		Small:     c.String(solve.TableOption) == solve.SmallTable,
+		Final:     solve.Final(f.final),
+		UntilTier: f.untilTier,
+		Remember:  make(map[string]string),
+		LateKeep:  f.lateKeep,
+		Small:     f.table == solve.SmallTable,
 	}
-	switch c.String("keep") {
+	for name, value := range f.remembered() {
+		if name != "reducers" || f.reducers > 0 { // the default number depends on the runner
+			o.Remember[name] = textOf(value)
+		}
+	}
+	switch f.keep {
 	case "final":
 	case "all":
 		o.KeepAll = true
-		if !c.Bool("compress") {
+		if !f.compress {
 			o.Codec = jobdir.Text
 		}
 	default:
-		return o, command.Usagef("--keep %q: expected final or all", c.String("keep"))
+		return o, command.Usagef("--keep %q: expected final or all", f.keep)
 	}
 	switch o.Final {
 	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
@@ -157,45 +186,47 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	if o.Reducers > maxReducers {
 		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
 	}
-	return o, cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers"))
+	return o, nil
 }
 
-// modeOf returns how to handle a run that already exists in the data directory.
-func (p *program) modeOf(c *cli.Context) (store.Mode, error) {
+// mode returns how to handle a run that already exists in the data directory.
+func (f *solveFlags) mode() (store.Mode, error) {
 	switch {
-	case c.Bool("resume") && c.Bool("overwrite"):
+	case f.resume && f.overwrite:
 		return 0, command.Usagef("--resume and --overwrite exclude each other")
-	case c.Bool("replace") && (c.Bool("resume") || c.Bool("overwrite")):
+	case f.replace && (f.resume || f.overwrite):
 		return 0, command.Usagef("--replace excludes --resume and --overwrite")
-	case c.Bool("resume"):
+	case f.resume:
 		return store.Resume, nil
-	case c.Bool("overwrite"):
+	case f.overwrite:
 		return store.Overwrite, nil
 	}
 	return store.Fresh, nil
 }
 
 // solveGame implements driver solve.
-func (p *program) solveGame(c *cli.Context, kind game.Kind) error {
-	s, err := p.solveOf(c, kind)
+func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error {
+	s, err := solveOf(c, kind, f)
 	if err != nil {
 		return err
 	}
-	r, err := runnerNamed(p.runners(), c.String("runner"))
+	r, err := runnerNamed(p.runners(), f.runner)
 	if err != nil {
 		return err
 	}
 	if r.Solve == nil {
 		return p.solveHere(s, r)
 	}
-	if c.Bool("replace") {
+	if f.replace {
 		return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
 	}
 	return r.Solve(s)
 }
 
 // solveOf checks the part of a command line that is the same for all runners.
-func (p *program) solveOf(c *cli.Context, kind game.Kind) (*Solve, error) {
+func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
+	f.data, f.copy, f.table = c.String("data"), c.String("copy"), c.String(solve.TableOption)
+	f.programs, f.define, f.files = command.ListOf(c, "program"), command.ListOf(c, "D"), command.ListOf(c, "files")
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, err
 	}
@@ -203,7 +234,7 @@ func (p *program) solveOf(c *cli.Context, kind game.Kind) (*Solve, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := p.modeOf(c)
+	mode, err := f.mode()
 	if err != nil {
 		return nil, err
 	}
@@ -211,10 +242,13 @@ func (p *program) solveOf(c *cli.Context, kind game.Kind) (*Solve, error) {
 	if err := solve.Check(m); err != nil {
 		return nil, command.Usagef("%w", err)
 	}
-	if _, err := smallTable(c, m); err != nil {
+	if _, err := smallTable(f.table, m); err != nil {
 		return nil, err
 	}
-	return &Solve{c, kind, g, mode}, nil
+	if err := cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers")); err != nil {
+		return nil, err
+	}
+	return &Solve{c, kind, g, mode, f}, nil
 }
 
 // A run is a Solve with a runner to which this process gives the jobs.
@@ -228,20 +262,19 @@ type run struct {
 
 // solveHere solves a game by jobs that this process starts, and prints the result.
 func (p *program) solveHere(s *Solve, chosen *Runner) error {
-	c := s.Context
-	place, err := p.placeOf(c, chosen)
+	place, err := p.placeOf(s.flags.data, chosen)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
 	note := ""
-	if c.Bool("replace") {
+	if s.flags.replace {
 		if s.Mode, note, err = replaceMode(place, s.Game); err != nil {
 			return err
 		}
 	}
-	r := &run{Solve: s, chosen: chosen, place: place, bar: progress.New(c)}
-	if r.copied, err = p.openCopy(c, s.Game, place, s.Mode, r.bar.Print); err != nil {
+	r := &run{Solve: s, chosen: chosen, place: place, bar: progress.New(s.Context)}
+	if r.copied, err = p.openCopy(r); err != nil {
 		return err
 	}
 	defer r.copied.end()
@@ -251,15 +284,14 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 	}
 	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
-	ctx, stop := command.Interruptible(c.Context)
+	ctx, stop := command.Interruptible(s.Context.Context)
 	defer stop()
 	place.EndWith(ctx)
 	return r.solve(ctx, o, note)
 }
 
-// placeOf opens the file system of the data directory of a run.
-func (p *program) placeOf(c *cli.Context, chosen *Runner) (*filesys.Place, error) {
-	name := c.String("data")
+// placeOf opens the file system of the data directory of a run, which --data names.
+func (p *program) placeOf(name string, chosen *Runner) (*filesys.Place, error) {
 	if p.extends(name) {
 		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
 	}
@@ -275,17 +307,16 @@ func (p *program) placeOf(c *cli.Context, chosen *Runner) (*filesys.Place, error
 // options returns the options of the run, with what executes its jobs, if memory, files and disk are
 // enough for it.
 func (r *run) options() (o solve.Options, err error) {
-	c, m, lateKeep := r.Context, game.MethodOf(r.Game), false
+	m := game.MethodOf(r.Game)
 	if r.Mode == store.Resume {
-		if lateKeep, err = goOnWith(c, r.place.FS, r.place.Path); err != nil {
+		if err := r.Continue(r.place.FS, r.place.Path); err != nil {
 			return o, err
 		}
 	}
-	if o, err = r.chosen.options(c, r.Kind, m); err != nil {
+	if o, err = r.chosen.options(r.flags, r.Kind, m); err != nil {
 		return o, err
 	}
-	o.LateKeep = lateKeep
-	memory, err := memoryOf(c)
+	memory, err := memoryOf(r.flags.memory)
 	if err != nil {
 		return o, err
 	}
@@ -295,21 +326,21 @@ func (r *run) options() (o solve.Options, err error) {
 			o.Reducers = r.chosen.Reducers(m, memory)
 		}
 	}
-	own, err := r.chosen.ownMemory(c, m, memory, &o)
+	own, err := r.ownMemory(m, memory, &o)
 	if err != nil {
 		return o, err
 	}
 	if err := enoughFiles(&o); err != nil {
 		return o, err
 	}
-	if err := enoughDisk(c, r.Game, r.place, &o); err != nil {
+	if err := r.enoughDisk(&o); err != nil {
 		return o, err
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return o, err
 	}
-	if o.Runner, err = r.chosen.New(&Start{Context: c, FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, hdfs: r.place.HDFS}); err != nil {
+	if o.Runner, err = r.chosen.New(&Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, flags: r.flags, hdfs: r.place.HDFS}); err != nil {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
@@ -337,7 +368,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 		return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
 	}
 	if err != nil {
-		return printWrong(r.Context, r.Game, err)
+		return r.printWrong(err)
 	}
 	copyName, err := r.copied.finish()
 	if err != nil {
@@ -349,7 +380,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 		return err
 	}
 	var text bytes.Buffer
-	if err := printResult(&text, r.Context.Bool("json"), r.Game, data, result, copyName); err != nil {
+	if err := printResult(&text, r.flags.json, r.Game, data, result, copyName); err != nil {
 		return err
 	}
 	_, err = r.Context.App.Writer.Write(text.Bytes())
@@ -389,51 +420,14 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 	return data, err
 }
 
-// remembered lists the flags that are stored with a run and apply to it when it is resumed.
-var remembered = []string{"keep", "compress", solve.TableOption, "final", "reducers"}
-
-// options returns the values of these flags.
-func options(c *cli.Context) map[string]string {
-	o := make(map[string]string)
-	for _, name := range remembered {
-		if name != "reducers" || c.IsSet(name) { // the default number depends on the runner
-			o[name] = fmt.Sprint(c.Value(name))
-		}
-	}
-	return o
+// remembered returns the flags that are stored with a run and apply to it when it is resumed, as
+// pointers to their values.
+func (f *solveFlags) remembered() map[string]any {
+	return map[string]any{"keep": &f.keep, "compress": &f.compress, solve.TableOption: &f.table, "final": &f.final, "reducers": &f.reducers}
 }
 
-// goOnWith sets the flags that are not given to the values stored with the run to be resumed.
-// lateKeep reports that more directories are to be kept than when the run began, or in another
-// form.
-func goOnWith(c *cli.Context, fsys store.FS, dir string) (lateKeep bool, err error) {
-	m, err := store.ReadManifest(fsys, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // store.Create returns this error
-	}
-	if err != nil {
-		return false, err
-	}
-	given := make(map[string]bool)
-	for _, name := range remembered {
-		given[name] = c.IsSet(name)
-	}
-	for _, name := range remembered {
-		value, ok := m.Options[name]
-		if !ok {
-			continue
-		}
-		switch {
-		case !given[name]:
-			if err := c.Set(name, value); err != nil {
-				return false, fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
-			}
-		case (name == "keep" || name == "compress") && fmt.Sprint(c.Value(name)) != value:
-			lateKeep = true
-		}
-	}
-	return lateKeep, nil
-}
+// textOf returns the value of a remembered flag as text.
+func textOf(value any) string { return fmt.Sprint(reflect.ValueOf(value).Elem()) }
 
 // printResult prints the result of a run, as text or JSON, and the place of its copy.
 func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result, copied string) error {

@@ -92,9 +92,12 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
 		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", id)
 	}
-	ctx, stop := command.Interruptible(c.Context)
-	e, err := newEMRCommand(ctx, c, place)
+	e, err := newEMRCommand(c, place)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	if err := e.connect(ctx); err != nil {
 		stop()
 		return nil, nil, nil, err
 	}
@@ -103,7 +106,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 
 // emrUp implements driver-aws emr up.
 func emrUp(c *cli.Context) error {
-	place, err := bucketOf(c)
+	place, err := bucketOf(c.String("bucket"))
 	if err != nil {
 		return err
 	}
@@ -182,7 +185,7 @@ func emrStatus(c *cli.Context) error {
 	}
 	defer stop()
 	if id := c.String("cluster-id"); id != "" {
-		return e.oneCluster(ctx, id)
+		return e.oneCluster(ctx, id, c.Bool("json"))
 	}
 	alive, err := e.service.Alive(ctx)
 	if err != nil {
@@ -247,7 +250,7 @@ func clock(t time.Time) string {
 }
 
 // oneCluster prints a cluster with its steps.
-func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
+func (e *emrCommand) oneCluster(ctx context.Context, id string, asJSON bool) error {
 	cluster := e.service.Cluster(id)
 	state, err := cluster.State(ctx)
 	if err != nil {
@@ -257,13 +260,13 @@ func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if e.c.Bool("json") {
-		return json.NewEncoder(e.c.App.Writer).Encode(struct {
+	if asJSON {
+		return json.NewEncoder(e.app.Writer).Encode(struct {
 			emr.ClusterState
 			Steps []emr.StepState
 		}{state, steps})
 	}
-	w := tabwriter.NewWriter(e.c.App.Writer, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(e.app.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, state)
 	if place := state.Tags[emr.TagOfRun]; place != "" {
 		fmt.Fprintf(w, "for %s\n", place)
@@ -319,7 +322,7 @@ func emrPolicies(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
-	place, err := bucketOf(c)
+	place, err := bucketOf(c.String("bucket"))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
-	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
@@ -53,7 +52,7 @@ func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
 
 // clusterOf returns the cluster in the form that package plan uses.
 func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
-	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.c.Float64("price"), EMR: true, CopyToS3: true}
+	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.price, EMR: true, CopyToS3: true}
 	if s.Master != s.Worker {
 		c.Master = s.Master
 	}
@@ -76,7 +75,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 			return nil, err
 		}
 		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
-			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()), Small: r.c.String(solve.TableOption) == solve.SmallTable,
+			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above), Small: r.options.Small,
 			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
 		})
 		if err != nil {
@@ -98,16 +97,16 @@ func hoursTime(hours float64) time.Duration {
 // does not pay for that long.
 func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duration, error) {
 	limit := usual
-	if e.c.IsSet("max-hours") {
-		limit = hoursTime(e.c.Float64("max-hours"))
+	if e.maxHours > 0 {
+		limit = hoursTime(e.maxHours)
 	} else if of.why != nil {
 		return 0, command.Usagef("no estimate (%w): set the cluster's limit with --max-hours", of.why)
 	}
-	if e.c.IsSet("max-dollars") {
+	if e.maxDollars > 0 {
 		if of.perHour <= 0 {
 			return 0, command.Usagef("--max-dollars: %w", of.why)
 		}
-		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour)-unlimited)
+		limit = min(limit, hoursTime(e.maxDollars/of.perHour)-unlimited)
 	}
 	if limit < leastLimit {
 		return 0, command.Usagef("the limit of the cluster is %s, but it needs at least %s (--max-hours, --max-dollars)", max(0, limit), leastLimit)
@@ -137,8 +136,8 @@ func (e *emrEstimate) stepLimitOn(id string, all []made, now time.Time) (time.Du
 func (e *emrEstimate) text(r *emrSolve) string {
 	cluster := r.clusterOf(r.spec)
 	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
-	if id := r.c.String("cluster-id"); id != "" {
-		on = "cluster " + id + ", taken for " + on
+	if r.id != "" {
+		on = "cluster " + r.id + ", taken for " + on
 	}
 	text := fmt.Sprintf("%s on %s: ", game.TitleOf(r.g), on)
 	switch {
@@ -150,7 +149,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 			time = "no estimate (only a lower bound of the positions is known)"
 		}
 		text += fmt.Sprintf("%s, at $%.2f per hour", time, e.perHour)
-		if !r.c.IsSet("price") {
+		if r.price == 0 {
 			text += " (" + plan.PricesOf + ")"
 		}
 		for _, p := range e.plan.Problems {
@@ -161,7 +160,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 		}
 	}
 	what := "the cluster terminates"
-	if r.c.IsSet("cluster-id") {
+	if r.id != "" {
 		what = "the step ends"
 	}
 	return text + "; " + e.latest(what)

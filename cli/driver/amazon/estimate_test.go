@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -131,7 +130,6 @@ func TestEstimateSmall(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			r.bar = progress.NewBar(r.c)
 			e, err := r.estimate(t.Context())
 			if err != nil {
 				return err

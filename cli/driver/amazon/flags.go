@@ -83,9 +83,8 @@ func isKey(name string) bool {
 	return keyName.MatchString(name) && path.Clean("/"+name) == "/"+name
 }
 
-// bucketOf parses --bucket.
-func bucketOf(c *cli.Context) (b bucketPlace, err error) {
-	uri := c.String("bucket")
+// bucketOf parses the value of --bucket.
+func bucketOf(uri string) (b bucketPlace, err error) {
 	if uri == "" {
 		return b, command.Usagef("--bucket is missing: name a place for programs, logs and data, s3://BUCKET or s3://BUCKET/PREFIX")
 	}
@@ -155,9 +154,9 @@ const program = "driver-aws"
 // clusterPrograms lists the programs that a cluster needs to run a driver.
 var clusterPrograms = []string{program, "mapper", "reducer"}
 
-// programsFor reads the programs for a processor architecture.
-func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
-	dir := c.String("binaries")
+// programsFor reads the programs for a processor architecture from a directory; "": the default of
+// --binaries.
+func programsFor(dir, arch string) (*emr.Bundle, error) {
 	if dir == "" {
 		self, err := os.Executable()
 		if err != nil {

@@ -200,7 +200,7 @@ func (r *remover) mayWrite(ctx context.Context) error {
 
 // emrRemove implements driver-aws emr rm.
 func emrRemove(c *cli.Context) error {
-	place, err := bucketOf(c)
+	place, err := bucketOf(c.String("bucket"))
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emr
 		if err != nil {
 			return err
 		}
-		if r.emrCommand, err = newEMRCommand(t.Context(), r.c, r.place); err != nil {
+		if err := r.connect(t.Context()); err != nil {
 			return err
 		}
 		if err := r.openBucket(t.Context()); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -44,8 +45,14 @@ const answerTime = 10 * time.Second
 
 // An emrCommand is the common part of the commands that use Amazon EMR.
 type emrCommand struct {
-	c          *cli.Context
+	app        *cli.App
 	place      bucketPlace
+	account    aws.Options
+	poll       time.Duration
+	price      float64 // of a node in dollars per hour; 0: the list price
+	maxHours   float64 // 0: by the estimate
+	maxDollars float64 // 0: no limit
+
 	conf       sdk.Config
 	service    *emr.Service
 	answerTime time.Duration
@@ -53,18 +60,22 @@ type emrCommand struct {
 	bar        *progress.Line
 }
 
-// newEMRCommand reads the account flags.
-func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
-	if err := command.Positive(c, "poll"); err != nil {
-		return nil, err
+// newEMRCommand reads the flags of the account, and the limits of a cluster if the command has them.
+func newEMRCommand(c *cli.Context, place bucketPlace) (*emrCommand, error) {
+	return &emrCommand{
+		app: c.App, place: place, account: aws.Options{Profile: c.String("profile"), Region: c.String("region")}, poll: c.Duration("poll"),
+		price: c.Float64("price"), maxHours: c.Float64("max-hours"), maxDollars: c.Float64("max-dollars"),
+		answerTime: answerTime, bar: progress.NewBar(c),
+	}, command.Positive(c, "poll")
+}
+
+// connect loads the credentials of the account.
+func (e *emrCommand) connect(ctx context.Context) (err error) {
+	if e.conf, err = aws.Load(ctx, e.account); err != nil {
+		return err
 	}
-	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
-	if err != nil {
-		return nil, err
-	}
-	e := &emrCommand{c: c, place: place, conf: conf, answerTime: answerTime, bar: progress.NewBar(c)}
-	e.service = emr.New(conf, emr.Options{Poll: c.Duration("poll"), News: e.notify})
-	return e, nil
+	e.service = emr.New(e.conf, emr.Options{Poll: e.poll, News: e.notify})
+	return nil
 }
 
 // openBucket opens the bucket, which must exist.
@@ -122,13 +133,21 @@ func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 // An emrSolve is a run of solve on Amazon EMR: the driver runs as one step of a cluster.
 type emrSolve struct {
 	*emrCommand
-	run  *driver.Solve
-	g    game.Game
-	data string // the data directory within the bucket
-	spec *emr.Spec
-	keep bool // don't terminate the cluster after the run
+	run       *driver.Solve
+	g         game.Game
+	data      string // the data directory within the bucket
+	spec      *emr.Spec
+	id        string // of the cluster that --cluster-id names; "": a new one
+	binaries  string
+	keep      bool // don't terminate the cluster after the run
+	yes, json bool
 
-	memory string // --memory of the driver on the cluster
+	// of the driver on the cluster:
+	args    []string // the flags that are passed unchanged
+	above   int64    // --cluster-above
+	asked   string   // --memory as given here; "": not given
+	memory  string
+	options driver.Options
 }
 
 // uri returns the address of the data directory in S3.
@@ -137,8 +156,8 @@ func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.d
 // notOnEMR lists the flags of solve that only apply to this machine.
 var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal"}
 
-// sent lists the flags of solve that are passed unchanged to the driver on the cluster.
-var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", solve.TableOption, "final", "until-tier", "combine", "cluster-above", "D", "queue"}
+// sent lists the flags of solve that, if they are given, are passed unchanged to the driver on the cluster.
+var sent = []string{"resume", "overwrite", "until-tier", "combine", "D", "queue"}
 
 // ofAnyCluster lists the cluster flags that are also accepted with --cluster-id. They describe
 // the cluster's nodes (for the estimate and the choice of binaries), the time limit of the
@@ -152,9 +171,9 @@ func solveOnEMR(s *driver.Solve) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := command.Interruptible(r.c.Context)
+	ctx, stop := command.Interruptible(s.Context.Context)
 	defer stop()
-	if r.emrCommand, err = newEMRCommand(ctx, r.c, r.place); err != nil {
+	if err := r.connect(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
 	cluster, step, err := r.join(ctx)
@@ -194,8 +213,15 @@ func (r *emrSolve) join(ctx context.Context) (cluster *emr.Cluster, step string,
 // newEMRSolve reads the flags of a run.
 func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
 	c := s.Context
-	r := &emrSolve{emrCommand: &emrCommand{c: c}, run: s, g: s.Game, keep: c.Bool("keep-cluster")}
-	if r.place, err = bucketOf(c); err != nil {
+	place, err := bucketOf(c.String("bucket"))
+	if err != nil {
+		return nil, err
+	}
+	r := &emrSolve{
+		run: s, g: s.Game, id: c.String("cluster-id"), binaries: c.String("binaries"), keep: c.Bool("keep-cluster"),
+		yes: c.Bool("yes"), json: c.Bool("json"), args: argsOf(c, s.Kind), above: c.Int64("cluster-above"),
+	}
+	if r.emrCommand, err = newEMRCommand(c, place); err != nil {
 		return nil, err
 	}
 	name := c.String("data")
@@ -213,7 +239,34 @@ func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
 	if r.spec, err = specOf(c, r.place); err != nil {
 		return nil, err
 	}
+	if !c.IsSet("cluster-above") && r.spec.Core+r.spec.Spot > 1 {
+		r.above = driver.SeveralAbove
+	}
+	if c.IsSet("memory") {
+		r.asked = c.String("memory")
+	}
 	return r, r.checkOptions()
+}
+
+// argsOf returns the parameters of the game, and the flags of sent that are given.
+func argsOf(c *cli.Context, kind game.Kind) (args []string) {
+	for _, p := range kind.Params {
+		args = append(args, "--"+p.Name, fmt.Sprint(c.Value(p.Name)))
+	}
+	for _, flag := range sent {
+		if !c.IsSet(flag) {
+			continue
+		}
+		switch v := c.Value(flag).(type) {
+		case command.List:
+			for _, one := range v {
+				args = append(args, "--"+flag, one)
+			}
+		default:
+			args = append(args, fmt.Sprintf("--%s=%v", flag, v))
+		}
+	}
+	return args
 }
 
 const (
@@ -228,21 +281,22 @@ const (
 // --memory: the value of the command line, or else what the game needs, but at least the
 // default.
 func (r *emrSolve) checkOptions() error {
-	memory, least, err := r.run.OnHadoop()
+	options, memory, least, err := r.run.OnHadoop()
 	if err != nil {
 		return err
 	}
+	r.options = options
 	least += masterCores
 	switch {
-	case !r.c.IsSet("memory"):
+	case r.asked == "":
 		r.memory = fmt.Sprintf("%dM", (max(memory, least)-1)>>20+1)
 		memory = max(memory, least)
 	case memory < least:
-		return command.Usagef("--memory %s: %s needs at least %dM on the cluster", r.c.String("memory"), r.g.Spec(), (least-1)>>20+1)
+		return command.Usagef("--memory %s: %s needs at least %dM on the cluster", r.asked, r.g.Spec(), (least-1)>>20+1)
 	default:
-		r.memory = r.c.String("memory")
+		r.memory = r.asked
 	}
-	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
+	if master, ok := plan.InstanceNamed(r.spec.Master); ok && r.id == "" && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: name a larger type with --master-instance",
 			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
@@ -318,12 +372,11 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	if err != nil {
 		return nil, "", err
 	}
-	asked := r.c.String("cluster-id")
 	for _, state := range alive {
 		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
 		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
-		if state.ID != asked && !own && !madeFor(state.Name, bucketPlace{bucket: r.place.bucket}) {
+		if state.ID != r.id && !own && !madeFor(state.Name, bucketPlace{bucket: r.place.bucket}) {
 			continue
 		}
 		cluster := r.service.Cluster(state.ID)
@@ -336,7 +389,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 				continue
 			}
 			if mode == store.Resume {
-				r.keep = r.keep || state.ID == asked || !own
+				r.keep = r.keep || state.ID == r.id || !own
 				r.notify(fmt.Sprintf("cluster %s is already solving %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
@@ -348,26 +401,11 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 
 // words returns the command line of the driver on the cluster.
 func (r *emrSolve) words() []string {
-	words := []string{"solve", r.run.Kind.Name}
-	for _, p := range r.run.Kind.Params {
-		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
-	}
-	words = append(words, "--runner", plan.Hadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes", "--memory="+r.memory)
-	if !r.c.IsSet("cluster-above") {
-		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
-	}
-	for _, flag := range sent {
-		if !r.c.IsSet(flag) {
-			continue
-		}
-		switch v := r.c.Value(flag).(type) {
-		case command.List:
-			for _, one := range v {
-				words = append(words, "--"+flag, one)
-			}
-		default:
-			words = append(words, fmt.Sprintf("--%s=%v", flag, v))
-		}
+	words := append([]string{"solve", r.run.Kind.Name}, r.args...)
+	words = append(words, "--runner", plan.Hadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes",
+		"--memory="+r.memory, fmt.Sprintf("--cluster-above=%d", r.above))
+	for _, name := range slices.Sorted(maps.Keys(r.options.Remember)) {
+		words = append(words, fmt.Sprintf("--%s=%s", name, r.options.Remember[name]))
 	}
 	return words
 }
@@ -379,28 +417,19 @@ func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, en
 	return s
 }
 
-// above returns --cluster-above. With several nodes, the default is driver.SeveralAbove.
-func (r *emrSolve) above() int64 {
-	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
-		return r.c.Int64("cluster-above")
-	}
-	return driver.SeveralAbove
-}
-
 // begin starts the step, on a new cluster or on the one that --cluster-id names.
 func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
-	id := r.c.String("cluster-id")
 	arch, err := emr.Architecture(r.spec.Worker)
 	if err != nil {
 		return nil, "", err
 	}
-	programs, err := programsFor(r.c, arch)
+	programs, err := programsFor(r.binaries, arch)
 	if err != nil {
 		return nil, "", err
 	}
 	var cluster *emr.Cluster
-	if id != "" {
-		if cluster, err = r.service.Join(ctx, id); err != nil {
+	if r.id != "" {
+		if cluster, err = r.service.Join(ctx, r.id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -412,13 +441,13 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if cluster != nil {
 		kept, err := rememberedClusters(r.notify)
 		if err == nil {
-			stepLimit, err = estimate.stepLimitOn(id, kept, time.Now())
+			stepLimit, err = estimate.stepLimitOn(r.id, kept, time.Now())
 		}
 		if err != nil {
 			return nil, "", err
 		}
 	}
-	if err := command.Confirm(ctx, r.c.App, r.c.Bool("yes"), estimate.text(r)); err != nil {
+	if err := command.Confirm(ctx, r.app, r.yes, estimate.text(r)); err != nil {
 		return nil, "", err
 	}
 	at, err := r.put(programs)
@@ -480,7 +509,7 @@ func interrupted(ctx context.Context, err error) error {
 // finish follows a step to its end, prints its result or returns its error, and terminates the
 // cluster if it was created for this run.
 func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
-	r.bar = progress.New(r.c)
+	r.bar = progress.New(r.run.Context)
 	last := ""
 	var seen time.Time
 	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
@@ -496,7 +525,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	})
 	r.bar.End()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return r.leaveOrCancel(cluster, step)
+		return r.leaveOrCancel(context.WithoutCancel(ctx), cluster, step)
 	}
 	after := context.WithoutCancel(ctx)
 	var failed *emr.StepError
@@ -517,7 +546,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
-	if r.keep || r.c.IsSet("cluster-id") {
+	if r.keep || r.id != "" {
 		r.notify(fmt.Sprintf("cluster %s keeps running: driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 		return nil
 	}
@@ -550,7 +579,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	if logErr != nil {
 		return fmt.Errorf("%w; the logs of the step cannot be read: %w; %s", err, logErr, goOn)
 	}
-	logs := emr.Logs{FS: logFS, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.notify}
+	logs := emr.Logs{FS: logFS, Dir: dir, Cluster: cluster.ID, Every: r.poll, Patience: logPatience, News: r.notify}
 	stderr, syslog, logErr := logs.Step(ctx, failed.Step.ID)
 	cause := yarn.FailureOf("the step", stderr, syslog)
 	switch {
@@ -584,24 +613,24 @@ func (r *emrSolve) logsOf(ctx context.Context, cluster *emr.Cluster) (*s3.FS, st
 
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
 // cancel the step; otherwise the step continues.
-func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
+func (r *emrSolve) leaveOrCancel(ctx context.Context, cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s terminates it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
-	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c.App, "Leave the run, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+	if answer, asked := command.Ask(ctx, r.app, "Leave the run, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)
+	within, cancel := context.WithTimeout(ctx, cancelPatience)
 	defer cancel()
-	err := cluster.Cancel(ctx, step)
+	err := cluster.Cancel(within, step)
 	if err == nil {
 		// Give the driver time to write its journal before the cluster is terminated.
-		if err = cluster.Wait(ctx, step, nil); err != nil {
-			if errors.As(err, new(*emr.StepError)) || ctx.Err() != nil {
+		if err = cluster.Wait(within, step, nil); err != nil {
+			if errors.As(err, new(*emr.StepError)) || within.Err() != nil {
 				err = nil
 			}
 		}
 	}
-	if err := errors.Join(err, r.seeToCluster(context.WithoutCancel(r.c.Context), cluster)); err != nil {
+	if err := errors.Join(err, r.seeToCluster(ctx, cluster)); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w; --resume continues", command.ErrInterrupted)
@@ -609,9 +638,9 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 
 // result prints the result of a run, from its table in S3.
 func (r *emrSolve) result() error {
-	out := r.c.App.Writer
-	if r.c.Int("until-tier") >= 0 {
-		_, err := fmt.Fprintf(out, "%s: reached tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+	out := r.app.Writer
+	if r.options.UntilTier >= 0 {
+		_, err := fmt.Fprintf(out, "%s: reached tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.options.UntilTier, r.uri())
 		return err
 	}
 	t, err := table.OpenOf(r.fs, r.data, r.g)
@@ -630,7 +659,7 @@ func (r *emrSolve) result() error {
 	if err != nil {
 		return err
 	}
-	if r.c.Bool("json") {
+	if r.json {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}

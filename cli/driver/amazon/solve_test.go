@@ -72,7 +72,7 @@ func TestEMRWords(t *testing.T) {
 				}
 				words, want = strings.Join(r.words(), " "), fmt.Sprint(c.Value(name))
 				if name == "cluster-above" && !strings.Contains(line, name) {
-					want = fmt.Sprint(r.above())
+					want = fmt.Sprint(r.above)
 				}
 				return nil
 			})
@@ -87,7 +87,7 @@ func TestEMRWords(t *testing.T) {
 				if to := c.String("copy"); to != "s3://bucket/games/all_data" || !c.Bool("yes") {
 					t.Errorf("%s: %q", line, words)
 				}
-				_, _, err := s.OnHadoop()
+				_, _, _, err := s.OnHadoop()
 				return err
 			})
 		}

@@ -46,12 +46,11 @@ func (r timed) Preflight(context.Context, game.Game, driver.Codec, string) error
 }
 
 func main() {
+	var file string
 	driver.Extension{Runners: []driver.Runner{{
 		Name: "timed", Usage: "this process, and the time of each job", Model: "inline",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "times", Usage: "`FILE` of the times of --runner timed"}},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "times", Destination: &file, Usage: "`FILE` of the times of --runner timed"}},
 		Memory: func(_ game.Method, given int, _ *driver.Options) (least, own int) { return 80 << 20, given },
-		New: func(s *driver.Start) (driver.JobRunner, error) {
-			return timed{driver.Inline(s.Memory), s.Context.String("times")}, nil
-		},
+		New:    func(s *driver.Start) (driver.JobRunner, error) { return timed{driver.Inline(s.Memory), file}, nil },
 	}}}.Main(games.Kinds()...)
 }

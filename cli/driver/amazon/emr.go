@@ -33,34 +33,35 @@ const forgetAfter = 24 * time.Hour
 
 // emrManage returns driver-aws emr: commands for clusters and buckets without a run.
 func emrManage() *cli.Command {
-	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
+	f := new(emrFlags)
+	id := &cli.StringFlag{Name: "cluster-id", Destination: &f.id, Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "don't ask"}
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "print each as a line of JSON"}
-	account := accountFlags()
+	account := f.ofAccount()
 	commands := []*cli.Command{
 		{
 			Name:   "up",
 			Usage:  "create the bucket if missing, and a cluster that waits for runs (solve --cluster-id)",
-			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "create the bucket only"}, yes}),
-			Action: emrUp,
+			Flags:  slices.Concat(account, f.ofCluster(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "create the bucket only"}, yes}),
+			Action: f.up,
 		},
 		{
 			Name:   "status",
 			Usage:  "list running clusters, or one with its steps",
 			Flags:  slices.Concat(account, []cli.Flag{id, asJSON}),
-			Action: emrStatus,
+			Action: f.status,
 		},
 		{
 			Name:   "down",
 			Usage:  "terminate a cluster, or all that this machine created; data in S3 stay",
 			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "terminate every cluster that driver-aws solve or driver-aws emr up created from this machine"}}),
-			Action: emrDown,
+			Action: f.down,
 		},
 		{
 			Name:   "rm",
 			Usage:  "delete treereduce's data directories, programs and logs below --bucket, after listing them and asking",
 			Flags:  slices.Concat(account, []cli.Flag{yes}),
-			Action: emrRemove,
+			Action: f.remove,
 		},
 		{
 			Name:  "policies",
@@ -68,10 +69,10 @@ func emrManage() *cli.Command {
 			Flags: []cli.Flag{
 				account[0], account[1],
 				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
-				&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
-				&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
+				&cli.StringFlag{Name: "service-role", Destination: &f.cluster.Service, Usage: "the `ROLE` of the service", Value: emr.DefaultService},
+				&cli.StringFlag{Name: "instance-profile", Destination: &f.cluster.Profile, Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
 			},
-			Action: emrPolicies,
+			Action: f.policies,
 		},
 	}
 	return &cli.Command{
@@ -83,16 +84,16 @@ func emrManage() *cli.Command {
 	}
 }
 
-// emrBegin does what these commands have in common: it checks the arguments and creates the
+// begin does what these commands have in common: it checks the arguments and creates the
 // emrCommand.
-func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, func(), error) {
+func (f *emrFlags) begin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, func(), error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, nil, nil, err
 	}
-	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
-		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", id)
+	if f.id != "" && !clusterID.MatchString(f.id) {
+		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", f.id)
 	}
-	e, err := newEMRCommand(c, place)
+	e, err := newEMRCommand(c, f, place)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -104,17 +105,17 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 	return e, ctx, stop, nil
 }
 
-// emrUp implements driver-aws emr up.
-func emrUp(c *cli.Context) error {
-	place, err := bucketOf(c.String("bucket"))
+// up implements driver-aws emr up.
+func (f *emrFlags) up(c *cli.Context) error {
+	place, err := bucketOf(f.bucket)
 	if err != nil {
 		return err
 	}
-	spec, err := specOf(c, place)
+	spec, err := f.newSpec(c, place)
 	if err != nil {
 		return err
 	}
-	e, ctx, stop, err := emrBegin(c, place)
+	e, ctx, stop, err := f.begin(c, place)
 	if err != nil {
 		return err
 	}
@@ -177,15 +178,15 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 	return e.openBucket(ctx)
 }
 
-// emrStatus implements driver-aws emr status.
-func emrStatus(c *cli.Context) error {
-	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+// status implements driver-aws emr status.
+func (f *emrFlags) status(c *cli.Context) error {
+	e, ctx, stop, err := f.begin(c, bucketPlace{})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if id := c.String("cluster-id"); id != "" {
-		return e.oneCluster(ctx, id, c.Bool("json"))
+	if f.id != "" {
+		return e.oneCluster(ctx, f.id, c.Bool("json"))
 	}
 	alive, err := e.service.Alive(ctx)
 	if err != nil {
@@ -277,17 +278,17 @@ func (e *emrCommand) oneCluster(ctx context.Context, id string, asJSON bool) err
 	return w.Flush()
 }
 
-// emrDown implements driver-aws emr down.
-func emrDown(c *cli.Context) error {
-	if c.IsSet("cluster-id") == c.Bool("all") {
+// down implements driver-aws emr down.
+func (f *emrFlags) down(c *cli.Context) error {
+	if (f.id != "") == c.Bool("all") {
 		return command.Usagef("expected --cluster-id or --all")
 	}
-	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+	e, ctx, stop, err := f.begin(c, bucketPlace{})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	ids := []string{c.String("cluster-id")}
+	ids := []string{f.id}
 	if c.Bool("all") {
 		kept, err := rememberedClusters(e.notify)
 		if err != nil {
@@ -317,18 +318,18 @@ func emrDown(c *cli.Context) error {
 	return errors.Join(failed...)
 }
 
-// emrPolicies implements driver-aws emr policies.
-func emrPolicies(c *cli.Context) error {
+// policies implements driver-aws emr policies.
+func (f *emrFlags) policies(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
-	place, err := bucketOf(c.String("bucket"))
+	place, err := bucketOf(f.bucket)
 	if err != nil {
 		return err
 	}
 	g := emr.Grant{
-		Bucket: place.bucket, Prefix: place.prefix, Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION")),
-		Service: c.String("service-role"), Profile: c.String("instance-profile"),
+		Bucket: place.bucket, Prefix: place.prefix, Region: cmp.Or(f.account.Region, os.Getenv("AWS_REGION")),
+		Service: f.cluster.Service, Profile: f.cluster.Profile,
 	}
 	files, err := g.Policies()
 	if err != nil {

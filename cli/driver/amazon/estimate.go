@@ -52,7 +52,7 @@ func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
 
 // clusterOf returns the cluster in the form that package plan uses.
 func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
-	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.price, EMR: true, CopyToS3: true}
+	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.flags.price, EMR: true, CopyToS3: true}
 	if s.Master != s.Worker {
 		c.Master = s.Master
 	}
@@ -97,16 +97,16 @@ func hoursTime(hours float64) time.Duration {
 // does not pay for that long.
 func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duration, error) {
 	limit := usual
-	if e.maxHours > 0 {
-		limit = hoursTime(e.maxHours)
+	if e.flags.maxHours > 0 {
+		limit = hoursTime(e.flags.maxHours)
 	} else if of.why != nil {
 		return 0, command.Usagef("no estimate (%w): set the cluster's limit with --max-hours", of.why)
 	}
-	if e.maxDollars > 0 {
+	if e.flags.maxDollars > 0 {
 		if of.perHour <= 0 {
 			return 0, command.Usagef("--max-dollars: %w", of.why)
 		}
-		limit = min(limit, hoursTime(e.maxDollars/of.perHour)-unlimited)
+		limit = min(limit, hoursTime(e.flags.maxDollars/of.perHour)-unlimited)
 	}
 	if limit < leastLimit {
 		return 0, command.Usagef("the limit of the cluster is %s, but it needs at least %s (--max-hours, --max-dollars)", max(0, limit), leastLimit)
@@ -136,8 +136,8 @@ func (e *emrEstimate) stepLimitOn(id string, all []made, now time.Time) (time.Du
 func (e *emrEstimate) text(r *emrSolve) string {
 	cluster := r.clusterOf(r.spec)
 	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
-	if r.id != "" {
-		on = "cluster " + r.id + ", taken for " + on
+	if r.flags.id != "" {
+		on = "cluster " + r.flags.id + ", taken for " + on
 	}
 	text := fmt.Sprintf("%s on %s: ", game.TitleOf(r.g), on)
 	switch {
@@ -149,7 +149,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 			time = "no estimate (only a lower bound of the positions is known)"
 		}
 		text += fmt.Sprintf("%s, at $%.2f per hour", time, e.perHour)
-		if r.price == 0 {
+		if r.flags.price == 0 {
 			text += " (" + plan.PricesOf + ")"
 		}
 		for _, p := range e.plan.Problems {
@@ -160,7 +160,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 		}
 	}
 	what := "the cluster terminates"
-	if r.id != "" {
+	if r.flags.id != "" {
 		what = "the step ends"
 	}
 	return text + "; " + e.latest(what)

@@ -22,8 +22,8 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 	const core, spot, dollars = 2, 20, 20
 	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(s *driver.Solve) error {
-		r, err := newEMRSolve(s)
+	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(s *driver.Solve, f *emrFlags) error {
+		r, err := newEMRSolve(s, f)
 		if err != nil {
 			return err
 		}
@@ -46,8 +46,8 @@ func TestLimit(t *testing.T) {
 		"--instance x9z.large":               "set the cluster's limit with --max-hours",
 		"--instance x9z.large --max-hours 1": "1h0m0s",
 	} {
-		parsed(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(s *driver.Solve) error {
-			r, err := newEMRSolve(s)
+		parsed(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(s *driver.Solve, f *emrFlags) error {
+			r, err := newEMRSolve(s, f)
 			if err != nil {
 				return err
 			}
@@ -102,8 +102,8 @@ func TestRemembered(t *testing.T) {
 // TestEstimateOfBound checks the question before a run if only a lower bound of the positions
 // is known: it contains the price of an hour, but no duration or price of the run.
 func TestEstimateOfBound(t *testing.T) {
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games", func(s *driver.Solve) error {
-		r, err := newEMRSolve(s)
+	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games", func(s *driver.Solve, f *emrFlags) error {
+		r, err := newEMRSolve(s, f)
 		if err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func TestEstimateOfBound(t *testing.T) {
 // TestEstimateSmall checks that the estimate of a run whose table is small is one of a small table.
 func TestEstimateSmall(t *testing.T) {
 	for size, small := range map[string]bool{"full": false, "small": true} {
-		parsed(t, "solve connectn --runner emr --bucket s3://bucket/games --table "+size, func(s *driver.Solve) error {
-			r, err := newEMRSolve(s)
+		parsed(t, "solve connectn --runner emr --bucket s3://bucket/games --table "+size, func(s *driver.Solve, f *emrFlags) error {
+			r, err := newEMRSolve(s, f)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 )
@@ -24,44 +25,58 @@ const emrGroup = "Amazon EMR (--runner emr)"
 // defaultNodes is the default of --nodes.
 const defaultNodes = 2
 
-// emrFlags returns the flags of solve that only --runner emr uses.
-func emrFlags() []cli.Flag {
-	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
-		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…) instead of a new one"},
-		&cli.StringFlag{Name: "binaries", Usage: "`DIRECTORY` of driver-aws, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
-		&cli.BoolFlag{Name: "keep-cluster", Usage: "keep the cluster after the run; it terminates when idle for --idle, and at its limit"},
+// emrFlags contains the flags of the commands that use Amazon EMR. Each command has some of them.
+type emrFlags struct {
+	bucket     string
+	account    aws.Options
+	poll       time.Duration
+	cluster    emr.Spec // a new one, see newSpec
+	price      float64  // of a node in dollars per hour; 0: the list price
+	maxHours   float64  // 0: by the estimate
+	maxDollars float64  // 0: no limit
+	id         string   // of a cluster
+	binaries   string
+	keep       bool
+}
+
+// ofSolve returns the flags of solve that only --runner emr uses.
+func (f *emrFlags) ofSolve() []cli.Flag {
+	return command.Group(emrGroup, append(f.ofAccount(), append(f.ofCluster(),
+		&cli.StringFlag{Name: "cluster-id", Destination: &f.id, Usage: "run on this `CLUSTER` (j-…) instead of a new one"},
+		&cli.StringFlag{Name: "binaries", Destination: &f.binaries, Usage: "`DIRECTORY` of driver-aws, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
+		&cli.BoolFlag{Name: "keep-cluster", Destination: &f.keep, Usage: "keep the cluster after the run; it terminates when idle for --idle, and at its limit"},
 	)...))
 }
 
-// accountFlags returns the flags for the AWS account: bucket, region, profile.
-func accountFlags() []cli.Flag {
+// ofAccount returns the flags for the AWS account: bucket, region, profile.
+func (f *emrFlags) ofAccount() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "bucket", Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
-		&cli.StringFlag{Name: "region", Usage: "`REGION` of Amazon", DefaultText: "AWS_REGION, or that of the profile"},
-		&cli.StringFlag{Name: "profile", Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
-		&cli.DurationFlag{Name: "poll", Usage: "polling interval", Value: 15 * time.Second},
+		&cli.StringFlag{Name: "bucket", Destination: &f.bucket, Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
+		&cli.StringFlag{Name: "region", Destination: &f.account.Region, Usage: "`REGION` of Amazon", DefaultText: "AWS_REGION, or that of the profile"},
+		&cli.StringFlag{Name: "profile", Destination: &f.account.Profile, Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
+		&cli.DurationFlag{Name: "poll", Destination: &f.poll, Usage: "polling interval", Value: 15 * time.Second},
 	}
 }
 
-// clusterFlags returns the flags that describe a cluster and limit its cost.
-func clusterFlags() []cli.Flag {
+// ofCluster returns the flags that describe a cluster and limit its cost.
+func (f *emrFlags) ofCluster() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "release", Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
-		&cli.StringFlag{Name: "instance", Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
-		&cli.StringFlag{Name: "master-instance", Usage: "instance `TYPE` of the master, which runs the driver", DefaultText: "as --instance"},
-		&cli.IntFlag{Name: "nodes", Usage: "`N` on-demand workers, which store the data", Value: defaultNodes},
-		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` additional spot workers, which store no data and may be reclaimed", DefaultText: "none"},
-		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, in addition to its own", DefaultText: "none"},
-		&cli.Float64Flag{Name: "price", Usage: "price of a node in `DOLLARS` per hour, with Amazon EMR's fee", DefaultText: "the list price"},
-		&cli.StringFlag{Name: "log-uri", Usage: "S3 location of logs: `s3://…`", DefaultText: "logs/ below --bucket"},
-		&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
-		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
-		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
-		&cli.StringFlag{Name: "key-pair", Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
+		&cli.StringFlag{Name: "release", Destination: &f.cluster.Release, Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
+		&cli.StringFlag{Name: "instance", Destination: &f.cluster.Worker, Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
+		&cli.StringFlag{Name: "master-instance", Destination: &f.cluster.Master, Usage: "instance `TYPE` of the master, which runs the driver", DefaultText: "as --instance"},
+		&cli.IntFlag{Name: "nodes", Destination: &f.cluster.Core, Usage: "`N` on-demand workers, which store the data", Value: defaultNodes},
+		&cli.IntFlag{Name: "spot-nodes", Destination: &f.cluster.Spot, Usage: "`N` additional spot workers, which store no data and may be reclaimed", DefaultText: "none"},
+		&cli.IntFlag{Name: "ebs-gb", Destination: &f.cluster.EBSGB, Usage: "`GB` of disk (gp3) for each node, in addition to its own", DefaultText: "none"},
+		&cli.Float64Flag{Name: "price", Destination: &f.price, Usage: "price of a node in `DOLLARS` per hour, with Amazon EMR's fee", DefaultText: "the list price"},
+		&cli.StringFlag{Name: "log-uri", Destination: &f.cluster.LogURI, Usage: "S3 location of logs: `s3://…`", DefaultText: "logs/ below --bucket"},
+		&cli.StringFlag{Name: "service-role", Destination: &f.cluster.Service, Usage: "the `ROLE` of the service", Value: emr.DefaultService},
+		&cli.StringFlag{Name: "instance-profile", Destination: &f.cluster.Profile, Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
+		&cli.StringFlag{Name: "subnet", Destination: &f.cluster.Subnet, Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
+		&cli.StringFlag{Name: "key-pair", Destination: &f.cluster.Key, Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
 		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
-		&cli.DurationFlag{Name: "idle", Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
-		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
-		&cli.Float64Flag{Name: "max-dollars", Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
+		&cli.DurationFlag{Name: "idle", Destination: &f.cluster.Idle, Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
+		&cli.Float64Flag{Name: "max-hours", Destination: &f.maxHours, Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
+		&cli.Float64Flag{Name: "max-dollars", Destination: &f.maxDollars, Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
 	}
 }
 
@@ -105,23 +120,10 @@ func (b bucketPlace) String() string {
 // path returns the place without s3://.
 func (b bucketPlace) path() string { return strings.TrimSuffix(b.bucket+"/"+b.prefix, "/") }
 
-// specOf returns the cluster that the flags describe, without steps or limit.
-func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
-	s := &emr.Spec{
-		Release: c.String("release"),
-		Master:  c.String("master-instance"),
-		Worker:  c.String("instance"),
-		Core:    c.Int("nodes"),
-		Spot:    c.Int("spot-nodes"),
-		EBSGB:   c.Int("ebs-gb"),
-		LogURI:  c.String("log-uri"),
-		Service: c.String("service-role"),
-		Profile: c.String("instance-profile"),
-		Subnet:  c.String("subnet"),
-		Key:     c.String("key-pair"),
-		Idle:    c.Duration("idle"),
-		Tags:    map[string]string{emr.ManagedTag: "true"},
-	}
+// newSpec returns the cluster that the flags describe, without steps or limit.
+func (f *emrFlags) newSpec(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
+	s := f.cluster
+	s.Tags = map[string]string{emr.ManagedTag: "true"}
 	if s.Master == "" {
 		s.Master = s.Worker
 	}
@@ -140,12 +142,12 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	if err := cmp.Or(command.Positive(c, "max-hours", "max-dollars", "price"), command.Between(c, 0, 1e9, "max-hours", "max-dollars", "price")); err != nil {
 		return nil, err
 	}
-	named := *s
+	named := s
 	named.Name, named.Keep = "treereduce", true
 	if err := named.Check(); err != nil {
 		return nil, command.Usagef("%w", err)
 	}
-	return s, nil
+	return &s, nil
 }
 
 // program is the name of the command driver with this Extension, on the cluster too.

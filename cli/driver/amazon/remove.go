@@ -198,13 +198,13 @@ func (r *remover) mayWrite(ctx context.Context) error {
 	return nil
 }
 
-// emrRemove implements driver-aws emr rm.
-func emrRemove(c *cli.Context) error {
-	place, err := bucketOf(c.String("bucket"))
+// remove implements driver-aws emr rm.
+func (f *emrFlags) remove(c *cli.Context) error {
+	place, err := bucketOf(f.bucket)
 	if err != nil {
 		return err
 	}
-	e, ctx, stop, err := emrBegin(c, place)
+	e, ctx, stop, err := f.begin(c, place)
 	if err != nil {
 		return err
 	}

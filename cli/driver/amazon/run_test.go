@@ -122,8 +122,8 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emr
 	server := httptest.NewServer(service)
 	defer server.Close()
 	useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
-	parsed(t, emrLine, func(s *driver.Solve) error {
-		r, err := newEMRSolve(s)
+	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
+		r, err := newEMRSolve(s, f)
 		if err != nil {
 			return err
 		}

@@ -16,14 +16,13 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // Extension returns the Extension of the command driver.
 func Extension() driver.Extension {
 	return driver.Extension{
 		FileSystems: []driver.FileSystem{{Scheme: s3.Scheme, Usage: "in S3 (s3://bucket/path)", Open: openS3}},
-		Runners:     []driver.Runner{{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: emrFlags(), Solve: solveOnEMR}},
+		Runners:     []driver.Runner{new(emrFlags).runner()},
 		Commands:    []*cli.Command{emrManage()},
 		OpenCopy:    openCopy,
 	}

@@ -45,14 +45,9 @@ const answerTime = 10 * time.Second
 
 // An emrCommand is the common part of the commands that use Amazon EMR.
 type emrCommand struct {
+	flags      *emrFlags
 	app        *cli.App
 	place      bucketPlace
-	account    aws.Options
-	poll       time.Duration
-	price      float64 // of a node in dollars per hour; 0: the list price
-	maxHours   float64 // 0: by the estimate
-	maxDollars float64 // 0: no limit
-
 	conf       sdk.Config
 	service    *emr.Service
 	answerTime time.Duration
@@ -60,21 +55,17 @@ type emrCommand struct {
 	bar        *progress.Line
 }
 
-// newEMRCommand reads the flags of the account, and the limits of a cluster if the command has them.
-func newEMRCommand(c *cli.Context, place bucketPlace) (*emrCommand, error) {
-	return &emrCommand{
-		app: c.App, place: place, account: aws.Options{Profile: c.String("profile"), Region: c.String("region")}, poll: c.Duration("poll"),
-		price: c.Float64("price"), maxHours: c.Float64("max-hours"), maxDollars: c.Float64("max-dollars"),
-		answerTime: answerTime, bar: progress.NewBar(c),
-	}, command.Positive(c, "poll")
+// newEMRCommand returns the common part of a command with these flags.
+func newEMRCommand(c *cli.Context, f *emrFlags, place bucketPlace) (*emrCommand, error) {
+	return &emrCommand{flags: f, app: c.App, place: place, answerTime: answerTime, bar: progress.NewBar(c)}, command.Positive(c, "poll")
 }
 
 // connect loads the credentials of the account.
 func (e *emrCommand) connect(ctx context.Context) (err error) {
-	if e.conf, err = aws.Load(ctx, e.account); err != nil {
+	if e.conf, err = aws.Load(ctx, e.flags.account); err != nil {
 		return err
 	}
-	e.service = emr.New(e.conf, emr.Options{Poll: e.poll, News: e.notify})
+	e.service = emr.New(e.conf, emr.Options{Poll: e.flags.poll, News: e.notify})
 	return nil
 }
 
@@ -137,8 +128,6 @@ type emrSolve struct {
 	g         game.Game
 	data      string // the data directory within the bucket
 	spec      *emr.Spec
-	id        string // of the cluster that --cluster-id names; "": a new one
-	binaries  string
 	keep      bool // don't terminate the cluster after the run
 	yes, json bool
 
@@ -164,10 +153,15 @@ var sent = []string{"resume", "overwrite", "until-tier", "combine", "D", "queue"
 // step, and the place of the logs.
 var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
 
-// solveOnEMR runs solve with --runner emr: a driver like this one runs as one step on the
+// runner returns the Runner that solves on Amazon EMR.
+func (f *emrFlags) runner() driver.Runner {
+	return driver.Runner{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: f.ofSolve(), Solve: f.solve}
+}
+
+// solve runs solve with --runner emr: a driver like this one runs as one step on the
 // master of a cluster, with --runner hadoop, and copies what it commits to S3.
-func solveOnEMR(s *driver.Solve) error {
-	r, err := newEMRSolve(s)
+func (f *emrFlags) solve(s *driver.Solve) error {
+	r, err := newEMRSolve(s, f)
 	if err != nil {
 		return err
 	}
@@ -211,17 +205,14 @@ func (r *emrSolve) join(ctx context.Context) (cluster *emr.Cluster, step string,
 }
 
 // newEMRSolve reads the flags of a run.
-func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
+func newEMRSolve(s *driver.Solve, f *emrFlags) (_ *emrSolve, err error) {
 	c := s.Context
-	place, err := bucketOf(c.String("bucket"))
+	place, err := bucketOf(f.bucket)
 	if err != nil {
 		return nil, err
 	}
-	r := &emrSolve{
-		run: s, g: s.Game, id: c.String("cluster-id"), binaries: c.String("binaries"), keep: c.Bool("keep-cluster"),
-		yes: c.Bool("yes"), json: c.Bool("json"), args: argsOf(c, s.Kind), above: c.Int64("cluster-above"),
-	}
-	if r.emrCommand, err = newEMRCommand(c, place); err != nil {
+	r := &emrSolve{run: s, g: s.Game, keep: f.keep, yes: c.Bool("yes"), json: c.Bool("json"), args: argsOf(c, s.Kind), above: c.Int64("cluster-above")}
+	if r.emrCommand, err = newEMRCommand(c, f, place); err != nil {
 		return nil, err
 	}
 	name := c.String("data")
@@ -230,13 +221,13 @@ func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
 		return nil, command.Usagef("--data %q: with --runner %s, expected a name below --bucket, of letters, digits and ._=-, not in bin or logs", name, plan.EMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
-	if err := checkEMRFlags(c); err != nil {
+	if err := f.check(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("copy") {
 		return nil, command.Usagef("--copy: not for --runner %s, whose data are in S3, below --bucket", plan.EMR)
 	}
-	if r.spec, err = specOf(c, r.place); err != nil {
+	if r.spec, err = f.newSpec(c, r.place); err != nil {
 		return nil, err
 	}
 	if !c.IsSet("cluster-above") && r.spec.Core+r.spec.Spot > 1 {
@@ -296,26 +287,26 @@ func (r *emrSolve) checkOptions() error {
 	default:
 		r.memory = r.asked
 	}
-	if master, ok := plan.InstanceNamed(r.spec.Master); ok && r.id == "" && float64(memory)+masterDaemons > master.Memory {
+	if master, ok := plan.InstanceNamed(r.spec.Master); ok && r.flags.id == "" && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: name a larger type with --master-instance",
 			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
 	return nil
 }
 
-// checkEMRFlags rejects flags that only apply to this machine, and, with --cluster-id, flags
+// check rejects flags that only apply to this machine, and, with --cluster-id, flags
 // that describe a cluster to be created.
-func checkEMRFlags(c *cli.Context) error {
+func (f *emrFlags) check(c *cli.Context) error {
 	for _, flag := range notOnEMR {
 		if c.IsSet(flag) {
 			return command.Usagef("--%s is not for --runner %s", flag, plan.EMR)
 		}
 	}
-	if queue := c.String("queue"); queue != "" && queue != "default" && !c.IsSet("cluster-id") {
+	if queue := c.String("queue"); queue != "" && queue != "default" && f.id == "" {
 		return command.Usagef("--queue %s: a new cluster has only the queue default; name a running cluster with --cluster-id", queue)
 	}
-	if c.IsSet("cluster-id") {
-		for _, flag := range clusterFlags() {
+	if f.id != "" {
+		for _, flag := range f.ofCluster() {
 			if name := flag.Names()[0]; c.IsSet(name) && !slices.Contains(ofAnyCluster, name) {
 				return command.Usagef("--%s is for a new cluster, not for a running one (--cluster-id)", name)
 			}
@@ -376,7 +367,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
 		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
-		if state.ID != r.id && !own && !madeFor(state.Name, bucketPlace{bucket: r.place.bucket}) {
+		if state.ID != r.flags.id && !own && !madeFor(state.Name, bucketPlace{bucket: r.place.bucket}) {
 			continue
 		}
 		cluster := r.service.Cluster(state.ID)
@@ -389,7 +380,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 				continue
 			}
 			if mode == store.Resume {
-				r.keep = r.keep || state.ID == r.id || !own
+				r.keep = r.keep || state.ID == r.flags.id || !own
 				r.notify(fmt.Sprintf("cluster %s is already solving %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
@@ -423,13 +414,13 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	programs, err := programsFor(r.binaries, arch)
+	programs, err := programsFor(r.flags.binaries, arch)
 	if err != nil {
 		return nil, "", err
 	}
 	var cluster *emr.Cluster
-	if r.id != "" {
-		if cluster, err = r.service.Join(ctx, r.id); err != nil {
+	if r.flags.id != "" {
+		if cluster, err = r.service.Join(ctx, r.flags.id); err != nil {
 			return nil, "", err
 		}
 	}
@@ -441,7 +432,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if cluster != nil {
 		kept, err := rememberedClusters(r.notify)
 		if err == nil {
-			stepLimit, err = estimate.stepLimitOn(r.id, kept, time.Now())
+			stepLimit, err = estimate.stepLimitOn(r.flags.id, kept, time.Now())
 		}
 		if err != nil {
 			return nil, "", err
@@ -546,7 +537,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
-	if r.keep || r.id != "" {
+	if r.keep || r.flags.id != "" {
 		r.notify(fmt.Sprintf("cluster %s keeps running: driver-aws emr down --cluster-id %s terminates it", cluster.ID, cluster.ID))
 		return nil
 	}
@@ -579,7 +570,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	if logErr != nil {
 		return fmt.Errorf("%w; the logs of the step cannot be read: %w; %s", err, logErr, goOn)
 	}
-	logs := emr.Logs{FS: logFS, Dir: dir, Cluster: cluster.ID, Every: r.poll, Patience: logPatience, News: r.notify}
+	logs := emr.Logs{FS: logFS, Dir: dir, Cluster: cluster.ID, Every: r.flags.poll, Patience: logPatience, News: r.notify}
 	stderr, syslog, logErr := logs.Step(ctx, failed.Step.ID)
 	cause := yarn.FailureOf("the step", stderr, syslog)
 	switch {

@@ -12,10 +12,11 @@ import (
 )
 
 // parsed calls do with the command line of a solve with --runner emr, as the driver parses it.
-func parsed(t *testing.T, line string, do func(s *driver.Solve) error) {
+func parsed(t *testing.T, line string, do func(s *driver.Solve, f *emrFlags) error) {
 	t.Helper()
-	x := Extension()
-	x.Runners[0].Solve = do
+	f, x := new(emrFlags), Extension()
+	x.Runners = []driver.Runner{f.runner()}
+	x.Runners[0].Solve = func(s *driver.Solve) error { return do(s, f) }
 	var errs strings.Builder
 	if status := x.Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, &errs); status != 0 {
 		t.Errorf("driver %s: status %d, %s", line, status, errs.String())
@@ -49,10 +50,10 @@ func TestEMRWords(t *testing.T) {
 	}
 	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster"}
 	other = append(other, notOnEMR...)
-	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
+	for _, flag := range slices.Concat(new(emrFlags).ofAccount(), new(emrFlags).ofCluster()) {
 		other = append(other, flag.Names()[0])
 	}
-	parsed(t, emrLine, func(s *driver.Solve) error {
+	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
 		for _, flag := range s.Context.Command.Flags {
 			name := flag.Names()[0]
 			if _, ok := reach[name]; ok == slices.Contains(other, name) {
@@ -64,9 +65,9 @@ func TestEMRWords(t *testing.T) {
 	for name, lines := range reach {
 		for _, line := range lines {
 			var words, want string
-			parsed(t, emrLine+" "+line, func(s *driver.Solve) error {
+			parsed(t, emrLine+" "+line, func(s *driver.Solve, f *emrFlags) error {
 				c := s.Context
-				r, err := newEMRSolve(s)
+				r, err := newEMRSolve(s, f)
 				if err != nil {
 					return err
 				}
@@ -79,7 +80,7 @@ func TestEMRWords(t *testing.T) {
 			if !strings.Contains(words, "--runner hadoop ") {
 				t.Errorf("%s: %s", line, words)
 			}
-			parsed(t, strings.Replace(words, "--runner hadoop", "--runner emr", 1), func(s *driver.Solve) error {
+			parsed(t, strings.Replace(words, "--runner hadoop", "--runner emr", 1), func(s *driver.Solve, f *emrFlags) error {
 				c := s.Context
 				if got := fmt.Sprint(c.Value(name)); got != want || !c.IsSet(name) {
 					t.Errorf("%s: the driver on the cluster has --%s %s, want %s: %q", line, name, got, want, words)
@@ -99,8 +100,8 @@ func TestEMRWords(t *testing.T) {
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 8 --height 6 --connect 4"
 	var need string // for 8×6: it depends on the cores of this machine
-	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve) error {
-		r, err := newEMRSolve(s)
+	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve, f *emrFlags) error {
+		r, err := newEMRSolve(s, f)
 		if err != nil {
 			return err
 		}
@@ -129,8 +130,8 @@ func TestEMRRefuses(t *testing.T) {
 		large + " --cluster-id j-A":              "--memory=" + need,
 		large + " --master-instance r6g.4xlarge": "--memory=" + need,
 	} {
-		parsed(t, line, func(s *driver.Solve) error {
-			r, err := newEMRSolve(s)
+		parsed(t, line, func(s *driver.Solve, f *emrFlags) error {
+			r, err := newEMRSolve(s, f)
 			if err != nil {
 				return err
 			}

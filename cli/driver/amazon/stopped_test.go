@@ -70,9 +70,9 @@ func TestStoppedBefore(t *testing.T) {
 	}))
 	defer server.Close()
 	useS3(t, append(s3test.Environ(), "AWS_ENDPOINT_URL="+server.URL))
-	parsed(t, emrLine, func(s *driver.Solve) error {
+	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
 		s.Context.Context = ctx
-		if err := solveOnEMR(s); !errors.Is(err, command.ErrInterrupted) || !strings.Contains(err.Error(), "before anything was started") {
+		if err := f.solve(s); !errors.Is(err, command.ErrInterrupted) || !strings.Contains(err.Error(), "before anything was started") {
 			t.Errorf("%v, expected that nothing was started", err)
 		}
 		return nil

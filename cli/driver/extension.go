@@ -108,7 +108,7 @@ const (
 
 // A Solve is a command line of driver solve for a Runner that solves elsewhere.
 type Solve struct {
-	Context *cli.Context
+	Context *cli.Context // has the streams, and all flags
 	Kind    game.Kind
 	Game    game.Game
 	Mode    store.Mode

@@ -3,12 +3,14 @@ package amazon
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // parsed calls do with the command line of a solve with --runner emr, as the driver parses it.
@@ -93,6 +95,26 @@ func TestEMRWords(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestEMRResumed checks that the driver on the cluster has the options that are stored with the run which
+// it resumes, unless others are given.
+func TestEMRResumed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	runs(t, "solve connectn --table small --keep all --compress --final yes --until-tier 2 --data "+dir)
+	parsed(t, emrLine+" --resume --final no", func(s *driver.Solve, f *emrFlags) error {
+		if err := s.Continue(store.Local{}, dir); err != nil {
+			return err
+		}
+		r, err := newEMRSolve(s, f)
+		if err != nil {
+			return err
+		}
+		if words := strings.Join(r.words(), " "); !r.options.Small || !strings.HasSuffix(words, " --compress=true --final=no --keep=all --table=small") {
+			t.Errorf("small %v, %s", r.options.Small, words)
+		}
+		return nil
+	})
 }
 
 // TestEMRRefuses checks that what the driver on the cluster would refuse is refused before any

@@ -35,23 +35,36 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}, args, nil, stdout, stderr)
 }
 
+// options are what a command line sets.
+type options struct {
+	minicluster.Config
+	node          int // the argument
+	removeStorage bool
+	out           io.Writer
+}
+
 // clusterCommand returns a command on the cluster of --dir, with one argument or, if argument is
 // empty, none. The action's error may have several lines.
-func clusterCommand(name, argument, usage string, action func(context.Context, *cli.Context) error, flags ...cli.Flag) *cli.Command {
+func clusterCommand(name, argument, usage string, action func(context.Context, options) error, flags ...cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: argument,
 		Flags: append(flags, &cli.StringFlag{Name: "dir", Usage: "folder of the cluster", Value: filepath.Join("build", "cluster")}),
 		Action: func(c *cli.Context) error {
+			node, err := strconv.Atoi(c.Args().First())
 			if argument == "" {
-				if err := command.NoArguments(c, ""); err != nil {
-					return err
-				}
-			} else if _, err := strconv.Atoi(c.Args().First()); err != nil || c.Args().Len() != 1 {
-				return command.Usagef("expected the number of a node, found %q", strings.Join(c.Args().Slice(), " "))
+				err = command.NoArguments(c, "")
+			} else if err != nil || c.Args().Len() != 1 {
+				err = command.Usagef("expected the number of a node, found %q", strings.Join(c.Args().Slice(), " "))
+			}
+			if err != nil {
+				return err
 			}
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
-			err := action(ctx, c)
+			err = action(ctx, options{
+				Config: minicluster.Config{Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Nodes: c.Int("nodes"), Secure: c.Bool("secure"), Log: c.App.ErrWriter},
+				node:   node, removeStorage: c.Bool("remove-storage"), out: c.App.Writer,
+			})
 			switch {
 			case err == nil:
 				return nil
@@ -64,25 +77,23 @@ func clusterCommand(name, argument, usage string, action func(context.Context, *
 	}
 }
 
-func up(ctx context.Context, c *cli.Context) error {
-	cl, err := minicluster.Up(ctx, minicluster.Config{
-		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Nodes: c.Int("nodes"), Secure: c.Bool("secure"), Log: c.App.ErrWriter,
-	})
+func up(ctx context.Context, o options) error {
+	cl, err := minicluster.Up(ctx, o.Config)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "file system: %s\njobs:        %s\nhistory:     %s\nuse it:      . %s\n",
+	fmt.Fprintf(o.out, "file system: %s\njobs:        %s\nhistory:     %s\nuse it:      . %s\n",
 		cl.DefaultFS(), cl.Web(minicluster.ResourceManager), cl.Web(minicluster.JobHistoryServer),
-		filepath.Join(c.String("dir"), "env.sh"))
-	if c.Bool("secure") {
-		fmt.Fprintf(c.App.Writer, "log in:      export KRB5PRINCIPAL=%s KRB5KEYTAB=%s\n", cl.Principal(), cl.Keytab())
+		filepath.Join(o.Dir, "env.sh"))
+	if o.Secure {
+		fmt.Fprintf(o.out, "log in:      export KRB5PRINCIPAL=%s KRB5KEYTAB=%s\n", cl.Principal(), cl.Keytab())
 	}
 	return nil
 }
 
 // down does nothing if there is no cluster, so that it can be called at any time.
-func down(ctx context.Context, c *cli.Context) error {
-	cl, err := minicluster.Open(c.String("dir"))
+func down(ctx context.Context, o options) error {
+	cl, err := minicluster.Open(o.Dir)
 	if errors.Is(err, minicluster.ErrNone) {
 		return nil
 	}
@@ -92,8 +103,8 @@ func down(ctx context.Context, c *cli.Context) error {
 	return cl.Down(ctx)
 }
 
-func status(_ context.Context, c *cli.Context) error {
-	cl, err := minicluster.Open(c.String("dir"))
+func status(_ context.Context, o options) error {
+	cl, err := minicluster.Open(o.Dir)
 	if err != nil {
 		return err
 	}
@@ -123,7 +134,7 @@ func status(_ context.Context, c *cli.Context) error {
 		}
 		r.pids = append(r.pids, strconv.Itoa(s.PID))
 	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		state := "running"
 		switch {
@@ -143,28 +154,18 @@ func status(_ context.Context, c *cli.Context) error {
 	return nil
 }
 
-func killNode(_ context.Context, c *cli.Context) error {
-	cl, n, err := node(c)
+func killNode(_ context.Context, o options) error {
+	cl, err := minicluster.Open(o.Dir)
 	if err != nil {
 		return err
 	}
-	return cl.KillNode(n, c.Bool("remove-storage"))
+	return cl.KillNode(o.node, o.removeStorage)
 }
 
-func startNode(ctx context.Context, c *cli.Context) error {
-	cl, n, err := node(c)
+func startNode(ctx context.Context, o options) error {
+	cl, err := minicluster.Open(o.Dir)
 	if err != nil {
 		return err
 	}
-	return cl.StartNode(ctx, n)
-}
-
-// node returns the cluster of --dir, and the number of a node that is the argument.
-func node(c *cli.Context) (*minicluster.Cluster, int, error) {
-	n, err := strconv.Atoi(c.Args().First())
-	if err != nil {
-		return nil, 0, err
-	}
-	cl, err := minicluster.Open(c.String("dir"))
-	return cl, n, err
+	return cl.StartNode(ctx, o.node)
 }

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
@@ -19,15 +17,14 @@ import (
 )
 
 // openFiles opens the file system of the files that a step reads and writes beside its input
-// and output, and adds it to o. The path of the result is that of --output for a reducer, for
-// files described by what, or else that of --states.
-func openFiles(c *cli.Context, work side, o *step.Options, what string) (*filesys.Place, error) {
-	name := "states"
-	if work.reduces {
-		name = "output"
+// and output, and adds it to the options. The path of the result is that of --output for a
+// reducer, for files described by what, or else that of --states.
+func (t *task) openFiles(what string) (*filesys.Place, error) {
+	name, dir := "states", t.states
+	if t.work.reduces {
+		name, dir = "output", t.output
 	}
-	dir := c.String(name)
-	if dir == "" && work.reduces {
+	if dir == "" && t.work.reduces {
 		return nil, command.Usagef("--output is missing: the directory for %s", what)
 	}
 	place, err := filesAt(dir)
@@ -36,11 +33,11 @@ func openFiles(c *cli.Context, work side, o *step.Options, what string) (*filesy
 	}
 	// On this machine the directory exists already. If it was removed with the attempt of a
 	// driver that died, it must not be created again.
-	if work.reduces && place.HDFS != nil {
+	if t.work.reduces && place.HDFS != nil {
 		err = place.FS.MkdirAll(place.Path)
 	}
-	o.FS, o.Part = place.FS, c.Int("part")
-	o.Create = func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
+	t.o.FS = place.FS
+	t.o.Create = func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
 	return place, err
 }
 

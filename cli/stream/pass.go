@@ -3,8 +3,6 @@ package stream
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -13,25 +11,21 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// streamPass runs one side of a pass over a game with cycles. Messages are shuffled; the states
+// pass runs one side of a pass over a game with cycles. Messages are shuffled; the states
 // of a reducer's ranges are files. So are the moves of a game that cannot compute predecessors:
 // reducers write them, and mappers of later passes read them.
-func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
-	if err := checkNumber(c, name); err != nil {
-		return n, err
-	}
-	g := m.States
-	o.Number = c.Int("number")
+func (t *task) pass(m game.Method) (n step.Counters, err error) {
+	g, work, name := m.States, t.work, t.name
 	needsMoves := !work.reduces && step.NeedsMoves(g, name)
-	packed := o.Codec == jobdir.Packed
+	packed := t.o.Codec == jobdir.Packed
 	if name == step.Final || !work.reduces && !needsMoves && !packed {
-		return work.do(name, m, c.App.Reader, c.App.Writer, o)
+		return work.do(name, m, t.in, t.out, t.o)
 	}
-	states := c.String("states")
+	states := t.states
 	if name != step.Create && states == "" {
 		return n, command.Usagef("--states is missing: the directory of the previous pass")
 	}
-	files, err := openFiles(c, work, &o, "the new states")
+	files, err := t.openFiles("the new states")
 	if err != nil {
 		return n, err
 	}
@@ -40,7 +34,7 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-		if err := checkStates(files.FS, states, name, o.Number, g); err != nil {
+		if err := checkStates(files.FS, states, name, t.o.Number, g); err != nil {
 			return n, err
 		}
 	}
@@ -50,40 +44,27 @@ func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Op
 			return n, err
 		}
 		defer moves.Close()
-		o.Moves = moves.Reader()
+		t.o.Moves = moves.Reader()
 	}
 	if !work.reduces {
-		in, err := mapInput(c.App.Reader, files, &o)
+		in, err := mapInput(t.in, files, &t.o)
 		if err != nil {
 			return n, err
 		}
-		return work.do(name, m, in, c.App.Writer, o)
+		return work.do(name, m, in, t.out, t.o)
 	}
 	before, err := jobdir.OpenStates(files.FS, states, g)
 	if err != nil {
 		return n, err
 	}
 	defer before.Close()
-	o.LoadState = before.Cursor().Load
-	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, o.Memory/lists.RowMemory)
+	t.o.LoadState = before.Cursor().Load
+	edges := lists.NewEdgeOutbox(t.o.Create, t.o.Part, g, t.o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
-		o.StoreEdge = edges.SendEdge
+		t.o.StoreEdge = edges.SendEdge
 	}
-	n, err = work.do(name, m, c.App.Reader, c.App.Writer, o)
+	n, err = work.do(name, m, t.in, t.out, t.o)
 	return n, edges.Finish(err)
-}
-
-// checkNumber checks that the number of a pass is at least 1, and that it can be the remoteness
-// of the positions that the pass decides; the last pass decides none.
-func checkNumber(c *cli.Context, name string) error {
-	n := c.Int("number")
-	if err := command.AtLeast(c, 1, "number"); err != nil {
-		return err
-	}
-	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
-		return command.Usagef("--number %d: expected %d at most: values have at most %d moves to the end", n, last, game.MaxByteRemoteness)
-	}
-	return nil
 }
 
 // checkStates checks that the states in dir are those before this pass. The states of another

@@ -37,6 +37,16 @@ type side struct {
 	reduces bool
 }
 
+// A task is one side of a step, with what its command line sets.
+type task struct {
+	work           side
+	name           string // of the step
+	o              step.Options
+	states, output string // directories
+	in             io.Reader
+	out            io.Writer
+}
+
 // mapSide and reduceSide return the two sides.
 func mapSide() side    { return side{"map", step.Map, lists.Map, false} }
 func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, true} }
@@ -180,28 +190,29 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	o, err := options(c)
-	if err != nil {
+	t := &task{work: work, name: name, states: c.String("states"), output: c.String("output"), in: c.App.Reader, out: c.App.Writer}
+	if t.o, err = options(c, name, m); err != nil {
 		return n, err
 	}
 	switch {
 	case m.Blocks != nil:
-		return streamBlocks(c, name, m, work, o)
+		return t.blocks(m)
 	case m.States != nil:
-		return streamPass(c, name, m, work, o)
+		return t.pass(m)
 	default:
-		return streamLists(c, name, m.Lists, work, o)
+		return t.lists(m.Lists)
 	}
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to
-// options.
-func options(c *cli.Context) (step.Options, error) {
-	o := step.Options{
+// the options of a step.
+func options(c *cli.Context, name string, m game.Method) (o step.Options, err error) {
+	o = step.Options{
 		Source:  source(),
 		Turn:    c.String("turn"),
 		Combine: c.Bool("combine"),
 		Memory:  c.Int("memory"),
+		Part:    c.Int("part"),
 	}
 	if o.Turn != "" && o.Turn != "X" && o.Turn != "O" {
 		return o, command.Usagef("--turn %q: expected X or O", o.Turn)
@@ -214,16 +225,43 @@ func options(c *cli.Context) (step.Options, error) {
 	default:
 		return o, command.Usagef("--last-round %q: expected true or false", text)
 	}
-	text := os.Getenv(command.Environment("reducers")[0])
-	if text == "" {
-		return o, nil
+	if text := os.Getenv(command.Environment("reducers")[0]); text != "" {
+		o.Codec = jobdir.Packed
+		if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
+			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
+		}
 	}
-	var err error
-	o.Codec = jobdir.Packed
-	if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
-		return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
+	switch {
+	case m.States != nil:
+		o.Number, err = number(c, name)
+	case m.Lists != nil:
+		o.Tier, err = tier(c, m.Lists)
+	case o.Codec == jobdir.Packed:
+		o.Tier, err = tier(c, m.Blocks)
 	}
-	return o, nil
+	return o, err
+}
+
+// tier returns the tier of a job, or -1 if --tier is not given.
+func tier(c *cli.Context, g game.Acyclic) (int, error) {
+	if !c.IsSet("tier") {
+		return -1, nil
+	}
+	n := c.Int("tier")
+	if n < 0 || n > g.Tiers() {
+		return 0, command.Usagef("--tier %d: expected 0 to %d", n, g.Tiers())
+	}
+	return n, nil
+}
+
+// number returns the number of a pass: at least 1, and one that can be the remoteness of the
+// positions that the pass decides; the last pass decides none.
+func number(c *cli.Context, name string) (int, error) {
+	n := c.Int("number")
+	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
+		return 0, command.Usagef("--number %d: expected %d at most: values have at most %d moves to the end", n, last, game.MaxByteRemoteness)
+	}
+	return n, command.AtLeast(c, 1, "number")
 }
 
 // inTask reports whether this process is a Hadoop task.

@@ -128,19 +128,21 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 		}
 	}
 	if by == bySearch {
-		return searchFinder(c, g)
+		o, err := searchOptions(c)
+		if err != nil {
+			return nil, err
+		}
+		if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time")); err != nil {
+			return nil, err
+		}
+		return searchFinder(g, o, search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")})
 	}
-	return memoFinder(c, g, by == byMemo)
-}
-
-// memoFinder returns the hand-out's search, with or without its table.
-func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 	a, ok := g.(game.Acyclic)
 	if !ok {
-		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", c.String("by"), g.Spec())
+		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", by, g.Spec())
 	}
 	var o memo.Options
-	if withTable {
+	if by == byMemo {
 		err := command.AtLeast(c, 1, "chains")
 		if err != nil {
 			return nil, err
@@ -150,7 +152,12 @@ func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 			return nil, err
 		}
 	}
-	s, err := memo.New(a, o)
+	return memoFinder(a, o)
+}
+
+// memoFinder returns the hand-out's search, with or without its table.
+func memoFinder(g game.Acyclic, o memo.Options) (finder, error) {
+	s, err := memo.New(g, o)
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
@@ -174,15 +181,7 @@ func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 }
 
 // searchFinder returns the fast search.
-func searchFinder(c *cli.Context, g game.Game) (finder, error) {
-	o, err := searchOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	limit := search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")}
-	if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time")); err != nil {
-		return nil, err
-	}
+func searchFinder(g game.Game, o search.Options, limit search.Limit) (finder, error) {
 	s, err := search.New(g, o)
 	if err != nil {
 		return nil, command.Usagef("%w", err)

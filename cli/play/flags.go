@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"log"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -21,6 +22,9 @@ func searchFlags(memory string) []cli.Flag {
 		&cli.IntFlag{Name: "threads", Usage: fmt.Sprintf("number of cores for the search, at most %d", search.MaxThreads), DefaultText: "all"},
 	}
 }
+
+// logOf returns the log of a command's messages, on stderr.
+func logOf(c *cli.Context) *log.Logger { return log.New(c.App.ErrWriter, c.App.Name+": ", 0) }
 
 // sizeOf returns the size in bytes that a flag sets; 0 if it is not given.
 func sizeOf(c *cli.Context, flag string) (int64, error) {

@@ -51,7 +51,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	}
 	o := web.Options{
 		Games: games, Hosts: command.ListOf(c, "host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
-		Log: log.New(c.App.ErrWriter, c.App.Name+": ", 0),
+		Log: logOf(c),
 	}
 	err := command.AtLeast(c, 1, "searches")
 	if err != nil {
@@ -71,7 +71,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		names = []string{datadir.ByDefault}
 	}
 	for _, name := range names {
-		source, err := openSource(c, name, games)
+		source, err := openSource(name, games, o.Log)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 			defer source.Table.Close()
 			same := func(s web.Source) bool { return s.Table != nil && s.Table.Game().Spec() == source.Table.Game().Spec() }
 			if i := slices.IndexFunc(o.Sources, same); i >= 0 {
-				fmt.Fprintf(c.App.ErrWriter, "%s: %s: the page shows the table of %s, which has the same game; leave out --data %[3]s to show this one\n", c.App.Name, name, o.Sources[i].Name)
+				o.Log.Printf("%s: the page shows the table of %s, which has the same game; leave out --data %[2]s to show this one", name, o.Sources[i].Name)
 			}
 		}
 		o.Sources = append(o.Sources, *source)
@@ -96,7 +96,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	defer stop()
 	address := "http://" + l.Addr().String() + "/"
 	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsLoopback() {
-		fmt.Fprintf(c.App.ErrWriter, "%s: other machines can reach this server\n", c.App.Name)
+		o.Log.Print("other machines can reach this server")
 	}
 	fmt.Fprintln(c.App.Writer, address)
 	if c.Bool("open") {
@@ -105,8 +105,8 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	return s.Serve(ctx, l)
 }
 
-// openSource opens a data directory. Without a complete table, it prints why there is none.
-func openSource(c *cli.Context, name string, games game.Kinds) (*web.Source, error) {
+// openSource opens a data directory. Without a complete table, it logs why there is none.
+func openSource(name string, games game.Kinds, notices *log.Logger) (*web.Source, error) {
 	place, err := datadir.OpenDir("data", name)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func openSource(c *cli.Context, name string, games game.Kinds) (*web.Source, err
 		if err = datadir.Absent(place, name); err == nil {
 			err = fmt.Errorf("%s: its table is not complete", name)
 		}
-		fmt.Fprintf(c.App.ErrWriter, "%s: %v; a page shows its run\n", c.App.Name, err)
+		notices.Printf("%v; a page shows its run", err)
 		return source, nil
 	}
 	source.Table, err = table.OpenFS(place.FS, place.Path, games.Parse)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -65,14 +66,17 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
+	l, err := newLobby(c, g, c.App.ErrWriter)
+	if err != nil {
+		return err
+	}
+	if l.seeded && !spec.seeded {
+		spec.seed, spec.seeded = l.seed, true
+	}
 	e := &engine{ctx: ctx, games: games}
 	e.sit = func(g game.Game) (player.Player, time.Duration, error) {
-		l, err := newLobby(c, g, c.App.ErrWriter)
-		if err != nil {
-			return nil, 0, err
-		}
-		if !spec.seeded {
-			spec.seed = l.seed
+		if l.g = g; !spec.seeded {
+			spec.seed = rand.Uint64()
 		}
 		p, err := l.make(ctx, spec)
 		return p, l.limit(spec), err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -206,14 +207,17 @@ func entrantFlags() []cli.Flag {
 	}, searchFlags(byDefault)...)
 }
 
-// A lobby makes the entrants of a game, using the flags of a command line.
+// A lobby makes the entrants of a game, with the options of a command line.
 type lobby struct {
-	c       *cli.Context
 	g       game.Game
 	options search.Options
+	time    time.Duration    // limit of a move; 0: none is given
 	box     *sandbox.Sandbox // nil: programs have no limits
 	seed    uint64
+	seeded  bool // by --seed
+	data    dataDir
 	console *player.Console
+	notices *log.Logger
 }
 
 // newLobby reads the flags; humans play on a console that reads the command's input and writes
@@ -243,8 +247,11 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 		}
 		return nil, fmt.Errorf("%w; or %s", err, accept)
 	}
-	l := &lobby{c: c, g: g, options: o, box: box, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
-	if !c.IsSet("seed") {
+	l := &lobby{
+		g: g, options: o, time: c.Duration("time"), box: box, seed: c.Uint64("seed"), seeded: c.IsSet("seed"),
+		data: dataOf(c), console: player.NewConsole(c.App.Reader, out), notices: logOf(c),
+	}
+	if !l.seeded {
 		l.seed = rand.Uint64()
 	}
 	return l, nil
@@ -380,8 +387,8 @@ func (l *lobby) limit(s entrantSpec) time.Duration {
 		return 0
 	case s.time > 0:
 		return s.time
-	case l.c.IsSet("time"):
-		return l.c.Duration("time")
+	case l.time > 0:
+		return l.time
 	case s.level != nil:
 		return s.level.Time
 	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
@@ -407,9 +414,9 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 		return l.table(s.rest)
 	}
 	if s.level != nil && s.level.Perfect {
-		t, _, notice, err := tableIfAny(l.c, only(l.g))
+		t, _, notice, err := l.data.tableIfAny(only(l.g))
 		if notice != "" {
-			fmt.Fprintf(l.c.App.ErrWriter, "%s: %s\n", l.c.App.Name, notice)
+			l.notices.Print(notice)
 		}
 		if err != nil {
 			return nil, err
@@ -437,7 +444,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 
 // table returns a player that uses the table in a directory; in --data if dir is "".
 func (l *lobby) table(dir string) (player.Player, error) {
-	place, err := datadir.OpenDir("data", cmp.Or(dir, l.c.String("data")))
+	place, err := datadir.OpenDir("data", cmp.Or(dir, l.data.name))
 	if err != nil {
 		return nil, err
 	}

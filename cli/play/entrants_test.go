@@ -1,12 +1,9 @@
 package play
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 )
 
 func TestParseEntrant(t *testing.T) {
@@ -111,8 +108,7 @@ func TestNames(t *testing.T) {
 		{[]entrantSpec{called("x"), program("x")}, "x|program:x"},
 		{[]entrantSpec{called("x"), called("x")}, `name "x": two players have it`},
 	} {
-		c := cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.ContinueOnError), nil)
-		all, _, err := (&lobby{c: c}).entrants(tt.specs)
+		all, _, err := new(lobby).entrants(tt.specs)
 		var names []string
 		for _, e := range all {
 			names = append(names, e.Name)

@@ -94,7 +94,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err != nil {
 		return nil, err
 	}
-	if err := l.keepApart(more); err != nil {
+	if err := l.keepApart(c.String("roster"), more); err != nil {
 		return nil, fmt.Errorf("--roster: %w", err)
 	}
 	specs = append(specs, more...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -48,15 +49,18 @@ func review(c *cli.Context, games game.Kinds) error {
 	if err != nil {
 		return err
 	}
-	r := reviewer{c: c, options: options, release: func() {}}
+	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c), release: func() {}}
 	defer func() { r.release() }()
 	return eachPlayed(c, games, r.review)
 }
 
 // A reviewer reviews games. Games of the same spec share its analyzer.
 type reviewer struct {
-	c        *cli.Context
 	options  search.Options
+	time     time.Duration // of the search of each position
+	json     bool
+	data     dataDir
+	notices  *log.Logger
 	spec     string
 	analyzer *analysis.Analyzer
 	release  func() // closes the table of the analyzer
@@ -67,12 +71,12 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.spec == g.Spec() {
 		return nil
 	}
-	t, _, notice, err := tableIfAny(r.c, only(g))
+	t, _, notice, err := r.data.tableIfAny(only(g))
 	if err != nil {
 		return err
 	}
 	if notice != "" {
-		fmt.Fprintf(r.c.App.ErrWriter, "%s: %s\n", r.c.App.Name, notice)
+		r.notices.Print(notice)
 	}
 	r.release()
 	if r.release = func() {}; t != nil {
@@ -92,7 +96,7 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 	reports := make([]analysis.Report, len(p.Moves)+1)
 	for i := len(p.Moves); i >= 0; i-- {
 		var err error
-		if reports[i], err = r.analyzer.Assess(ctx, h.At(i), r.c.Duration("time")); err != nil {
+		if reports[i], err = r.analyzer.Assess(ctx, h.At(i), r.time); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -103,7 +107,7 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 	for i := range p.Opening { // its moves were given, not chosen
 		judgments[i].Mistake = false
 	}
-	if r.c.Bool("json") {
+	if r.json {
 		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
 	}
 	printReview(out, n, p, h, judgments)

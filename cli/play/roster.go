@@ -26,11 +26,11 @@ func readRoster(name string) ([]entrantSpec, error) {
 
 // keepApart makes the sandbox of the programs of a roster hide the directories of others from each, and
 // checks that each can run in its own.
-func (l *lobby) keepApart(roster []entrantSpec) error {
+func (l *lobby) keepApart(file string, roster []entrantSpec) error {
 	if l.box == nil || len(roster) == 0 {
 		return nil
 	}
-	beside, err := directory(filepath.Dir(l.c.String("roster")))
+	beside, err := directory(filepath.Dir(file))
 	if err != nil {
 		return err
 	}

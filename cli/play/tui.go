@@ -88,7 +88,12 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 			return err
 		}
 	}
-	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, boardOf(c, games, kind, o.Game)); err != nil {
+	parse := boardOf(games, kind)
+	given := func(p game.Param) bool { return c.IsSet(p.Name) }
+	if kind.Name != "" && (c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, given)) { // an alias has its board
+		parse = only(o.Game)
+	}
+	if o.Table, o.TableName, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
 		return err
 	}
 	switch {
@@ -182,13 +187,8 @@ func keptFiles(spec string) (settings, unfinished string) {
 // errOtherGame is the error for a table that is of another game than that of the command line.
 var errOtherGame = errors.New("of another game")
 
-// boardOf returns the function that makes the game of a table for play tui: any game if the command
-// line names none, any board of the kind without parameters, and otherwise g.
-func boardOf(c *cli.Context, games game.Kinds, kind game.Kind, g game.Game) func(spec string) (game.Game, error) {
-	set := func(p game.Param) bool { return c.IsSet(p.Name) }
-	if kind.Name != "" && (c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, set)) { // an alias has its board
-		return only(g)
-	}
+// boardOf returns a function that makes any game of a kind, or of games if the kind has no name.
+func boardOf(games game.Kinds, kind game.Kind) func(spec string) (game.Game, error) {
 	return func(spec string) (game.Game, error) {
 		if name, _, _ := strings.Cut(spec, " "); kind.Name != "" && name != kind.Name {
 			return nil, fmt.Errorf("%w: expected %s, found %q", errOtherGame, kind.Name, spec)
@@ -207,25 +207,33 @@ func only(g game.Game) func(spec string) (game.Game, error) {
 	}
 }
 
+// A dataDir is the data directory of a command that can do without a table.
+type dataDir struct {
+	name  string
+	given bool // by --data
+}
+
+// dataOf returns the data directory of a command line.
+func dataOf(c *cli.Context) dataDir { return dataDir{c.String("data"), c.IsSet("data")} }
+
 // tableIfAny returns the table in the data directory, and the name of the directory. parse makes
 // its game; its error is errOtherGame if that is not wanted. If --data is not given, the table
 // may be missing or be that of another game; if it is damaged, notice describes that.
-func tableIfAny(c *cli.Context, parse func(spec string) (game.Game, error)) (t *table.Table, name, notice string, err error) {
-	name = c.String("data")
-	if !c.IsSet("data") {
-		if _, err := os.Stat(filepath.Join(name, table.Dir)); err != nil {
+func (d dataDir) tableIfAny(parse func(spec string) (game.Game, error)) (t *table.Table, name, notice string, err error) {
+	if !d.given {
+		if _, err := os.Stat(filepath.Join(d.name, table.Dir)); err != nil {
 			return nil, "", "", nil
 		}
 	}
-	place, err := datadir.Open(c)
+	place, err := datadir.OpenDir("data", d.name)
 	if err != nil {
 		return nil, "", "", err
 	}
 	t, err = table.OpenFS(place.FS, place.Path, parse)
 	switch {
 	case err == nil:
-		return t, name, "", nil
-	case c.IsSet("data"):
+		return t, d.name, "", nil
+	case d.given:
 		return nil, "", "", err
 	case errors.Is(err, errOtherGame):
 		return nil, "", "", nil

@@ -73,7 +73,7 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 	cross := referee.NewCross(a.entrants)
 	cross.Add(0, 1, standings)
 	return a.end(ctx, err, cross, func() error {
-		if c.Bool("json") {
+		if a.o.json {
 			m := a.resultJSON([]any{standingJSON(standings[0]), standingJSON(standings[1])}, cross)
 			if until > 0 {
 				m["verdict"] = verdict

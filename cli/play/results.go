@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,7 @@ import (
 func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 	return append(append(more,
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
-		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", DefaultText: "4; none if a human plays"},
+		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", Value: referee.AutoPlies, DefaultText: "4; none if a human plays"},
 		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
@@ -40,14 +41,36 @@ func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 	), entrantFlags()...)
 }
 
+// resultOptions are the values of resultFlags.
+type resultOptions struct {
+	games           int
+	openings        int // number of moves, or referee.AutoPlies
+	grace           time.Duration
+	save, csv, html string
+	quiet, json     bool
+	resume          bool
+	unlimited       []string // the limits that programs do not have
+}
+
+// resultOptionsOf reads the flags of match and tournament, except those of the players.
+func resultOptionsOf(c *cli.Context) (resultOptions, error) {
+	o := resultOptions{
+		games: c.Int("games"), openings: c.Int("openings"), grace: c.Duration("grace"),
+		save: c.String("save"), csv: c.String("csv"), html: c.String("html"),
+		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), unlimited: unlimitedOf(c),
+	}
+	return o, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace"),
+		command.CheckOutput(c, "csv"), command.CheckOutput(c, "html"))
+}
+
 // An arena runs a match or tournament: the match that the flags describe, and its output.
 type arena struct {
-	c          *cli.Context
+	o          resultOptions
+	lobby      *lobby
 	kind       game.Kind
 	match      referee.Match
 	tournament bool // not a match
 	entrants   []referee.Entrant
-	seed       uint64
 	planned    int              // number of games of a complete result
 	games      int              // number of finished games
 	openings   map[string]bool  // the openings of these games
@@ -75,21 +98,20 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace")); err != nil {
+	o, err := resultOptionsOf(c)
+	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(command.CheckOutput(c, "csv"), command.CheckOutput(c, "html")); err != nil {
-		return nil, err
-	}
-	a := &arena{c: c, kind: kind, tournament: most > least, out: c.App.Writer, planned: c.Int("games"), openings: make(map[string]bool), distinct: make(map[string]bool)}
+	a := &arena{o: o, kind: kind, tournament: most > least, out: c.App.Writer, openings: make(map[string]bool), distinct: make(map[string]bool)}
 	console := c.App.Writer
-	if c.Bool("json") {
+	if o.json {
 		console = c.App.ErrWriter
 	}
 	l, err := newLobby(c, g, console)
 	if err != nil {
 		return nil, err
 	}
+	a.lobby = l
 	specs, err := specsOf(words)
 	if err != nil {
 		return nil, err
@@ -112,16 +134,14 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 			p.Close()
 		}
 	}
-	a.seed = l.seed
 	a.match = referee.Match{
-		Game: g, Games: c.Int("games"),
-		Rules:  referee.Rules{Grace: c.Duration("grace")},
+		Game: g, Games: o.games,
+		Rules:  referee.Rules{Grace: o.grace},
 		Begin:  func(players [2]string) { a.players = players },
 		Report: a.report,
 	}
-	quiet, asJSON := c.Bool("quiet"), c.Bool("json")
-	if humans > 0 || most == least && a.match.Games == 1 && !quiet && !asJSON {
-		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !quiet) }
+	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
+		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
 	}
 	return a, a.open(humans > 0)
 }
@@ -137,26 +157,21 @@ func (a *arena) open(human bool) error {
 			return err
 		}
 	}
-	plies := referee.AutoPlies
-	if a.c.IsSet("openings") {
-		plies = a.c.Int("openings")
-	}
-	if plies != 0 && !(human && !a.c.IsSet("openings")) {
+	if a.o.openings != 0 && !(human && a.o.openings == referee.AutoPlies) {
 		even, err := stillOpen(a.match.Game)
 		if err != nil {
 			return err
 		}
-		a.match.Openings = referee.NewOpenings(a.match.Game, plies, a.seed, even)
+		a.match.Openings = referee.NewOpenings(a.match.Game, a.o.openings, a.lobby.seed, even)
 		if _, err := a.match.Openings.At(0); err != nil {
 			return err
 		}
 	}
-	name := a.c.String("save")
-	if name == "" || resumed {
+	if a.o.save == "" || resumed {
 		return nil
 	}
 	// don't overwrite a file with other games
-	if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+	if a.saved, err = os.OpenFile(a.o.save, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
 	if err := lock(a.saved); err != nil {
@@ -184,24 +199,23 @@ func (a *arena) settings() string {
 		players = append(players, fmt.Sprintf("%q %v", e.Name, e.Limit))
 	}
 	openings := "auto"
-	if a.c.IsSet("openings") {
-		openings = strconv.Itoa(a.c.Int("openings"))
+	if a.o.openings != referee.AutoPlies {
+		openings = strconv.Itoa(a.o.openings)
 	}
 	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s",
-		a.seed, a.match.Game.Spec(), a.match.Games, openings, a.c.Duration("grace"), strings.Join(players, ", "))
+		a.lobby.seed, a.match.Game.Spec(), a.match.Games, openings, a.match.Rules.Grace, strings.Join(players, ", "))
 }
 
 // resume reads the games of the file of --save, if --resume is given and there is such a file, and
 // opens the file to append to it. Without --seed, the seed is that of the file.
 func (a *arena) resume(settings string) (bool, error) {
-	if !a.c.Bool("resume") {
+	if !a.o.resume {
 		return false, nil
 	}
-	name := a.c.String("save")
-	if name == "" {
+	if a.o.save == "" {
 		return false, command.Usagef("--resume: expected --save FILE, too, the file to go on with")
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	f, err := os.OpenFile(a.o.save, os.O_RDWR|os.O_APPEND, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -216,23 +230,23 @@ func (a *arena) resume(settings string) (bool, error) {
 		return false, fmt.Errorf("--resume: %w", err)
 	}
 	known := game.Kinds{a.kind}
-	found, games, length, err := referee.ReadAll(text, name, known.Parse)
+	found, games, length, err := referee.ReadAll(text, a.o.save, known.Parse)
 	if err != nil {
 		return false, fmt.Errorf("--resume: %w", err)
 	}
 	seed, rest, _ := strings.Cut(found, " ")
 	rest = strings.Replace(rest, " clock=wall ", " ", 1) // as earlier versions wrote it
 	if _, now, _ := strings.Cut(settings, " "); rest != now {
-		return false, fmt.Errorf("--resume: %s is of another tournament: expected %q, found %q", name, now, rest)
+		return false, fmt.Errorf("--resume: %s is of another tournament: expected %q, found %q", a.o.save, now, rest)
 	}
 	n, err := strconv.ParseUint(strings.TrimPrefix(seed, "seed="), 10, 64)
-	if err != nil || a.c.IsSet("seed") && n != a.seed {
-		return false, fmt.Errorf("--resume: %s: expected seed=%d, found %q", name, a.seed, seed)
+	if err != nil || a.lobby.seeded && n != a.lobby.seed {
+		return false, fmt.Errorf("--resume: %s: expected seed=%d, found %q", a.o.save, a.lobby.seed, seed)
 	}
 	if dropped := len(text) - length; dropped > 0 {
-		fmt.Fprintf(a.c.App.ErrWriter, "%s: %s: the last game is incomplete, and is played again\n", a.c.App.Name, name)
+		a.lobby.notices.Printf("%s: the last game is incomplete, and is played again", a.o.save)
 	}
-	a.seed, a.recorded = n, games
+	a.lobby.seed, a.recorded = n, games
 	a.match.Recorded = a.replay
 	if err := f.Truncate(int64(length)); err != nil {
 		return false, fmt.Errorf("--resume: %w", err)
@@ -282,7 +296,7 @@ func (a *arena) note(p referee.Played) {
 	a.games++
 	a.openings[strings.Join(p.Moves[:p.Opening], " ")] = true
 	a.distinct[strings.Join(append(p.Players[:], p.Moves...), "\n")] = true
-	if a.c.IsSet("html") {
+	if a.o.html != "" {
 		a.all = append(a.all, p)
 	}
 }
@@ -303,13 +317,12 @@ func (a *arena) report(p referee.Played) error {
 			return fmt.Errorf("--save: %w", err)
 		}
 	}
-	quiet := a.c.Bool("quiet")
 	switch {
-	case a.c.Bool("json") && !quiet:
+	case a.o.json && !a.o.quiet:
 		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
-	case quiet && p.Fault():
-		fmt.Fprintf(a.c.App.ErrWriter, "play: %s\n", gameLine(a.games, p))
-	case !quiet:
+	case a.o.quiet && p.Fault():
+		a.lobby.notices.Print(gameLine(a.games, p))
+	case !a.o.quiet:
 		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
 		return err
 	}
@@ -366,18 +379,20 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 // write writes the files of --csv and --html.
 func (a *arena) write(cross referee.Cross) error {
 	r := report.Report{Game: a.match.Game, Cross: cross, Played: a.all, Note: a.summary()}
-	for flag, write := range map[string]func(io.Writer) error{"csv": r.CSV, "html": r.HTML} {
-		name := a.c.String(flag)
-		if name == "" {
-			continue
-		}
-		f, err := os.Create(name)
-		if err == nil {
-			err = cmp.Or(write(f), f.Close())
-		}
-		if err != nil {
-			return fmt.Errorf("--%s: %w", flag, err)
-		}
+	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
+}
+
+// writeFile writes the file that a flag names, if any.
+func writeFile(flag, name string, write func(io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		err = cmp.Or(write(f), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
 	}
 	return nil
 }
@@ -388,8 +403,8 @@ func (a *arena) summary() string {
 	if a.match.Openings != nil {
 		text += ", from " + numfmt.Count(len(a.openings), "opening")
 	}
-	if off := unlimitedOf(a.c); len(off) > 0 {
-		text += "; programs were not limited in " + strings.Join(off, ", ")
+	if len(a.o.unlimited) > 0 {
+		text += "; programs were not limited in " + strings.Join(a.o.unlimited, ", ")
 	}
 	if a.stopped {
 		text += fmt.Sprintf("; stopped after %s of %s: the table is partial", numfmt.Number(a.games), numfmt.Count(a.planned, "game"))
@@ -401,10 +416,10 @@ func (a *arena) summary() string {
 func (a *arena) resultJSON(players []any, cross referee.Cross) map[string]any {
 	m := map[string]any{
 		"spec": a.match.Game.Spec(), "games": a.games, "planned": a.planned, "partial": a.stopped, "distinct": len(a.distinct),
-		"openings": len(a.openings), "seed": a.seed, "players": players,
+		"openings": len(a.openings), "seed": a.lobby.seed, "players": players,
 	}
-	if off := unlimitedOf(a.c); len(off) > 0 {
-		m["unlimited"] = off
+	if len(a.o.unlimited) > 0 {
+		m["unlimited"] = a.o.unlimited
 	}
 	return m
 }

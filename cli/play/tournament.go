@@ -63,7 +63,7 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 	cross, err := t.Play(ctx)
 	return a.end(ctx, err, cross, func() error {
 		rows := report.Rows(cross)
-		if c.Bool("json") {
+		if a.o.json {
 			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows), cross))
 		}
 		columns(a.out, crossRows(rows))

@@ -77,7 +77,7 @@ func score(c *cli.Context, kind game.Kind) error {
 	var positions int
 	var nodes uint64
 	var took time.Duration
-	err = command.EachLine(ctx, c, "columns", func(out io.Writer, line string) error {
+	err = command.EachLine(ctx, c.App, "columns", func(out io.Writer, line string) error {
 		p, err := parseColumns(g, line)
 		if err != nil {
 			return command.Refuse(err)

@@ -50,7 +50,7 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 		return Usagef("%q: --start is the initial position, and excludes a position", c.Args().First())
 	}
 	if c.Args().Len() == 0 && !c.Bool("start") {
-		return EachLine(ctx, c, "a position", one)
+		return EachLine(ctx, c.App, "a position", one)
 	}
 	var output bytes.Buffer
 	err := one(&output, strings.Join(c.Args().Slice(), " "))
@@ -74,13 +74,13 @@ func Refuse(why error) error { return refusal{why} }
 // number; EachLine continues with the next line, but the command fails at the end. The output of
 // answer is written even if it returns an error. An error that is not a refusal ends the command,
 // as does the end of ctx. At a terminal, the user sees a prompt.
-func EachLine(ctx context.Context, c *cli.Context, what string, answer func(out io.Writer, line string) error) error {
-	lines := streamfmt.NewEditedReader(Until(ctx, c.App.Reader), "stdin")
-	prompt := promptOf(c, what)
+func EachLine(ctx context.Context, app *cli.App, what string, answer func(out io.Writer, line string) error) error {
+	lines := streamfmt.NewEditedReader(Until(ctx, app.Reader), "stdin")
+	prompt := promptOf(app, what)
 	var output bytes.Buffer
 	var failed error
 	report := func(err error) {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, Printable(err.Error()))
+		fmt.Fprintf(app.ErrWriter, "%s: %s\n", app.Name, Printable(err.Error()))
 		failed = ErrReported
 	}
 	for {
@@ -101,7 +101,7 @@ func EachLine(ctx context.Context, c *cli.Context, what string, answer func(out 
 		}
 		output.Reset()
 		err = answer(&output, string(line))
-		if _, lost := c.App.Writer.Write(output.Bytes()); lost != nil {
+		if _, lost := app.Writer.Write(output.Bytes()); lost != nil {
 			return lost // the reader of the answers has closed the pipe
 		}
 		var refused refusal
@@ -115,11 +115,11 @@ func EachLine(ctx context.Context, c *cli.Context, what string, answer func(out 
 }
 
 // promptOf returns a function that prints a prompt if stdin and stderr are a terminal.
-func promptOf(c *cli.Context, what string) func() {
-	if !IsTerminal(c.App.Reader) || !IsTerminal(c.App.ErrWriter) {
+func promptOf(app *cli.App, what string) func() {
+	if !IsTerminal(app.Reader) || !IsTerminal(app.ErrWriter) {
 		return func() {}
 	}
-	return func() { fmt.Fprintf(c.App.ErrWriter, "%s> ", what) }
+	return func() { fmt.Fprintf(app.ErrWriter, "%s> ", what) }
 }
 
 // FromFlag returns --from, which sets the form of positions; FormOf returns its value.

@@ -47,7 +47,7 @@ func TestEachLine(t *testing.T) {
 	var out, stderr strings.Builder
 	log := ""
 	app := &cli.App{Name: "test", Action: func(c *cli.Context) error {
-		return command.EachLine(t.Context(), c, "a word", func(w io.Writer, line string) error {
+		return command.EachLine(t.Context(), c.App, "a word", func(w io.Writer, line string) error {
 			log += out.String() + stderr.String() + "|"
 			if line == "bad" {
 				return command.Refuse(errors.New("no"))

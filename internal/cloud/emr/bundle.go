@@ -61,7 +61,7 @@ func (b *Bundle) Put(to *s3.FS, base string, news func(name string, bytes int)) 
 	dir = b.Dir(base)
 	for _, f := range b.Files {
 		name := path.Join(dir, f.Name)
-		has, err := to.Has(name, f.Content)
+		has, err := to.HasContent(name, f.Content)
 		if err == nil && !has {
 			news(name, len(f.Content))
 			err = store.WriteFile(to, name, f.Content)

@@ -832,7 +832,7 @@ func testHas(t *testing.T, f *FS) {
 		content, other := someBytes(n), someBytes(n)
 		has := func(want bool) {
 			t.Helper()
-			if got, err := f.Has("dir/file", content); err != nil || got != want {
+			if got, err := f.HasContent("dir/file", content); err != nil || got != want {
 				t.Errorf("%d bytes: %v, %v, want %v", n, got, err, want)
 			}
 		}

@@ -25,8 +25,8 @@ const (
 	// parts. S3 requires at least 5 MB for each part but the last, and at most maxParts parts.
 	partSize = 16 << 20
 	maxParts = 10_000
-	// together is the number of concurrent requests.
-	together = 8
+	// maxRequests is the maximum number of concurrent requests.
+	maxRequests = 8
 	// abortWait bounds the time for aborting an upload.
 	abortWait = 20 * time.Second
 )
@@ -59,7 +59,7 @@ func (f *FS) putParts(ctx context.Context, key string, in io.ReaderAt, size int6
 	parts := make([]types.CompletedPart, (size+n-1)/n)
 	sending, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err = parallel.Each(sending, together, len(parts), 1, func() func(int) error {
+	err = parallel.Each(sending, maxRequests, len(parts), 1, func() func(int) error {
 		return func(i int) error {
 			at, number := int64(i)*n, int32(i+1)
 			out, err := f.client.UploadPart(sending, &service.UploadPartInput{
@@ -87,10 +87,10 @@ func (f *FS) putParts(ctx context.Context, key string, in io.ReaderAt, size int6
 	return err
 }
 
-// Has reports whether an object has this content and was uploaded by Put. It compares the length
+// HasContent reports whether an object has this content and was uploaded by Put. It compares the length
 // and the ETag, which S3 makes from the MD5 sums of the parts. With another ETag, as for objects
 // that are encrypted with a KMS key, it returns false.
-func (f *FS) Has(name string, content []byte) (bool, error) {
+func (f *FS) HasContent(name string, content []byte) (bool, error) {
 	key := keyOf(name)
 	head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
 	if err = f.orMissing(f.ctx, key, err); err != nil {
@@ -200,9 +200,9 @@ func (f *FS) PutFile(ctx context.Context, from store.FS, name, to string) error 
 	return f.Put(ctx, to, in, info.Size())
 }
 
-// each calls do for all names, up to together at a time, until one call fails.
+// each calls do for all names, up to maxRequests at a time, until one call fails.
 func each(ctx context.Context, names []string, do func(context.Context, string) error) error {
-	return parallel.Each(ctx, together, len(names), 1, func() func(int) error {
+	return parallel.Each(ctx, maxRequests, len(names), 1, func() func(int) error {
 		return func(i int) error { return do(ctx, names[i]) }
 	})
 }

@@ -29,8 +29,8 @@ const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PL
 	"that turns a class of yours into a program: 'program:python3 assignment2.py FILE CLASS'. The first is row 0, at the\n" +
 	"bottom. A player a second late gets a move at random. A CustomPlayer without a timeout has five seconds."
 
-// unlimited is the time per move of the custom player without a timeout.
-const unlimited = 5 * time.Second
+// customTime is the time per move of the custom player without a timeout.
+const customTime = 5 * time.Second
 
 // asMancala extends the command that plays Mancala with what the course's program does.
 func asMancala(c *cli.Command) {
@@ -104,7 +104,7 @@ func courseGame(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Time = cmp.Or(timeout, unlimited)
+	o.Time = cmp.Or(timeout, customTime)
 	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(o.Seed, 0))}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()

@@ -65,7 +65,7 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "you", Usage: "side that you play: first, second, both or none (watch the machine)", DefaultText: "asked"},
 		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
 		&cli.IntFlag{Name: "depth", Usage: "the machine searches `N` moves ahead; fewer if --time ends it", DefaultText: "unlimited"},
-		&cli.StringFlag{Name: "level", Usage: "the machine's `NAME`d level, beginner to perfect; the keys + and - change it"},
+		&cli.StringFlag{Name: "level", Usage: "`LEVEL` of the machine, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time before a machine's move is shown", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		&cli.BoolFlag{Name: "fresh", Usage: "ignore the settings and the unfinished game that were kept"},

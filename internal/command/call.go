@@ -65,7 +65,7 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 				value, words = words[0], words[1:]
 				flags = append(flags, value)
 			}
-			if err := checkNumber(f, flag[1], value); err != nil {
+			if err := checkValue(f, flag[1], value); err != nil {
 				return c, err
 			}
 		case len(others) == 0 && sub >= 0:
@@ -99,10 +99,13 @@ func (c call) name(app *cli.App) string {
 	return strings.Join(words, " ")
 }
 
-// checkNumber returns an error if the value of a flag is not the number or time that it takes.
-func checkNumber(f cli.Flag, name, value string) (err error) {
+// checkValue returns an error if the value of a flag is not the word, number or time that it takes.
+func checkValue(f cli.Flag, name, value string) (err error) {
 	want := "an integer"
 	switch f.(type) {
+	case *cli.BoolFlag:
+		want = "true or false"
+		_, err = strconv.ParseBool(value)
 	case *cli.IntFlag, *cli.Int64Flag:
 		_, err = strconv.ParseInt(value, 0, 64)
 	case *cli.Uint64Flag:

@@ -74,7 +74,7 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 	cross.Add(0, 1, standings)
 	return a.end(ctx, err, cross, func() error {
 		if a.o.json {
-			m := a.resultJSON([]any{standingJSON(standings[0]), standingJSON(standings[1])}, cross)
+			m := a.resultJSON([]any{standingJSON(standings[0]), standingJSON(standings[1])})
 			if until > 0 {
 				m["verdict"] = verdict
 			}

@@ -413,7 +413,7 @@ func (a *arena) summary() string {
 }
 
 // resultJSON returns what the results of matches and tournaments have in common as JSON.
-func (a *arena) resultJSON(players []any, cross referee.Cross) map[string]any {
+func (a *arena) resultJSON(players []any) map[string]any {
 	m := map[string]any{
 		"spec": a.match.Game.Spec(), "games": a.games, "planned": a.planned, "partial": a.stopped, "distinct": len(a.distinct),
 		"openings": len(a.openings), "seed": a.lobby.seed, "players": players,

@@ -64,7 +64,7 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 	return a.end(ctx, err, cross, func() error {
 		rows := report.Rows(cross)
 		if a.o.json {
-			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows), cross))
+			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows)))
 		}
 		columns(a.out, crossRows(rows))
 		_, err := fmt.Fprintln(a.out, a.summary())

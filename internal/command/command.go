@@ -72,7 +72,7 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	case slices.Equal(words, []string{manPage}):
 		err = writeManPage(out, app)
 	case len(words) > 0 && words[len(words)-1] == completing:
-		err = complete(out, app, words[:len(words)-1])
+		complete(out, app, words[:len(words)-1])
 	case len(words) > 0 && slices.Contains([]string{"-v", "-version", "--version"}, words[0]):
 		version := "of an unknown version"
 		if v := Version(); v != "" {

@@ -50,7 +50,7 @@ func execute(ctx context.Context, app *cli.App, called call) error {
 
 // complete writes what a shell may complete after words: the subcommands of the command that
 // they call, or its flags if the last word is the beginning of one.
-func complete(out io.Writer, app *cli.App, words []string) error {
+func complete(out io.Writer, app *cli.App, words []string) {
 	here, last := &cli.Command{Flags: app.Flags, Subcommands: app.Commands}, ""
 	for _, last = range words {
 		if i := slices.IndexFunc(here.Subcommands, func(c *cli.Command) bool { return c.HasName(last) }); i >= 0 {
@@ -67,14 +67,12 @@ func complete(out io.Writer, app *cli.App, words []string) error {
 		}
 	case here.BashComplete != nil:
 		here.BashComplete(cli.NewContext(app, nil, nil))
-		return nil
 	case len(here.Subcommands) > 0:
 		could = append(Names(here.Subcommands), "help")
 	}
 	for _, word := range could {
 		fmt.Fprintln(out, word)
 	}
-	return nil
 }
 
 // A List is the value of a flag that may be repeated: the values in their order.

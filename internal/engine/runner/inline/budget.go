@@ -124,6 +124,7 @@ func (n *needs) of(workers int, f preset) int {
 type plan struct {
 	workers int
 	preset
+	interval, outbox int // of lists, and of edges that are stored: numbers of rows
 }
 
 // left returns how much memory a job may use. A tenth of all memory is left to the garbage
@@ -138,11 +139,11 @@ func (r *Runner) plan(n needs) plan {
 	for workers := runtime.GOMAXPROCS(0); workers > 0; workers-- {
 		for _, f := range presets {
 			if n.of(workers, f) <= left {
-				return plan{workers, f}
+				return plan{workers: workers, preset: f}
 			}
 		}
 	}
-	return plan{1, presets[len(presets)-1]}
+	return plan{workers: 1, preset: presets[len(presets)-1]}
 }
 
 // planPass returns the plan of a pass over a game with cycles. It returns an error if even the
@@ -176,15 +177,9 @@ func (r *Runner) memory() int {
 	return defaultMemory
 }
 
-// A listPlan is the plan of a lists job, with numbers of rows.
-type listPlan struct {
-	plan
-	interval, outbox int
-}
-
 // planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
 // for a small tier, intervals that are small enough for all workers to have some.
-func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error) {
+func (r *Runner) planLists(tiers int, sources []*lists.Source) (plan, error) {
 	return r.planRows(tiers, sources, intervalRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
@@ -198,7 +193,7 @@ func finalRowMemory(g game.Acyclic) int {
 // planRows plans workers that use loaded bytes for each row of an interval, sent bytes for each
 // row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
 // needs. It returns an error if not even one worker with the fewest rows fits into memory.
-func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more int) (listPlan, error) {
+func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more int) (plan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
@@ -214,7 +209,7 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more
 		over := int(min(int64(beside), rows)) * loaded
 		return 2*workers*(outbox*each+over+more) - left
 	}
-	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), preset: preset{ahead: listsAhead}}}
+	p := plan{workers: runtime.GOMAXPROCS(0), preset: preset{ahead: listsAhead}}
 	for {
 		p.outbox = (left/(2*p.workers) - more) / each
 		p.outbox -= min(beside, p.outbox/2)

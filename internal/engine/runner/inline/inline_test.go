@@ -54,25 +54,41 @@ func (p brokenPart) Finish(err error) error {
 	return errors.Join(err, p.err)
 }
 
+// A brokenWork makes three parts, one of which is broken.
+type brokenWork struct {
+	*job
+	numbered
+	broken   int
+	err      error
+	finished *int
+}
+
+func (w *brokenWork) open(context.Context) error { return nil }
+
+func (w *brokenWork) first(task int) game.Position { return game.Position(task) }
+
+func (w *brokenWork) newWorker() func(int, int) error { return func(int, int) error { return nil } }
+
+func (w *brokenWork) newChunk() int { return 0 }
+
+func (w *brokenWork) newShard(number int) (shard[int], error) {
+	p := brokenPart{finished: w.finished}
+	if number == w.broken {
+		p.err = fmt.Errorf("part %d: %w", number, w.err)
+	}
+	return p, nil
+}
+
+func (w *brokenWork) count(int) {}
+
 // TestFinishError checks that an error of Finish fails the job, whether it is the last part or
 // an earlier one, and that every part that was created is finished.
 func TestFinishError(t *testing.T) {
 	for broken := range 3 {
 		failed, finished := errors.New("disk full"), 0
-		o := output[int, int]{job: &runner.Job{Reducers: 3}, plan: plan{1, presets[0]}, tasks: numbered(3),
-			partition: func(task int) int { return task },
-			create: func(number int) (shard[int], error) {
-				p := brokenPart{finished: &finished}
-				if number == broken {
-					p.err = fmt.Errorf("part %d: %w", number, failed)
-				}
-				return p, nil
-			},
-			chunk:  func() int { return 0 },
-			worker: func() func(int, int) error { return func(int, int) error { return nil } },
-			count:  func(int) {},
-		}
-		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
+		j := &job{Job: &runner.Job{Reducers: 3}, borders: []game.Position{1, 2}, plan: plan{workers: 1, preset: presets[0]}}
+		w := &brokenWork{job: j, numbered: numbered{tasks: 3}, broken: broken, err: failed, finished: &finished}
+		if _, err := run(t.Context(), j, w); !errors.Is(err, failed) || finished != broken+1 {
 			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
 		}
 	}
@@ -109,6 +125,14 @@ func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
 
 func (f unclosed) Close() error { return f.err }
 
+// unclosedFS creates files whose Close fails.
+type unclosedFS struct {
+	store.Local
+	err error
+}
+
+func (f unclosedFS) Create(string) (io.WriteCloser, error) { return unclosed{f.err}, nil }
+
 // TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
@@ -118,7 +142,7 @@ func TestOutboxFinishError(t *testing.T) {
 	}
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Predecessors, codec)
+		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
 		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
 			t.Fatal(err)
@@ -234,8 +258,8 @@ func TestManySpills(t *testing.T) {
 		graph.End[p+successors] = game.Loses
 	}
 	fsys := new(countedFS)
-	job := &jobOf[game.Cyclic]{Job: &runner.Job{FS: fsys, Output: t.TempDir()}, g: game.WithRanges(graph, 1)}
-	s := &shuffle{job: job, boxes: make([]box, graph.Size)}
+	j := &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}
+	s := &shuffle{job: j, g: game.WithRanges(graph, 1), boxes: make([]box, graph.Size)}
 	for _, p := range graph.Next[0] {
 		s.send(p, block.Set{1}, false)
 	}

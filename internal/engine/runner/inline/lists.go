@@ -6,23 +6,21 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/lists"
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// listWork is what the workers of a lists job share.
+// A listWork is a step on a tier of lists. A task is an interval of the tier's keys.
 type listWork struct {
-	job          *jobOf[game.Acyclic]
-	kind         lists.Kind       // of the messages that are sent
-	predecessors *lists.Source    // nil in init
-	messages     *lists.Source    // for solve only
-	intervals    []lists.Interval // each within one part
-	plan         listPlan
+	*job
+	intervals
+	g            game.Acyclic
+	made, sent   lists.Kind    // the kinds of the output, and of the messages that are sent
+	predecessors *lists.Source // nil in init
+	messages     *lists.Source // for solve only
 	outgoing     *outgoing
 
-	mu      sync.Mutex
-	memory  *listMemory
-	workers []*listWorker
+	mu   sync.Mutex
+	used listMemory
 }
 
 // A listMemory keeps the memory of workers and chunks for the next job: a game may have many
@@ -43,107 +41,125 @@ func take[E any](kept *[]*E) *E {
 	return e
 }
 
-// runLists runs a job by lists. Each worker takes one interval of the tier's keys at a time.
-func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
-	if job.Step == step.Final {
-		return r.runListsFinal(ctx, job)
-	}
-	w := &listWork{job: job, memory: &r.lists}
-	var made lists.Kind
-	made, w.kind = lists.KindsOf(job.Step)
-	defer w.close()
-	sources, err := w.open()
+func (w *listWork) open(context.Context) error {
+	w.made, w.sent = lists.KindsOf(w.Step)
+	sources, err := w.openSources()
 	if err != nil {
-		return stats, err
+		return err
 	}
-	if w.plan, err = r.planLists(job.g.Tiers(), sources); err != nil {
-		return stats, err
+	if w.plan, err = w.runner.planLists(w.g.Tiers(), sources); err != nil {
+		return err
 	}
-	w.intervals = cutIntervals(w.plan.interval, job.borders, sources)
-	w.outgoing = newOutgoing(job.create, job.Reducers, job.g, w.kind, job.Codec)
-	var chunks []*rowChunk
-	o := output[int, *rowChunk]{job: job.Job, plan: w.plan.plan, tasks: numbered(len(w.intervals)),
-		partition: func(i int) int { return job.partition(w.intervals[i].First) },
-		create: func(number int) (shard[*rowChunk], error) {
-			file, err := job.create(lists.PartName(number, job.Codec))
-			if err != nil {
-				return nil, err
-			}
-			return listShard{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
-		},
-		chunk: func() *rowChunk {
-			chunks = append(chunks, take(&r.lists.chunks))
-			return chunks[len(chunks)-1]
-		},
-		worker: w.newWorker,
-		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
-	}
-	err = w.outgoing.finish(o.run(ctx))
-	for _, worker := range w.workers {
-		n := worker.kernel.Counted()
-		stats.Messages += n.Messages
-		if job.Step != step.Solve {
-			stats.Positions += n.Positions
-			stats.Finished += n.Finished
-		}
-	}
-	r.lists.workers = append(r.lists.workers, w.workers...)
-	r.lists.chunks = append(r.lists.chunks, chunks...)
-	return stats, err
+	w.cut(w.plan.interval, w.borders, sources)
+	w.outgoing = newOutgoing(w.job, w.g, w.sent, w.Codec)
+	return nil
 }
 
-// open opens the job's input.
-func (w *listWork) open() (sources []*lists.Source, err error) {
-	job := w.job
-	if job.Step == step.Init {
+// openSources opens the job's input.
+func (w *listWork) openSources() (sources []*lists.Source, err error) {
+	if w.Step == step.Init {
 		return nil, nil
 	}
-	messages, err := lists.OpenInbox(job.Inbox, job.Tier, w.kind)
+	messages, err := lists.OpenInbox(w.Inbox, w.Tier, w.sent)
 	if err != nil {
 		return nil, err
 	}
-	if job.Step == step.Possible {
+	w.inputs = append(w.inputs, messages)
+	if w.Step == step.Possible {
 		w.predecessors = messages
 		return []*lists.Source{messages}, nil
 	}
 	w.messages = messages
-	dir, err := lists.OpenDir(job.FS, job.Predecessors, job.g)
+	dir, err := lists.OpenDir(w.FS, w.Predecessors, w.g)
 	if err != nil {
 		return nil, err
 	}
-	if w.predecessors, err = lists.OpenPart(dir, job.Tier, lists.Predecessors); err != nil {
+	if w.predecessors, err = lists.OpenPart(dir, w.Tier, lists.Predecessors); err != nil {
 		return nil, err
 	}
+	w.inputs = append(w.inputs, w.predecessors)
 	return []*lists.Source{w.predecessors, messages}, nil
 }
 
-func (w *listWork) close() {
-	for _, s := range []*lists.Source{w.predecessors, w.messages} {
-		if s != nil {
-			s.Close()
+func (w *listWork) close(err error) error {
+	err = w.outgoing.finish(err)
+	for _, worker := range w.used.workers {
+		n := worker.kernel.Counted()
+		w.stats.Messages += n.Messages
+		if w.Step != step.Solve {
+			w.stats.Positions += n.Positions
+			w.stats.Finished += n.Finished
 		}
 	}
+	memory := &w.runner.lists
+	memory.workers = append(memory.workers, w.used.workers...)
+	memory.chunks = append(memory.chunks, w.used.chunks...)
+	return err
 }
 
-// cutIntervals divides the keys into intervals of about the given number of rows, and at the borders
-// of parts.
-func cutIntervals(most int, borders []game.Position, sources []*lists.Source) (intervals []lists.Interval) {
+// intervals are tasks that are intervals of the keys, each within one shard.
+type intervals struct {
+	numbered
+	of []lists.Interval
+}
+
+// cut divides the keys into intervals of about the given number of rows, and at the borders of
+// shards.
+func (t *intervals) cut(most int, borders []game.Position, sources []*lists.Source) {
 	for _, s := range lists.Cut(most, sources...) {
 		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
 			if border := borders[0]; border > s.First {
 				before := s
 				before.Last = border - 1
-				intervals = append(intervals, before)
+				t.of = append(t.of, before)
 				s.First = border
 			}
 		}
-		intervals = append(intervals, s)
+		t.of = append(t.of, s)
 	}
-	return intervals
+	t.tasks = len(t.of)
 }
+
+func (t *intervals) first(i int) game.Position { return t.of[i].First }
+
+func (w *listWork) newChunk() *rowChunk {
+	c := take(&w.runner.lists.chunks)
+	w.used.chunks = append(w.used.chunks, c)
+	return c
+}
+
+func (w *listWork) newShard(number int) (shard[*rowChunk], error) {
+	file, err := w.create(lists.PartName(number, w.Codec))
+	if err != nil {
+		return nil, err
+	}
+	return listShard{lists.NewPartWriter(file, w.g, w.Tier, w.made, w.Codec)}, nil
+}
+
+func (w *listWork) count(c *rowChunk) { w.stats.Records += int64(len(c.rows)) }
 
 // A rowChunk contains the rows of one interval.
 type rowChunk struct{ rows []lists.Row }
+
+// A listShard is a shard of a job by lists.
+type listShard struct{ *lists.PartWriter }
+
+func (p listShard) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
+
+func (w *listWork) newWorker() func(int, *rowChunk) error {
+	w.mu.Lock()
+	worker := take(&w.runner.lists.workers)
+	w.used.workers = append(w.used.workers, worker)
+	w.mu.Unlock()
+	old := worker.out
+	worker.listWork = w
+	worker.out = w.outgoing.newSender(w.plan.outbox)
+	if old != nil {
+		worker.out.Inherit(old.Outbox)
+	}
+	worker.kernel = lists.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox)
+	return worker.do
+}
 
 // A listWorker is the state of a worker: its kernel and its memory.
 type listWorker struct {
@@ -155,25 +171,9 @@ type listWorker struct {
 	predecessors, messages []lists.Row
 }
 
-// newWorker returns a function that computes the rows of an interval.
-func (w *listWork) newWorker() func(i int, out *rowChunk) error {
-	w.mu.Lock()
-	worker := take(&w.memory.workers)
-	w.workers = append(w.workers, worker)
-	w.mu.Unlock()
-	job, old := w.job, worker.out
-	worker.listWork = w
-	worker.out = w.outgoing.newSender(w.plan.outbox)
-	if old != nil {
-		worker.out.Inherit(old.Outbox)
-	}
-	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out.Outbox)
-	return worker.do
-}
-
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
-	s := w.intervals[i]
-	if err := w.out.setPartition(w.job.partition(s.First)); err != nil {
+	s := w.of[i]
+	if err := w.out.setPartition(w.partition(s.First)); err != nil {
 		return err
 	}
 	predecessors := &out.rows // possible transforms them in place
@@ -183,9 +183,9 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 			return err
 		}
 	}
-	if w.job.Step == step.Init {
+	if w.Step == step.Init {
 		out.rows = out.rows[:0]
-		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
+		if start := lists.Start(w.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			out.rows = append(out.rows, start...)
 		}
 	} else if *predecessors, err = w.loader.Load(*predecessors, w.listWork.predecessors, s); err != nil {
@@ -195,38 +195,40 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	return err
 }
 
-// A listShard is a shard of a job by lists.
-type listShard struct{ *lists.PartWriter }
+// A listFinal writes the lines of all positions, by key. It reads the files of all tiers as one
+// source. A task is an interval of the keys.
+type listFinal struct {
+	text
+	intervals
+	g   game.Acyclic
+	all *lists.Source
+}
 
-func (p listShard) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
+func (f *listFinal) open(context.Context) (err error) {
+	f.runner.lists = listMemory{}
+	if f.all, err = lists.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
+		return err
+	}
+	f.inputs = append(f.inputs, f.all)
+	sources := []*lists.Source{f.all}
+	if f.plan, err = f.runner.planRows(f.g.Tiers(), sources, finalRowMemory(f.g), 0, 0); err != nil {
+		return err
+	}
+	f.cut(min(f.plan.interval, mostRows/4), f.borders, sources)
+	return nil
+}
 
-// runListsFinal writes the lines of all positions, by key. It reads the files of all tiers as
-// one source.
-func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
-	r.lists = listMemory{}
-	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))
-	if err != nil {
-		return stats, err
-	}
-	defer all.Close()
-	sources := []*lists.Source{all}
-	plan, err := r.planRows(job.g.Tiers(), sources, finalRowMemory(job.g), 0, 0)
-	if err != nil {
-		return stats, err
-	}
-	intervals := cutIntervals(min(plan.interval, mostRows/4), job.borders, sources)
-	first := func(i int) game.Position { return intervals[i].First }
-	return writeText(ctx, job, plan.plan, numbered(len(intervals)), first, func() func(int, *textChunk) error {
-		var loader lists.Loader
-		var rows []lists.Row
-		return func(i int, out *textChunk) (err error) {
-			if rows, err = loader.Load(rows, all, intervals[i]); err != nil {
-				return err
-			}
-			for _, row := range rows {
-				out.final(job.g, row.Key, lists.ValueOf(row.Word))
-			}
-			return nil
+func (f *listFinal) newWorker() func(int, *textChunk) error {
+	var loader lists.Loader
+	var rows []lists.Row
+	return func(i int, out *textChunk) (err error) {
+		out.reset()
+		if rows, err = loader.Load(rows, f.all, f.of[i]); err != nil {
+			return err
 		}
-	})
+		for _, row := range rows {
+			out.final(f.g, row.Key, lists.ValueOf(row.Word))
+		}
+		return nil
+	}
 }

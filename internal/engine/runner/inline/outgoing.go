@@ -2,7 +2,6 @@ package inline
 
 import (
 	"cmp"
-	"io"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,12 +20,11 @@ type outgoing struct {
 	outs []*sender
 }
 
-// newOutgoing returns an outgoing for a job with the given number of parts. create creates their
-// files.
-func newOutgoing(create func(name string) (io.WriteCloser, error), parts int, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
+// newOutgoing returns the outgoing of a job.
+func newOutgoing(j *job, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
 	t := &outgoing{g: g, kind: kind, codec: c}
-	for i := range parts {
-		t.boxes = append(t.boxes, lists.NewOutboxWriter(create, i, g, kind, c))
+	for i := range j.Reducers {
+		t.boxes = append(t.boxes, lists.NewOutboxWriter(j.create, i, g, kind, c))
 	}
 	return t
 }
@@ -47,7 +45,7 @@ func (t *outgoing) newSender(most int) *sender {
 	return w
 }
 
-// setPart sets the part whose file gets all further rows.
+// setPartition sets the part whose file gets all further rows.
 func (w *sender) setPartition(part int) (err error) {
 	if part != w.partition {
 		err = w.Flush()
@@ -57,8 +55,11 @@ func (w *sender) setPartition(part int) (err error) {
 }
 
 // finish flushes the outboxes of all workers concurrently, unless err is set, and closes the
-// files.
+// files. A nil outgoing has none.
 func (t *outgoing) finish(err error) error {
+	if t == nil {
+		return err
+	}
 	if err == nil {
 		var all sync.WaitGroup
 		errs := make([]error, len(t.outs))

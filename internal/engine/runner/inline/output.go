@@ -11,23 +11,56 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A jobOf is a job for a game of kind G.
-type jobOf[G game.Game] struct {
+// A job is a job in execution.
+type job struct {
 	*runner.Job
-	g       G
+	runner  *Runner
 	borders []game.Position // the first keys of all shards except the first
+	plan    plan
+	before  float64     // the share of the job that is done before its tasks, 0 to 1
+	inputs  []io.Closer // closed at the end of the job
+	stats   runner.Stats
 }
 
 // partition returns the number of the shard that contains a key.
-func (j *jobOf[G]) partition(key game.Position) int {
+func (j *job) partition(key game.Position) int {
 	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
 }
 
+func (j *job) close(err error) error { return err }
+
 // create creates a file in the job's output directory.
-func (j *jobOf[G]) create(name string) (io.WriteCloser, error) {
+func (j *job) create(name string) (io.WriteCloser, error) {
 	return j.FS.Create(path.Join(j.Output, name))
+}
+
+// A work is how a method executes a job. A worker turns each task, a T, into a chunk, a C, and the
+// chunks are appended to shards.
+type work[T, C any] interface {
+	// open opens the input, does what precedes the tasks, and sets the job's plan.
+	open(ctx context.Context) error
+	// next returns the next task; ok is false at the end. The keys of tasks ascend. It is not
+	// called concurrently.
+	next() (task T, ok bool, err error)
+	// first returns the first key of a task, all of whose keys belong to one shard.
+	first(task T) game.Position
+	// share returns the share of the tasks up to the end of one, 0 to 1.
+	share(task T) float64
+
+	// newWorker returns the function of a worker, which replaces the content of a chunk with the
+	// output of a task.
+	newWorker() func(task T, out C) error
+	newChunk() C
+	newShard(number int) (shard[C], error)
+	// count counts a written chunk in the job's statistics.
+	count(chunk C)
+
+	// close ends the work, even if open has failed. It completes what workers have written
+	// outside of chunks if err is nil. It returns the first error.
+	close(err error) error
 }
 
 // A shard is an output file of a job. Its chunks are appended in order.
@@ -38,80 +71,114 @@ type shard[C any] interface {
 	Finish(err error) error
 }
 
-// An output runs the tasks of a job. A worker turns each task into a chunk, and the chunks are
-// appended to shards.
-type output[T, C any] struct {
-	job       *runner.Job
-	plan      plan
-	tasks     tasks[T]
-	partition func(task T) int // the number of the task's shard, ascending
-	create    func(number int) (shard[C], error)
-	chunk     func() C                         // returns an empty chunk
-	worker    func() func(task T, out C) error // returns the function of a worker
-	count     func(C)                          // counts a written chunk
-	before    float64                          // the share of the job that is already done, 0 to 1
-}
-
-// tasks are the tasks of a job, made as they are needed.
-type tasks[T any] struct {
-	next  func() (task T, ok bool, err error) // returns the next task; not called concurrently
-	share func(task T) float64                // the share of the job up to the end of a task, 0 to 1
-}
-
-// numbered returns the tasks 0 to n-1.
-func numbered(n int) tasks[int] {
-	return tasks[int]{
-		next:  parallel.Numbers(n),
-		share: func(task int) float64 { return float64(task+1) / float64(n) },
+// run executes a job.
+func run[T, C any](ctx context.Context, j *job, w work[T, C]) (runner.Stats, error) {
+	err := w.open(ctx)
+	if err == nil {
+		o := output[T, C]{job: j, work: w}
+		err = o.run(ctx)
 	}
+	err = w.close(err)
+	for _, in := range j.inputs {
+		in.Close()
+	}
+	return j.stats, err
+}
+
+// An output writes the shards of a job. One of them is open at a time.
+type output[T, C any] struct {
+	job   *job
+	work  work[T, C]
+	open  shard[C]
+	begun int // shards
 }
 
 // run has the plan's workers execute the tasks, while the calling goroutine writes their
-// chunks in order. One shard is open at a time.
+// chunks in order.
 func (o *output[T, C]) run(ctx context.Context) error {
-	var open shard[C]
-	begun := 0
-	upTo := func(number int) error { // creates all shards up to number, which stays open
-		for ; begun <= number; begun++ {
-			if last := open; last != nil {
-				open = nil
-				if err := last.Finish(nil); err != nil {
-					return err
-				}
-			}
-			next, err := o.create(begun)
-			if err != nil {
-				return err
-			}
-			open = next
-		}
-		return nil
-	}
-	write := func(task T, chunk C) error {
-		if err := upTo(o.partition(task)); err != nil {
-			return err
-		}
-		if err := open.Append(chunk); err != nil {
-			return err
-		}
-		o.count(chunk)
-		o.job.Report(runner.Progress{Share: o.before + (1-o.before)*o.tasks.share(task)})
-		return nil
-	}
-	err := parallel.InOrder(ctx, o.plan.workers, o.plan.workers*o.plan.ahead, parallel.Work[T, C]{Next: o.tasks.next, Chunk: o.chunk, Worker: o.worker, Write: write})
+	plan := o.job.plan
+	err := parallel.InOrder(ctx, plan.workers, plan.workers*plan.ahead, parallel.Work[T, C]{
+		Next:   o.work.next,
+		Chunk:  o.work.newChunk,
+		Worker: o.work.newWorker,
+		Write:  o.write,
+	})
 	if err == nil {
-		err = upTo(o.job.Reducers - 1)
+		err = o.upTo(o.job.Reducers - 1)
 	}
-	if open != nil {
-		err = open.Finish(err)
+	if o.open != nil {
+		err = o.open.Finish(err)
 	}
 	return err
 }
+
+// write appends the chunk of a task to its shard.
+func (o *output[T, C]) write(task T, chunk C) error {
+	if err := o.upTo(o.job.partition(o.work.first(task))); err != nil {
+		return err
+	}
+	if err := o.open.Append(chunk); err != nil {
+		return err
+	}
+	o.work.count(chunk)
+	o.job.Report(runner.Progress{Share: o.job.before + (1-o.job.before)*o.work.share(task)})
+	return nil
+}
+
+// upTo creates all shards up to a number, which stays open.
+func (o *output[T, C]) upTo(number int) error {
+	for ; o.begun <= number; o.begun++ {
+		if last := o.open; last != nil {
+			o.open = nil
+			if err := last.Finish(nil); err != nil {
+				return err
+			}
+		}
+		next, err := o.work.newShard(o.begun)
+		if err != nil {
+			return err
+		}
+		o.open = next
+	}
+	return nil
+}
+
+// A numbered is the tasks 0 to tasks-1.
+type numbered struct{ tasks, begun int }
+
+func (n *numbered) next() (task int, ok bool, err error) {
+	n.begun++
+	return n.begun - 1, n.begun <= n.tasks, nil
+}
+
+func (n *numbered) share(task int) float64 { return float64(task+1) / float64(n.tasks) }
+
+// A text is the part of a work that writes shards with lines.
+type text struct{ *job }
+
+func (t text) newShard(number int) (shard[*textChunk], error) {
+	file, err := t.create(jobdir.PartName(number, jobdir.Text))
+	return textShard{file}, err
+}
+
+func (t text) newChunk() *textChunk { return new(textChunk) }
+
+func (t text) count(c *textChunk) { t.stats.Records += c.lines }
 
 // A textChunk contains lines.
 type textChunk struct {
 	text  []byte
 	lines int64
+}
+
+func (c *textChunk) reset() { c.text, c.lines = c.text[:0], 0 }
+
+// final adds the line of a position, if it has one.
+func (c *textChunk) final(g game.Game, p game.Position, v game.Value) {
+	before := len(c.text)
+	if c.text = step.AppendFinal(c.text, g, p, v); len(c.text) > before {
+		c.lines++
+	}
 }
 
 // A textShard is a shard with lines.
@@ -123,25 +190,3 @@ func (p textShard) Append(c *textChunk) error {
 }
 
 func (p textShard) Finish(err error) error { return cmp.Or(err, p.Close()) }
-
-// writeText writes shards with the lines that workers produce. A worker gets an empty chunk for
-// each task; first returns the first key of a task.
-func writeText[G game.Game, T any](ctx context.Context, j *jobOf[G], plan plan, tasks tasks[T], first func(task T) game.Position, worker func() func(task T, out *textChunk) error) (stats runner.Stats, err error) {
-	o := output[T, *textChunk]{job: j.Job, plan: plan, tasks: tasks, partition: func(task T) int { return j.partition(first(task)) },
-		create: func(number int) (shard[*textChunk], error) {
-			file, err := j.create(jobdir.PartName(number, jobdir.Text))
-			return textShard{file}, err
-		},
-		chunk: func() *textChunk { return new(textChunk) },
-		worker: func() func(T, *textChunk) error {
-			work := worker()
-			return func(task T, out *textChunk) error {
-				out.text, out.lines = out.text[:0], 0
-				return work(task, out)
-			}
-		},
-		count: func(c *textChunk) { stats.Records += c.lines },
-	}
-	err = o.run(ctx)
-	return stats, err
-}

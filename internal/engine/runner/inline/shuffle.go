@@ -17,7 +17,8 @@ import (
 // A shuffle collects the messages that ranges receive in a pass. It merges them in memory.
 // When they exceed limit, it writes them to a file, which is deleted when the pass ends.
 type shuffle struct {
-	job   *jobOf[game.Cyclic]
+	job   *job
+	g     game.Cyclic
 	limit int // of the messages in memory, in bytes
 
 	gate  sync.RWMutex // read-locked by senders, locked by a spill
@@ -69,7 +70,7 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.inbox == nil {
-		b.inbox, full = s.take(game.RangeLen(s.job.g, rng))
+		b.inbox, full = s.take(game.RangeLen(s.g, rng))
 	}
 	if !counted {
 		b.inbox.Some.Union(set)
@@ -144,7 +145,7 @@ func (s *shuffle) write(name string) error {
 		if b.inbox == nil {
 			continue
 		}
-		packed = encoder.AppendInbox(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.inbox)
+		packed = encoder.AppendInbox(packed[:0], game.RangeLen(s.g, uint64(rng)), b.inbox)
 		if _, err := out.Write(packed); err != nil {
 			return errors.Join(err, out.Close())
 		}
@@ -197,7 +198,7 @@ type receiver struct {
 
 // fetch returns all messages that a range received. The caller must call give with the result.
 func (l *receiver) fetch(rng uint64) (*block.Inbox, error) {
-	n := game.RangeLen(l.job.g, rng)
+	n := game.RangeLen(l.g, rng)
 	b := &l.boxes[rng]
 	h := b.inbox
 	b.inbox = nil

@@ -18,76 +18,98 @@ import (
 // mapShare is about the share of a pass's time that its map takes.
 const mapShare = 0.5
 
-// runStates runs a pass over a game with cycles: all maps, then all reduces.
-func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
-	if job.Step == step.Final {
-		return r.runStatesFinal(ctx, job)
-	}
-	s := &shuffle{job: job, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(job.g)), free: r.inboxes}
-	r.inboxes = nil
-	defer func() {
-		err = errors.Join(err, s.close())
-		r.inboxes = s.free
-	}()
-	if job.Step == step.Create {
-		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.send)
-	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
-		return stats, err
-	}
-	states, err := jobdir.OpenStates(job.FS, job.PreviousPass, job.g)
-	if err != nil {
-		return stats, err
-	}
-	defer states.Close()
-	err = r.reduceStates(ctx, job, s, states, s.ranges(), &stats)
-	return stats, err
+// A stateWork is a pass over a game with cycles: all maps, then all reduces. A task is a range that
+// has received messages.
+type stateWork struct {
+	*job
+	numbered
+	g       game.Cyclic
+	shuffle *shuffle
+	ranges  []uint64           // by task
+	states  *jobdir.StateFiles // nil before the reduces
+	edges   *outgoing          // nil: edges are not stored
 }
 
-// mapStates runs the map over the new positions of earlier passes, on all cores.
-func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle) (messages int64, err error) {
-	input, err := jobdir.OpenNew(job.FS, job.Input, job.g)
+func (w *stateWork) open(ctx context.Context) (err error) {
+	r := w.runner
+	w.shuffle = &shuffle{job: w.job, g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g)), free: r.inboxes}
+	r.inboxes = nil
+	if w.Step == step.Create {
+		w.newPass().MapStart(w.shuffle.send)
+	} else if err := w.mapAll(ctx); err != nil {
+		return err
+	}
+	if w.states, err = jobdir.OpenStates(w.FS, w.PreviousPass, w.g); err != nil {
+		return err
+	}
+	w.inputs = append(w.inputs, w.states)
+	w.before = mapShare
+	w.ranges = w.shuffle.ranges()
+	w.tasks = len(w.ranges)
+	needs, outbox := w.needs(w.states), 0
+	if step.StoresEdges(w.g, w.Step) {
+		w.edges = newOutgoing(w.job, w.g, lists.Predecessors, jobdir.Packed)
+		outbox = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
+		needs.worker += outboxMemory + outbox*sentRowMemory
+	}
+	w.plan, err = r.planPass(w.g, needs)
+	w.plan.outbox = outbox
+	return err
+}
+
+func (w *stateWork) close(err error) error {
+	err = w.edges.finish(err)
+	err = errors.Join(err, w.shuffle.close())
+	w.runner.inboxes = w.shuffle.free
+	return err
+}
+
+func (w *stateWork) newPass() *step.Pass { return step.NewPass(w.g, w.Step, w.Tier) }
+
+// mapAll runs the map over the new positions of earlier passes, on all cores.
+func (w *stateWork) mapAll(ctx context.Context) error {
+	input, err := jobdir.OpenNew(w.FS, w.Input, w.g)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer input.Close()
-	var sum atomic.Int64
-	needs := r.passNeeds(job, input)
+	needs := w.needs(input)
 	var moves *lists.Moves
-	if step.NeedsMoves(job.g, job.Step) {
-		if moves, err = lists.OpenMoves(job.FS, job.PreviousPass, job.g); err != nil {
-			return 0, err
+	if step.NeedsMoves(w.g, w.Step) {
+		if moves, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
+			return err
 		}
 		defer moves.Close()
 		needs.shared += moves.Files()*fileMemory + moves.Cells()*cellMemory
 		needs.worker += moves.Memory()
 	}
-	plan, err := r.planPass(job.g, needs)
+	plan, err := w.runner.planPass(w.g, needs)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	var messages atomic.Int64
 	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
-		p := step.NewPass(job.g, job.Step, job.Tier)
+		p, c, state := w.newPass(), input.CursorOf(plan.window), new(block.State)
 		if moves != nil {
 			p.Moves = moves.Reader()
 		}
-		c := input.CursorOf(plan.window)
-		var from block.State
 		return func(i int) error {
-			if err := c.Read(i, &from); err != nil {
+			if err := c.Read(i, state); err != nil {
 				return err
 			}
 			p.Messages = 0
-			if err := p.Map(input.Range(i), &from, s.send); err != nil {
+			if err := p.Map(input.Range(i), state, w.shuffle.send); err != nil {
 				return err
 			}
-			sum.Add(p.Messages)
-			return s.failed()
+			messages.Add(p.Messages)
+			return w.shuffle.failed()
 		}
 	})
 	if err == nil {
-		job.Report(runner.Progress{Share: mapShare})
+		w.Report(runner.Progress{Share: mapShare})
 	}
-	return sum.Load(), err
+	w.stats.Messages = messages.Load()
+	return err
 }
 
 // passNeeds returns what the map or the reduce of a pass needs to read. A worker has the state
@@ -103,70 +125,105 @@ func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 	}}
 }
 
-// passNeeds returns the needs of a job, with a full shuffle.
-func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.StateFiles) needs {
-	n := passNeeds(job.g, job.Codec)
-	n.shared = r.inboxMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
+// needs returns the needs of the map or the reduce, with a full shuffle.
+func (w *stateWork) needs(from *jobdir.StateFiles) needs {
+	n := passNeeds(w.g, w.Codec)
+	n.shared = w.runner.inboxMemory() + int(game.Ranges(w.g))*boxMemory + from.Len()*placeMemory
 	n.windows = len(from.Files())
 	return n
 }
 
-// reduceStates updates the ranges that received messages, on all cores.
-func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.StateFiles, ranges []uint64, stats *runner.Stats) error {
-	needs := r.passNeeds(job, states)
-	edges, most := new(outgoing), 0
-	if step.StoresEdges(job.g, job.Step) {
-		edges = newOutgoing(job.create, job.Reducers, job.g, lists.Predecessors, jobdir.Packed)
-		most = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
-		needs.worker += outboxMemory + most*sentRowMemory
+func (w *stateWork) first(i int) game.Position { return w.ranges[i] * uint64(w.g.RangeSize()) }
+
+func (w *stateWork) newChunk() *jobdir.StateChunk { return jobdir.NewStateChunk(w.g, w.Codec) }
+
+func (w *stateWork) newShard(number int) (shard[*jobdir.StateChunk], error) {
+	return jobdir.NewStateWriter(w.create, number, w.g, w.Codec)
+}
+
+func (w *stateWork) count(c *jobdir.StateChunk) { w.stats.AddNew(c.New) }
+
+func (w *stateWork) newWorker() func(int, *jobdir.StateChunk) error {
+	s := &stateWorker{stateWork: w, pass: w.newPass(), receiver: receiver{shuffle: w.shuffle}, cursor: w.states.CursorOf(w.plan.window)}
+	if w.edges != nil {
+		s.out = w.edges.newSender(w.plan.outbox)
+		s.pass.StoreEdge = s.out.SendEdge
 	}
-	plan, err := r.planPass(job.g, needs)
+	return s.do
+}
+
+// A stateWorker updates ranges that have received messages.
+type stateWorker struct {
+	*stateWork
+	pass         *step.Pass
+	receiver     receiver
+	cursor       *jobdir.StateCursor
+	state, fresh block.State
+	out          *sender // nil: edges are not stored
+}
+
+func (w *stateWorker) do(i int, chunk *jobdir.StateChunk) error {
+	if w.out != nil {
+		if err := w.out.setPartition(w.partition(w.first(i))); err != nil {
+			return err
+		}
+	}
+	rng := w.ranges[i]
+	inbox, err := w.receiver.fetch(rng)
 	if err != nil {
 		return err
 	}
-	o := output[int, *jobdir.StateChunk]{job: job.Job, plan: plan, tasks: numbered(len(ranges)), before: mapShare,
-		partition: func(i int) int { return job.partition(ranges[i] * uint64(job.g.RangeSize())) },
-		create: func(number int) (shard[*jobdir.StateChunk], error) {
-			return jobdir.NewStateWriter(job.create, number, job.g, job.Codec)
-		},
-		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
-		count: func(c *jobdir.StateChunk) { stats.AddNew(c.New) },
+	defer w.shuffle.give(inbox)
+	if err := w.cursor.Load(rng, &w.state); err != nil {
+		return err
 	}
-	o.worker = func() func(int, *jobdir.StateChunk) error {
-		p := step.NewPass(job.g, job.Step, job.Tier)
-		l := receiver{shuffle: s}
-		cursor := states.CursorOf(plan.window)
-		var state, fresh block.State
-		var out *sender
-		if most > 0 {
-			out = edges.newSender(most)
-			p.StoreEdge = out.SendEdge
-		}
-		return func(i int, chunk *jobdir.StateChunk) error {
-			rng := ranges[i]
-			if out != nil {
-				if err := out.setPartition(o.partition(i)); err != nil {
-					return err
-				}
-			}
-			h, err := l.fetch(rng)
-			if err != nil {
-				return err
-			}
-			defer s.give(h)
-			if err := cursor.Load(rng, &state); err != nil {
-				return err
-			}
-			changed, err := p.Reduce(rng, &state, h, &fresh)
-			if err != nil {
-				return err
-			}
-			chunk.Reset()
-			if changed {
-				chunk.Add(rng, &state, &fresh)
-			}
-			return nil
-		}
+	changed, err := w.pass.Reduce(rng, &w.state, inbox, &w.fresh)
+	if err != nil {
+		return err
 	}
-	return edges.finish(o.run(ctx))
+	chunk.Reset()
+	if changed {
+		chunk.Add(rng, &w.state, &w.fresh)
+	}
+	return nil
+}
+
+// A stateFinal writes the lines of all positions of a table, in the order of their hashes. A task
+// is a range.
+type stateFinal struct {
+	text
+	numbered
+	g     game.Cyclic
+	table *jobdir.StateFiles
+}
+
+func (f *stateFinal) open(context.Context) (err error) {
+	if f.table, err = jobdir.OpenStateFile(f.FS, f.Input[0], f.g); err != nil {
+		return err
+	}
+	f.inputs = append(f.inputs, f.table)
+	f.tasks = f.table.Len()
+	most := len(step.AppendCyclicFinal(nil, f.g.Positions(), game.Loses.In(game.MaxByteRemoteness)))
+	state, size := stateMemory(f.g), f.g.RangeSize()
+	f.plan = f.runner.plan(needs{shared: f.runner.inboxMemory() + f.tasks*placeMemory, worker: state, windows: 1, record: state,
+		chunk: func(int) int { return size * most / 4 * 5 }})
+	return nil
+}
+
+func (f *stateFinal) first(i int) game.Position { return f.table.Range(i) * uint64(f.g.RangeSize()) }
+
+func (f *stateFinal) newWorker() func(int, *textChunk) error {
+	cursor, state := f.table.CursorOf(f.plan.window), new(block.State)
+	return func(i int, out *textChunk) error {
+		if err := cursor.Read(i, state); err != nil {
+			return err
+		}
+		out.text, out.lines = out.text[:0], int64(state.Reached.Count())
+		first := f.first(i)
+		for slot := range state.Reached.All() {
+			value, _ := state.Value(slot)
+			out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
+		}
+		return nil
+	}
 }

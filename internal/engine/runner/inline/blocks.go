@@ -1,0 +1,396 @@
+package inline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A blockWork is a step on a tier of blocks.
+type blockWork struct {
+	*job
+	g            game.Tiered
+	step         step.Step
+	input        *jobdir.Tier     // nil in init
+	predecessors *jobdir.Tier     // for solve only
+	near         *jobdir.Near     // the decoded blocks of input
+	balanced     *images.Balanced // nil: the output has no balanced positions
+
+	receivers receivers     // the ranges that receive messages
+	ranges    images.Ranger // these, and those with images
+	cutter
+}
+
+func (w *blockWork) open(ctx context.Context) error {
+	w.step = step.New(w.Step, w.g)
+	if err := w.openTiers(); err != nil {
+		return err
+	}
+	needs, err := w.needs(w.runner.memory() / nearShare)
+	if err != nil {
+		return err
+	}
+	memory := min(w.runner.memory()/imagesShare, mostImages)
+	if err := w.openBalanced(memory); err != nil {
+		return err
+	}
+	w.receivers = w.newReceivers()
+	w.ranges = w.receivers.Next
+	if w.balanced != nil {
+		first := needs
+		first.shared += memory
+		w.plan, w.before = w.runner.plan(first), balancedShare
+		if err := w.prepare(ctx); err != nil {
+			return err
+		}
+		needs.shared += w.balanced.Memory()
+		needs.worker += w.balanced.Len() * images.CursorMemory
+		if w.Step == step.Possible {
+			w.ranges = w.balanced.Reached(w.ranges)
+		}
+	}
+	w.plan = w.runner.plan(needs)
+	w.cutter = newCutter(w.job, w.g, w)
+	return nil
+}
+
+func (w *blockWork) openTiers() (err error) {
+	if w.Step == step.Init {
+		return nil
+	}
+	from := step.InputTier(w.Step, w.Tier)
+	if w.input, err = jobdir.OpenTier(w.FS, w.Input[0], w.g, from); err != nil {
+		return err
+	}
+	w.inputs = append(w.inputs, w.input)
+	if w.Step == step.Solve {
+		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
+			return fmt.Errorf("%s: expected successors with a value, found %d without", w.Input[0], n)
+		}
+		if w.predecessors, err = jobdir.OpenTier(w.FS, w.Predecessors, w.g, w.Tier); err != nil {
+			return err
+		}
+		w.inputs = append(w.inputs, w.predecessors)
+	}
+	return nil
+}
+
+func (w *blockWork) close(err error) error { return errors.Join(err, w.balanced.Close()) }
+
+func (w *blockWork) nextRange() (rng uint64, slots int, ok bool, err error) {
+	rng, ok, err = w.ranges()
+	return rng, len(w.g.Low(w.Tier, rng)), ok, err
+}
+
+func (w *blockWork) done() float64 { return w.receivers.Share() }
+
+func (w *blockWork) newChunk() *jobdir.Chunk { return jobdir.NewChunk(w.g, w.Codec) }
+
+func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
+	file, err := w.create(jobdir.PartName(number, w.Codec))
+	if err != nil {
+		return nil, err
+	}
+	return jobdir.NewWriter(file, w.g, w.Tier, w.Codec), nil
+}
+
+func (w *blockWork) count(c *jobdir.Chunk) {
+	w.stats.Records += c.Records()
+	if w.Step == step.Possible {
+		w.stats.Finished += c.Done()
+	}
+}
+
+func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
+	if w.Step == step.Init {
+		return w.start
+	}
+	merger, b := w.balanced.Merger(w.messages(w.near)), new(block.Block)
+	return func(t rangeTask, out *jobdir.Chunk) error {
+		out.Reset()
+		for _, rng := range t.ranges {
+			ok, err := merger.Merge(b, rng)
+			if err == nil && ok {
+				err = w.step.Reduce(b)
+			}
+			if err != nil {
+				return err
+			}
+			if ok {
+				out.Add(b)
+			}
+		}
+		return nil
+	}
+}
+
+// start makes the output of init.
+func (w *blockWork) start(_ rangeTask, out *jobdir.Chunk) error {
+	out.Reset()
+	out.Add(step.Start(w.g))
+	return nil
+}
+
+// receivers are the ranges of the output that receive messages, ascending.
+type receivers interface {
+	Next() (rng uint64, ok bool, err error)
+	// Share returns the share of the job up to the last range.
+	Share() float64
+}
+
+func (w *blockWork) newReceivers() receivers {
+	switch w.Step {
+	case step.Init:
+		return &startRange{rng: w.g.Start() >> w.g.LowBits()}
+	case step.Possible:
+		return step.NewReceivers(w.step, w.g, w.input)
+	}
+	return &tierRanges{index: w.predecessors.Cursor(0), ranges: w.predecessors.Len()}
+}
+
+// A startRange is the range of the initial position.
+type startRange struct {
+	rng  uint64
+	read bool
+}
+
+func (s *startRange) Next() (rng uint64, ok bool, err error) {
+	ok, s.read = !s.read, true
+	return s.rng, ok, nil
+}
+
+func (s *startRange) Share() float64 { return 1 }
+
+// tierRanges are the ranges of a tier.
+type tierRanges struct {
+	index        *jobdir.TierCursor
+	ranges, read int
+}
+
+func (t *tierRanges) Next() (rng uint64, ok bool, err error) {
+	if t.read == t.ranges {
+		return 0, false, nil
+	}
+	e, err := t.index.Entry(t.read)
+	t.read++
+	return e.Range, true, err
+}
+
+func (t *tierRanges) Share() float64 { return float64(t.read) / float64(t.ranges) }
+
+// needs returns the memory needs of the job, and makes near. near takes at most the given number of
+// bytes, unless its smallest size takes more.
+func (w *blockWork) needs(nearMemory int) (needs, error) {
+	g := w.g
+	n := needs{shared: g.Tables() + step.ReceiversBytes(g) + indexMemory(g.Ranges(w.Tier)), windows: 1}
+	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
+	near := &sections{bits: max(jobdir.NearBits, int(g.KeyBits()-g.LowBits())), most: nearMemory}
+	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
+		if t == nil {
+			continue
+		}
+		var to []uint64
+		index := t.Cursor(0)
+		for i := range t.Len() {
+			e, err := index.Entry(i)
+			if err != nil {
+				return n, err
+			}
+			slots := len(g.Low(t.Number(), e.Range))
+			largest = max(largest, slots)
+			if t == w.input {
+				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
+			}
+			if w.Step == step.Possible {
+				to = w.step.Outputs(to[:0], t.Number(), e.Range)
+				for _, rng := range to {
+					largest = max(largest, len(g.Low(w.Tier, rng)))
+				}
+			}
+		}
+		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
+	}
+	if w.input != nil {
+		w.near = w.input.Near(uint(near.bits), w.readers)
+		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
+		n.windows += int(g.KeyBits() - g.LowBits())
+	}
+	n.record = blockMemory(largest)
+	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
+	n.chunk = func(slots int) int { return chunkMemory(g, w.Codec, slots, largest) }
+	return n, nil
+}
+
+// A sections finds how many bits a range may have within its section, see jobdir.Near, so that the
+// blocks of each section take at most a number of bytes. At least it has jobdir.NearBits.
+type sections struct {
+	bits, most int
+	at         [65]uint64 // by bits: the number of the last section
+	size       [65]int    // the size of that section
+	largest    [65]int    // the size of the largest section
+}
+
+// add adds the block of a range that is above those before.
+func (s *sections) add(rng uint64, size int) {
+	for b := jobdir.NearBits; b <= s.bits; b++ {
+		if at := rng >> b; at != s.at[b] {
+			s.at[b], s.size[b] = at, 0
+		}
+		s.size[b] += size
+		s.largest[b] = max(s.largest[b], s.size[b])
+	}
+	for s.bits > jobdir.NearBits && s.largest[s.bits] > s.most {
+		s.bits--
+	}
+}
+
+// readers appends the ranges to which a block of the input sends messages.
+func (w *blockWork) readers(dst []uint64, rng uint64) []uint64 {
+	return w.step.Outputs(dst, w.input.Number(), rng)
+}
+
+// openBalanced makes balanced, unless there are no balanced positions.
+func (w *blockWork) openBalanced(memory int) error {
+	g, ok := w.g.(*game.Half)
+	if !ok || w.Step == step.Init {
+		return nil
+	}
+	kind := images.Reached
+	if w.Step == step.Solve {
+		kind = images.Scores
+	}
+	ranges := w.newReceivers()
+	for {
+		rng, ok, err := ranges.Next()
+		if err != nil || !ok {
+			return err
+		}
+		if kind.Of(g, w.Tier, rng) != nil {
+			break
+		}
+	}
+	place := images.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory}
+	w.balanced = images.NewBalanced(g, w.Tier, kind, place)
+	return nil
+}
+
+// prepare stores the messages to balanced positions and their images.
+func (w *blockWork) prepare(ctx context.Context) error {
+	ranges := w.newReceivers()
+	near := w.input.Near(w.near.Bits(), w.readers)
+	return w.balanced.Prepare(ctx, images.Pass{
+		Ranges:   ranges.Next,
+		Messages: func() images.Messages { return w.messages(near) },
+		Workers:  w.plan.workers,
+		Report:   func() { w.Report(runner.Progress{Share: w.before * ranges.Share()}) },
+	})
+}
+
+// messages returns a reader of the messages to ranges of the output.
+func (w *blockWork) messages(near *jobdir.Near) *messages {
+	from := near.Cursor(w.plan.window)
+	from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
+	m := &messages{g: w.g, tier: w.Tier, pull: step.Puller{Step: w.step, From: from}}
+	if w.predecessors != nil {
+		m.predecessors = w.predecessors.Cursor(w.plan.window)
+		if half, ok := m.g.(*game.Half); ok && w.predecessors.Half() == nil {
+			m.half = half
+		}
+	}
+	return m
+}
+
+// messages implements images.Messages.
+type messages struct {
+	g            game.Tiered
+	tier         int
+	pull         step.Puller
+	predecessors *jobdir.TierCursor
+	half         *game.Half // if predecessors have positions that are not stored
+}
+
+func (m *messages) Load(b *block.Block, rng uint64) (bool, error) {
+	if m.predecessors != nil {
+		_, err := m.predecessors.Load(b, rng)
+		if err == nil && m.half != nil {
+			m.half.Keep(b)
+		}
+		return err == nil, err
+	}
+	low := m.g.Low(m.tier, rng)
+	if low != nil {
+		b.Reset(m.tier, rng, m.g.LowBits(), low)
+	}
+	return low != nil, nil
+}
+
+func (m *messages) Merge(b *block.Block) error { return m.pull.Messages(b) }
+
+// A rangeTask is ranges of one shard.
+type rangeTask struct {
+	ranges []uint64
+	size   int     // of all ranges, see rangeReader
+	end    float64 // the share of the tasks up to its end
+
+	from, to int // for final: the low parts, if they are not all, of one range
+}
+
+// A rangeReader reads the ranges of the output.
+type rangeReader interface {
+	// nextRange returns the next range, ascending, and its size: the number of slots or lines. ok
+	// is false at the end.
+	nextRange() (rng uint64, size int, ok bool, err error)
+	// done returns the share of the ranges that nextRange has returned.
+	done() float64
+}
+
+// A cutter divides the ranges of the output into tasks, at the borders of parts and where a task
+// is large enough.
+type cutter struct {
+	ahead   []game.Position // the borders that no task has reached
+	lowBits uint
+	enough  int
+	from    rangeReader
+
+	rng  uint64 // the first range of the next task, if there is one
+	size int
+	ok   bool
+}
+
+func newCutter(j *job, g game.Tiered, from rangeReader) cutter {
+	return cutter{ahead: j.borders, lowBits: g.LowBits(), enough: j.plan.slots, from: from}
+}
+
+func (c *cutter) next() (t rangeTask, ok bool, err error) {
+	for {
+		if !c.ok {
+			if c.rng, c.size, c.ok, err = c.from.nextRange(); !c.ok || err != nil {
+				break
+			}
+		}
+		cut := t.size+64*len(t.ranges) > c.enough || c.size > 2*c.enough
+		for len(c.ahead) > 0 && c.rng<<c.lowBits >= c.ahead[0] {
+			cut, c.ahead = true, c.ahead[1:]
+		}
+		if cut && len(t.ranges) > 0 {
+			break
+		}
+		t.ranges = append(t.ranges, c.rng)
+		t.size += c.size
+		c.ok = false
+	}
+	t.end = c.from.done()
+	return t, len(t.ranges) > 0, err
+}
+
+func (c *cutter) first(t rangeTask) game.Position { return t.ranges[0] << c.lowBits }
+
+func (c *cutter) share(t rangeTask) float64 { return t.end }

@@ -233,7 +233,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 				_, err = messages.load(&found, &scores, rng)
 			}
 			if err == nil {
-				err = messages.pull.Messages(&scores)
+				err = messages.pull.Merge(&scores)
 			}
 			if err != nil {
 				return err

@@ -212,7 +212,7 @@ func (t *blocks) backwardImages(tier int) *imageCheck {
 		return func(found *block.Block, rng uint64) ([]byte, error) {
 			_, err := messages.load(found, &scores, rng)
 			if err == nil {
-				err = messages.pull.Messages(&scores)
+				err = messages.pull.Merge(&scores)
 			}
 			return slices.Clone(scores.Val[:scores.Len()]), err
 		}

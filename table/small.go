@@ -226,7 +226,7 @@ func (t *blocks) receivers(tier int) iter.Seq2[uint64, error] {
 type computer struct {
 	*blocks
 	tier            int
-	positions       *positions
+	positions       *step.Puller
 	solve           step.Puller
 	images          balancedTier
 	reached, scores *images.Merger
@@ -259,43 +259,21 @@ func (c scoresOf) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	}
 	ok, err = c.reached.Merge(b, rng)
 	if err == nil && ok {
-		err = c.positions.pull.Reduce(b)
+		err = c.positions.Reduce(b)
 	}
 	return ok && !b.Empty(), err
 }
 
-func (c scoresOf) Merge(b *block.Block) error { return c.solve.Messages(b) }
-
-// positions merges the moves into a range of a tier.
-type positions struct {
-	g    game.Tiered
-	tier int
-	pull step.Puller
-}
+func (c scoresOf) Merge(b *block.Block) error { return c.solve.Merge(b) }
 
 // positions returns the positions of a tier. The caller has called openTiers.
-func (t *blocks) positions(tier, ahead int) *positions {
-	p := &positions{t.game(), tier, step.Puller{Step: step.New(step.Possible, t.game()), Senders: senders()}}
+func (t *blocks) positions(tier, ahead int) *step.Puller {
+	p := &step.Puller{Step: step.New(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
 	if tier > 0 {
-		p.pull.From = t.reader(tier-1, ahead)
+		p.From = t.reader(tier-1, ahead)
 	}
 	return p
 }
-
-func (p *positions) Load(b *block.Block, rng uint64) (ok bool, err error) {
-	low := p.g.Low(p.tier, rng)
-	switch {
-	case low == nil:
-		return false, nil
-	case p.tier == 0:
-		*b = *step.Start(p.g)
-	default:
-		b.Reset(p.tier, rng, p.g.LowBits(), low)
-	}
-	return true, nil
-}
-
-func (p *positions) Merge(b *block.Block) error { return p.pull.Messages(b) }
 
 // Block implements step.BlockReader.
 func (c *computer) Block(_, rng uint64) (*block.Block, error) {

@@ -1,6 +1,9 @@
 package step
 
-import "github.com/treereduce/treereduce/game/block"
+import (
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
 
 // A BlockReader reads the blocks of a tier, like jobdir.TierCursor.
 type BlockReader interface {
@@ -14,6 +17,8 @@ type BlockReader interface {
 // one goroutine.
 type Puller struct {
 	Step
+	Game game.Tiered // for Load
+	Tier int         // the tier that Load loads
 	From BlockReader // reads the input tier of Map; nil: there are no messages
 	// Senders returns the records of a block that send messages, or nil if there are none;
 	// if Senders is nil, all records do.
@@ -22,17 +27,23 @@ type Puller struct {
 	sources []uint64
 }
 
-// Pull merges all messages to the range of a block into it, and turns it into the records
-// of its range.
-func (p *Puller) Pull(into *block.Block) error {
-	if err := p.Messages(into); err != nil {
-		return err
+// Load resets a block to a range without positions; in tier 0 it has the initial position. ok is
+// false if the range has no slots.
+func (p *Puller) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	low := p.Game.Low(p.Tier, rng)
+	switch {
+	case low == nil:
+		return false, nil
+	case p.Tier == 0:
+		*b = *Start(p.Game)
+	default:
+		b.Reset(p.Tier, rng, p.Game.LowBits(), low)
 	}
-	return p.Reduce(into)
+	return true, nil
 }
 
-// Messages merges all messages to the range of a block into it.
-func (p *Puller) Messages(into *block.Block) error {
+// Merge merges all messages to the range of a block into it.
+func (p *Puller) Merge(into *block.Block) error {
 	if p.From == nil {
 		return nil
 	}

@@ -110,15 +110,12 @@ func (w *blockWork) count(c *jobdir.Chunk) {
 }
 
 func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
-	if w.Step == step.Init {
-		return w.start
-	}
 	merger, b := w.balanced.Merger(w.messages(w.near)), new(block.Block)
 	return func(t rangeTask, out *jobdir.Chunk) error {
 		out.Reset()
 		for _, rng := range t.ranges {
 			ok, err := merger.Merge(b, rng)
-			if err == nil && ok {
+			if err == nil && ok && w.Step != step.Init { // init does not ask whether the position is terminal
 				err = w.step.Reduce(b)
 			}
 			if err != nil {
@@ -132,13 +129,6 @@ func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
 	}
 }
 
-// start makes the output of init.
-func (w *blockWork) start(_ rangeTask, out *jobdir.Chunk) error {
-	out.Reset()
-	out.Add(step.Start(w.g))
-	return nil
-}
-
 // receivers are the ranges of the output that receive messages, ascending.
 type receivers interface {
 	Next() (rng uint64, ok bool, err error)
@@ -149,7 +139,7 @@ type receivers interface {
 func (w *blockWork) newReceivers() receivers {
 	switch w.Step {
 	case step.Init:
-		return &startRange{rng: w.g.Start() >> w.g.LowBits()}
+		return startRange{images.List([]uint64{w.g.Start() >> w.g.LowBits()})}
 	case step.Possible:
 		return step.NewReceivers(w.step, w.g, w.input)
 	}
@@ -157,17 +147,11 @@ func (w *blockWork) newReceivers() receivers {
 }
 
 // A startRange is the range of the initial position.
-type startRange struct {
-	rng  uint64
-	read bool
-}
+type startRange struct{ next images.Ranger }
 
-func (s *startRange) Next() (rng uint64, ok bool, err error) {
-	ok, s.read = !s.read, true
-	return s.rng, ok, nil
-}
+func (s startRange) Next() (rng uint64, ok bool, err error) { return s.next() }
 
-func (s *startRange) Share() float64 { return 1 }
+func (s startRange) Share() float64 { return 1 }
 
 // tierRanges are the ranges of a tier.
 type tierRanges struct {
@@ -295,44 +279,37 @@ func (w *blockWork) prepare(ctx context.Context) error {
 }
 
 // messages returns a reader of the messages to ranges of the output.
-func (w *blockWork) messages(near *jobdir.Near) *messages {
-	from := near.Cursor(w.plan.window)
-	from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
-	m := &messages{g: w.g, tier: w.Tier, pull: step.Puller{Step: w.step, From: from}}
-	if w.predecessors != nil {
-		m.predecessors = w.predecessors.Cursor(w.plan.window)
-		if half, ok := m.g.(*game.Half); ok && w.predecessors.Half() == nil {
-			m.half = half
-		}
+func (w *blockWork) messages(near *jobdir.Near) images.Messages {
+	p := &step.Puller{Step: w.step, Game: w.g, Tier: w.Tier}
+	if near != nil {
+		from := near.Cursor(w.plan.window)
+		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
+		p.From = from
+	}
+	if w.Step != step.Solve {
+		return p
+	}
+	m := &solveMessages{Puller: p, predecessors: w.predecessors.Cursor(w.plan.window)}
+	if half, ok := w.g.(*game.Half); ok && w.predecessors.Half() == nil {
+		m.half = half
 	}
 	return m
 }
 
-// messages implements images.Messages.
-type messages struct {
-	g            game.Tiered
-	tier         int
-	pull         step.Puller
+// solveMessages are the messages of a tier to existing positions.
+type solveMessages struct {
+	*step.Puller
 	predecessors *jobdir.TierCursor
 	half         *game.Half // if predecessors have positions that are not stored
 }
 
-func (m *messages) Load(b *block.Block, rng uint64) (bool, error) {
-	if m.predecessors != nil {
-		_, err := m.predecessors.Load(b, rng)
-		if err == nil && m.half != nil {
-			m.half.Keep(b)
-		}
-		return err == nil, err
+func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
+	_, err := m.predecessors.Load(b, rng)
+	if err == nil && m.half != nil {
+		m.half.Keep(b)
 	}
-	low := m.g.Low(m.tier, rng)
-	if low != nil {
-		b.Reset(m.tier, rng, m.g.LowBits(), low)
-	}
-	return low != nil, nil
+	return err == nil, err
 }
-
-func (m *messages) Merge(b *block.Block) error { return m.pull.Messages(b) }
 
 // A rangeTask is ranges of one shard.
 type rangeTask struct {

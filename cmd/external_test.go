@@ -151,6 +151,7 @@ func TestLongExternal(t *testing.T) {
 	}{
 		{"bin/timed plan nim --stones 20 --runner timed --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
 		{strings.TrimSuffix(solve, " --times times.txt"), 1, "timed: --runner timed requires --times FILE"},
+		{strings.Replace(solve, "--runner timed", "--runner inline", 1), 2, "timed: --times is an option of --runner timed"},
 		{solve + " --memory 70M", 2, "timed: --memory 70M: nim stones=20 last=wins needs at least 80M"},
 		{solve + " --until-tier 9", 0, "tier 0: 1 position\n"},
 		{"bin/timed status --data timed_data", 0, "nim stones=20 last=wins: "},

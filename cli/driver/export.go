@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +24,7 @@ func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "export positions of a table, one per line",
-		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
+		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
 			"the player to move) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
@@ -30,7 +32,7 @@ func (p *program) exportCommand() *cli.Command {
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: append(p.dataFlags(),
-			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (JSON lines)", Value: "tsv"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats(), Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
@@ -41,6 +43,9 @@ func (p *program) exportCommand() *cli.Command {
 		Action: p.export,
 	}
 }
+
+// formats returns the names of the formats.
+func formats() string { return strings.Join(slices.Sorted(maps.Keys(export.Forms)), ", ") }
 
 // mostSample is the maximum size of a sample: each worker keeps that many positions in memory.
 const mostSample = 10_000_000
@@ -58,7 +63,7 @@ func (p *program) export(c *cli.Context) error {
 	}
 	form, ok := export.Forms[c.String("format")]
 	if !ok {
-		return command.Usagef("--format %q: expected tsv, csv or jsonl", c.String("format"))
+		return command.Usagef("--format %q: expected %s", c.String("format"), formats())
 	}
 	return datadir.WithTable(c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
 		ctx, stop := command.Interruptible(c.Context)

@@ -91,14 +91,18 @@ type Keeper interface {
 
 // The types that the functions of an Extension use.
 type (
-	FS        = store.FS      // a file system
-	JobRunner = runner.Runner // executes jobs
-	Halver    = runner.Halver // a JobRunner that can store half of the positions
-	Job       = runner.Job    // a job of a JobRunner
-	Stats     = runner.Stats  // the statistics of a finished job
-	Options   = solve.Options // the options of a run
-	Codec     = jobdir.Codec  // the form of a directory: Text or Packed
+	FS        = store.FS        // a file system
+	JobRunner = runner.Runner   // executes jobs
+	Halver    = runner.Halver   // a JobRunner that can store half of the positions
+	Job       = runner.Job      // a job of a JobRunner
+	Stats     = runner.Stats    // the statistics of a finished job
+	Progress  = runner.Progress // how far a job has come, for Job.Report
+	Options   = solve.Options   // the options of a run
+	Codec     = jobdir.Codec    // the form of a directory: Text or Packed
 )
+
+// Usagef returns an error of the command line: the program prints it, and ends with exit status 2.
+func Usagef(format string, args ...any) error { return command.Usagef(format, args...) }
 
 // The forms of directories.
 const (

@@ -214,6 +214,13 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 	if err != nil {
 		return err
 	}
+	for _, other := range p.Runners {
+		for _, flag := range other.Flags {
+			if name := flag.Names()[0]; other.Name != r.Name && c.IsSet(name) {
+				return command.Usagef("--%s is an option of --runner %s", name, other.Name)
+			}
+		}
+	}
 	if r.Solve == nil {
 		return p.solveHere(s, r)
 	}

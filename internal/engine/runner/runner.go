@@ -40,7 +40,8 @@ type Job struct {
 	// PreviousPass is the directory of the previous pass, whose index locates the states of all
 	// ranges. It is empty for create and the final step.
 	PreviousPass string
-	// Output is the directory of the attempt, made and empty; or Adopted, one in
+	// Output is the directory of the attempt, made and empty. Temporary files belong there, and must be
+	// gone when Run returns. Or Output is Adopted, one in
 	// which the runner is already working, for an earlier driver that has died.
 	Output  string
 	Adopted bool

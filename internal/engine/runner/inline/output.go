@@ -146,7 +146,7 @@ func (o *output[T, C]) upTo(number int) error {
 // A numbered is the tasks 0 to tasks-1.
 type numbered struct{ tasks, begun int }
 
-func (n *numbered) next() (task int, ok bool, err error) {
+func (n *numbered) next() (task int, ok bool, err error) { //nolint:unparam // as work requires
 	n.begun++
 	return n.begun - 1, n.begun <= n.tasks, nil
 }

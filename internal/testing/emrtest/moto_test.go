@@ -398,7 +398,7 @@ func testStepByHand(t *testing.T, s *site) {
 	shell := func(env []string, line string) []byte {
 		t.Helper()
 		cmd := exec.Command("bash", "-ec", line)
-		cmd.Dir, cmd.Env = dir, append(env, "PATH="+strings.Join([]string{filepath.Join(s.root, "bin"), s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
+		cmd.Dir, cmd.Env = dir, append(env, "PATH="+strings.Join([]string{filepath.Join(s.hadoop.Dir(), "bin"), filepath.Join(s.root, "bin"), s.tools, os.Getenv("PATH")}, ":"))
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()

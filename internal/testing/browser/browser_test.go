@@ -274,8 +274,8 @@ func launch(t *testing.T) context.Context {
 	allocator, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("chromium-headless-shell"), chromedp.NoSandbox)...)
 	t.Cleanup(end)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
+	ctx, _ := chromedp.NewContext(allocator)
+	t.Cleanup(func() { chromedp.Cancel(ctx) }) // waits until the browser has ended, with all of its processes
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

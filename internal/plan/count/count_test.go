@@ -346,7 +346,8 @@ func TestJSON(t *testing.T) {
 }
 
 // Boards as large as those that we solve, and larger ones: all published numbers, except for one or two, are
-// within their intervals, and the errors are as small as promised.
+// within their intervals, and the errors are as small as promised. Boards of more than 45 squares have a tier
+// with a larger one.
 func TestLongPublished(t *testing.T) {
 	longtest.Skip(t)
 	missed := 0
@@ -361,7 +362,11 @@ func TestLongPublished(t *testing.T) {
 		}
 		worst := slices.MaxFunc(c.Tiers, func(a, b Tier) int { return int(math.Copysign(1, a.Error()-b.Error())) })
 		t.Logf("%d×%d: %+.3f %% off, %s", board[0], board[1], 100*(c.Sum.Positions/want-1), c.Note)
-		if off := math.Abs(c.Sum.Positions/want - 1); off > 0.02 || c.Sum.Error() > 0.02 || worst.Error() > 0.06 {
+		most := 0.05
+		if board[0]*board[1] > 45 {
+			most = 0.06
+		}
+		if off := math.Abs(c.Sum.Positions/want - 1); off > 0.02 || c.Sum.Error() > 0.02 || worst.Error() > most {
 			t.Errorf("%d×%d: the sum is %.2f %% off, within %.2f %%, tier %d within %.1f %%", board[0], board[1], 100*off, 100*c.Sum.Error(), worst.Tier, 100*worst.Error())
 		}
 	}

@@ -24,7 +24,7 @@ export GOFLAGS     += -trimpath
 
 BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
-GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
 USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS

@@ -57,7 +57,7 @@ func review(c *cli.Context, games game.Kinds) error {
 // A reviewer reviews games. Games of the same spec share its analyzer.
 type reviewer struct {
 	options  search.Options
-	time     time.Duration // of the search of each position
+	time     time.Duration // how long each position is searched
 	json     bool
 	data     dataDir
 	notices  *log.Logger

@@ -40,7 +40,7 @@ type side struct {
 // A task is one side of a step, with what its command line sets.
 type task struct {
 	work           side
-	name           string // of the step
+	name           string // the step
 	o              step.Options
 	states, output string // directories
 	in             io.Reader

@@ -205,10 +205,10 @@ func (r *Rules) TierToMove(tier int) game.Player { return game.Player(tier & 1) 
 // ToMove returns X if the number of pieces is even.
 func (r *Rules) ToMove(p game.Position) game.Player { return r.TierToMove(r.Tier(p)) }
 
-// pieces returns a bit for each piece of player. The bit of a square is
+// bitboard returns a bit for each piece of player. The bit of a square is
 // bits·(width-1-column) + row. The top bit of each column is always zero, so that
 // shifts do not carry pieces from one column into the next.
-func (r *Rules) pieces(p game.Position, player game.Player) uint64 {
+func (r *Rules) bitboard(p game.Position, player game.Player) uint64 {
 	var s uint64
 	for c := range r.width {
 		column := r.column(p, c)
@@ -228,7 +228,7 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	tier := r.Tier(p)
 	last := r.TierToMove(tier).Other()
 	for _, player := range []game.Player{last, last.Other()} {
-		if r.lines.in(r.pieces(p, player)) != 0 {
+		if r.lines.in(r.bitboard(p, player)) != 0 {
 			return game.NewValue(game.WinFor(player), 0)
 		}
 	}

@@ -450,8 +450,8 @@ func TestKnownGames(t *testing.T) {
 	}
 }
 
-// TestPieces compares the bits of both players with the boards as text.
-func TestPieces(t *testing.T) {
+// TestBitboard compares the bits of both players with the boards as text.
+func TestBitboard(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, b := range boards {
 		g := mustNew(t, b[0], b[1], b[2])
@@ -467,7 +467,7 @@ func TestPieces(t *testing.T) {
 				}
 			}
 			for _, player := range []game.Player{game.First, game.Second} {
-				if got := g.pieces(p, player); got != want[player] {
+				if got := g.bitboard(p, player); got != want[player] {
 					t.Fatalf("%s: %q: pieces of player %d are %#x, want %#x", g.Spec(), g.AppendText(nil, p), player, got, want[player])
 				}
 			}

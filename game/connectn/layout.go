@@ -43,7 +43,7 @@ type layout struct {
 	rangeWays   columnWays
 	half        halfWays
 
-	lines []uint32 // the squares of each line within the low columns, in the form of Rules.pieces
+	lines []uint32 // the squares of each line within the low columns, in the form of Rules.bitboard
 	ends  []end
 }
 
@@ -263,7 +263,7 @@ func (l *layout) wonOf(s *space, player game.Player) []block.Set {
 			won[i] = make(block.Set, block.Words(len(s.low)))
 		}
 		for slot, low := range s.low {
-			pieces := uint32(l.rules.pieces(uint64(low), player) & (1<<l.LowBits() - 1))
+			pieces := uint32(l.rules.bitboard(uint64(low), player) & (1<<l.LowBits() - 1))
 			for _, line := range l.lines {
 				if pieces&line == line {
 					won[0].Add(slot)
@@ -286,7 +286,7 @@ func (l *layout) wonOf(s *space, player game.Player) []block.Set {
 func (l *layout) Finish(b *block.Block) {
 	r := l.rules
 	last := r.TierToMove(b.Tier).Other()
-	high := r.pieces(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
+	high := r.bitboard(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
 	all := r.lines.in(high) != 0
 	var won []block.Set
 	if !all {

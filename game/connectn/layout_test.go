@@ -192,7 +192,7 @@ func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
 	for _, slot := range open {
 		i := int(slot)
 		p := b.Key(i)
-		if g.lines.in(g.pieces(p, other)) != 0 {
+		if g.lines.in(g.bitboard(p, other)) != 0 {
 			continue
 		}
 		want := g.Primitive(p)

@@ -157,7 +157,7 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 	r := s.r
 	left := r.width - r.columns
 	mover := r.TierToMove(tier)
-	own := r.pieces(p, mover)
+	own := r.bitboard(p, mover)
 	const low = -1 // stands for all low columns together: a move there stays in its range
 	seen := false  // whether there was such a move
 	for c := range r.width {
@@ -172,7 +172,7 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 		seen = seen || c >= left
 		q := p + drop(column, mover)<<r.shift(c)
 		high := q &^ (1<<r.LowBits() - 1)
-		if r.lines.in(r.pieces(high, mover)) == 0 && s.open(high, tier+1, random) {
+		if r.lines.in(r.bitboard(high, mover)) == 0 && s.open(high, tier+1, random) {
 			continue
 		}
 		from := map[int]bool{}
@@ -223,7 +223,7 @@ func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool)
 		return 0, 0, false
 	}
 	mover := r.TierToMove(tier)
-	own := r.pieces(p, mover)
+	own := r.bitboard(p, mover)
 	for c := range r.width {
 		column := r.column(p, c)
 		if column>>r.height != 0 {

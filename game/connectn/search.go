@@ -8,7 +8,7 @@ import (
 )
 
 // This file implements Connect N for searches: with bitboards that have a bit for each piece,
-// at the position given by Rules.pieces (board.go).
+// at the position given by Rules.bitboard (board.go).
 //
 // The words of a State are: the pieces of the player to move; all pieces; the squares that
 // would complete a line of the player to move, whether they can be played now or not;
@@ -120,7 +120,7 @@ func (r *Rules) Traits() game.Traits {
 // Root uses p as it is, not its mirror image.
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	mover := r.ToMove(p)
-	own, other := r.pieces(p, mover), r.pieces(p, mover.Other())
+	own, other := r.bitboard(p, mover), r.bitboard(p, mover.Other())
 	n.State = game.State{own, own | other, r.spots(own), r.spots(other)}
 	n.Key = p
 	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= r.forms.quick

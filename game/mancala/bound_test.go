@@ -1,8 +1,6 @@
 package mancala
 
-import (
-	"testing"
-)
+import "testing"
 
 // The bound on a tier is the number of valid keys in that tier.
 func TestBoards(t *testing.T) {

@@ -31,10 +31,10 @@ type emrFlags struct {
 	account    aws.Options
 	poll       time.Duration
 	cluster    emr.Spec // a new one, see newSpec
-	price      float64  // of a node in dollars per hour; 0: the list price
+	price      float64  // dollars per hour for a node; 0: the list price
 	maxHours   float64  // 0: by the estimate
 	maxDollars float64  // 0: no limit
-	id         string   // of a cluster
+	id         string   // the identifier of a running cluster
 	binaries   string
 	keep       bool
 }

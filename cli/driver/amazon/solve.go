@@ -131,7 +131,7 @@ type emrSolve struct {
 	keep      bool // don't terminate the cluster after the run
 	yes, json bool
 
-	// of the driver on the cluster:
+	// What the driver on the cluster gets:
 	args    []string // the flags that are passed unchanged
 	above   int64    // --cluster-above
 	asked   string   // --memory as given here; "": not given

@@ -40,9 +40,9 @@ type Job struct {
 	// PreviousPass is the directory of the previous pass, whose index locates the states of all
 	// ranges. It is empty for create and the final step.
 	PreviousPass string
-	// Output is the directory of the attempt, made and empty. Temporary files belong there, and must be
-	// gone when Run returns. Or Output is Adopted, one in
-	// which the runner is already working, for an earlier driver that has died.
+	// Output is the directory of the attempt, made and empty; or Adopted, one in
+	// which the runner is already working, for an earlier driver that has died. Temporary
+	// files belong there, and must be gone when Run returns.
 	Output  string
 	Adopted bool
 	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A

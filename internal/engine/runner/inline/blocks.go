@@ -314,7 +314,7 @@ func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
 // A rangeTask is ranges of one shard.
 type rangeTask struct {
 	ranges []uint64
-	size   int     // of all ranges, see rangeReader
+	size   int     // the sum of their sizes, see rangeReader
 	end    float64 // the share of the tasks up to its end
 
 	from, to int // for final: the low parts, if they are not all, of one range

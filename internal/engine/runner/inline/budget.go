@@ -124,7 +124,7 @@ func (n *needs) of(workers int, f preset) int {
 type plan struct {
 	workers int
 	preset
-	interval, outbox int // of lists, and of edges that are stored: numbers of rows
+	interval, outbox int // numbers of rows, for lists and for edges that are stored
 }
 
 // left returns how much memory a job may use. A tenth of all memory is left to the garbage

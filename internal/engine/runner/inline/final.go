@@ -87,7 +87,7 @@ type finalRanges struct {
 	indexes []*jobdir.TierCursor
 	at      []int // by tier, the next range
 	read    int   // number of ranges of all tiers
-	slots   int   // of the last range, the most in one tier
+	slots   int   // the most slots that the last range has in one tier
 }
 
 func (f *blockFinal) newRanges() *finalRanges {

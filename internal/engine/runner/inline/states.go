@@ -218,7 +218,8 @@ func (f *stateFinal) newWorker() func(int, *textChunk) error {
 		if err := cursor.Read(i, state); err != nil {
 			return err
 		}
-		out.text, out.lines = out.text[:0], int64(state.Reached.Count())
+		out.reset()
+		out.lines = int64(state.Reached.Count())
 		first := f.first(i)
 		for slot := range state.Reached.All() {
 			value, _ := state.Value(slot)

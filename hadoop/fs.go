@@ -166,6 +166,13 @@ func configuration() (hadoopconf.HadoopConf, error) {
 	return jobProperties(c), nil
 }
 
+// HasDefault reports whether Hadoop's configuration names HDFS as the default file system. The
+// configuration of a Hadoop that was only unpacked does not.
+func HasDefault() (bool, error) {
+	properties, err := configuration()
+	return strings.HasPrefix(properties["fs.defaultFS"], Scheme), err
+}
+
 // NameNodes returns the addresses of the name nodes, as host:port.
 func (f *FS) NameNodes() []string { return f.options.Addresses }
 

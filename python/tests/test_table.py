@@ -156,6 +156,7 @@ def test_messages(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         list(table.positions(99))
     with pytest.raises(DriverError, match='^--outcome "Z": expected "X", "O", "tie", or a value byte$'):
         table.frame(outcome="Z")
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))  # without it, the directory is looked up in a cluster, too
     with pytest.raises(DriverError, match=f"^{tmp_path}/none: no such directory$"):
         Table(tmp_path / "none")
     with pytest.raises(DriverError, match=f"^no program {tmp_path}/driver$"):

@@ -33,9 +33,15 @@ func Open(c *cli.Context, further ...filesys.Opener) (*filesys.Place, error) {
 // OpenDir is Open for the directory name that a flag gives.
 func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
 	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" && !elsewhere {
-		if name, err = hadoop.InDefault(name); err != nil {
-			return nil, Misnamed(flag, err)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !elsewhere {
+		there, err := hadoop.HasDefault()
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			if name, err = hadoop.InDefault(name); err != nil {
+				return nil, Misnamed(flag, err)
+			}
 		}
 	}
 	return OpenFile(flag, name, further...)

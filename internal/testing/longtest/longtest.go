@@ -10,10 +10,10 @@ import (
 )
 
 // shares is the number of parts of which TREEREDUCE_SHARE selects one.
-const shares = 4
+const shares = 8
 
 // Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, is the seed by
-// which about a quarter of the tests are selected.
+// which about an eighth of the tests are selected.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {

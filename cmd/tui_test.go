@@ -30,14 +30,14 @@ func solvedHere(t *testing.T, words string) string {
 
 const board45 = "connectn --width 4 --height 5 --connect 3"
 
-// TestTUILost plays a game against a table, which is small, as in the README, and loses it: the screen shows
-// the loss from the first move on.
+// TestTUILost plays a game against a table, as in the README, and loses it: the screen shows the loss from
+// the first move on.
 func TestTUILost(t *testing.T) {
 	const words = "play tui"
 	if page := readPage(t, "README.md"); !strings.Contains(page, "    $ bin/"+words+"\n") {
 		t.Errorf("the README does not show %s", words)
 	}
-	term := inTerminal(t, solvedHere(t, board45+" --table small"), words, 80, 24)
+	term := inTerminal(t, solvedHere(t, board45), words, 80, 24)
 	term.shows(`1  you move first\n`)
 	term.types("2")
 	screen := term.shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)

@@ -4,7 +4,7 @@
 #
 #	scripts/bench.sh [solve]        commands of bin/, directories, look-ups, syncs
 #	scripts/bench.sh sync           durable writes
-#	scripts/bench.sh table          look-ups in full and small tables, bits of a table by kind
+#	scripts/bench.sh table          look-ups in a table, its bits by kind
 #	scripts/bench.sh profile        seconds of CPU that the parts of a solve take
 #	scripts/bench.sh search         Connect Four, and BitBully on the same positions
 #	scripts/bench.sh moves N TIME   how many of N moves (at most 222) of Connect Four lose value, with TIME each

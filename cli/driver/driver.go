@@ -46,7 +46,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
 		p.verifyCommand(), p.planCommand(), calibrateCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
-		commands = append(commands, p.tableCommand(), rangesCommand(tiered))
+		commands = append(commands, rangesCommand(tiered))
 	}
 	name := filepath.Base(args[0])
 	commands = append(commands, command.CompletionCommand(name))

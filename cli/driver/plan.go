@@ -55,7 +55,6 @@ func (p *program) planFlags() []cli.Flag {
 	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: plan.Inline},
-		tableFlag(),
 		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "2m; less for sampling if the counts are precise earlier"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards, or play N games, instead of --time: counts are the same on any machine with the same --seed"},
@@ -171,9 +170,6 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
-	}
-	if w.Small, err = smallTable(c.String(solve.TableOption), game.MethodOf(g)); err != nil {
-		return w, err
 	}
 	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR
 	for _, name := range []string{"nodes", "spot-nodes", "master-instance", "cluster-above", "replication"} {

@@ -43,7 +43,7 @@ const clusterAbove = 500_000_000
 type solveFlags struct {
 	data, copy, runner, memory            string
 	resume, overwrite, replace, yes, json bool
-	keep, table, final                    string
+	keep, final                           string
 	compress, combine                     bool
 	reducers, untilTier                   int
 	lateKeep                              bool // not a flag: Continue sets it for solve.Options
@@ -87,12 +87,11 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
 		&cli.StringFlag{Name: "runner", Destination: &f.runner, Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
 		&cli.IntFlag{Name: "reducers", Destination: &f.reducers, Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
-		&cli.BoolFlag{Name: "resume", Destination: &f.resume, Usage: "continue an interrupted run, with its --keep, --compress, --table, --final and --reducers by default"},
+		&cli.BoolFlag{Name: "resume", Destination: &f.resume, Usage: "continue an interrupted run, with its --keep, --compress, --final and --reducers by default"},
 		&cli.BoolFlag{Name: "overwrite", Destination: &f.overwrite, Usage: "start over, and delete treereduce's files in the directory"},
 		&cli.BoolFlag{Name: "replace", Destination: &f.replace, Usage: "print the result if this game is solved there; otherwise replace a finished run of less than a minute"},
 		&cli.StringFlag{Name: "keep", Destination: &f.keep, Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Destination: &f.compress, Usage: "with --keep all, keep directories of tiers packed, not as text"},
-		tableFlag(),
 		&cli.StringFlag{Name: "final", Destination: &f.final, Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Destination: &f.untilTier, Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Destination: &f.combine, Usage: "merge equal keys in the mappers", Value: true},
@@ -111,26 +110,6 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.StringFlag{Name: "streaming-jar", Destination: &f.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Destination: &f.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
 	)), further)
-}
-
-// tableFlag returns the option --table.
-func tableFlag() cli.Flag {
-	return &cli.StringFlag{Name: solve.TableOption, Usage: "tiers in the table: full stores all, small every second one; for games solved by blocks", Value: solve.FullTable}
-}
-
-// smallTable reports whether --table asks for a small table of a game, which must have one.
-func smallTable(size string, m game.Method) (bool, error) {
-	switch size {
-	case solve.FullTable:
-		return false, nil
-	case solve.SmallTable:
-		if err := table.CanBeSmall(m); err != nil {
-			return false, command.Usagef("--%s %s: %w", solve.TableOption, size, err)
-		}
-		return true, nil
-	default:
-		return false, command.Usagef("--%s %q: expected %s or %s", solve.TableOption, size, solve.FullTable, solve.SmallTable)
-	}
 }
 
 // minMemory is the lowest --memory for any game.
@@ -161,7 +140,6 @@ func (f *solveFlags) options() (o solve.Options, err error) {
 		UntilTier: f.untilTier,
 		Remember:  make(map[string]string),
 		LateKeep:  f.lateKeep,
-		Small:     f.table == solve.SmallTable,
 	}
 	for name, value := range f.remembered() {
 		if name != "reducers" || f.reducers > 0 { // the default number depends on the runner
@@ -232,7 +210,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 
 // solveOf checks the part of a command line that is the same for all runners.
 func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
-	f.data, f.copy, f.table = c.String("data"), c.String("copy"), c.String(solve.TableOption)
+	f.data, f.copy = c.String("data"), c.String("copy")
 	f.programs, f.define, f.files = command.ListOf(c, "program"), command.ListOf(c, "D"), command.ListOf(c, "files")
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, err
@@ -248,9 +226,6 @@ func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	m := game.MethodOf(g)
 	if err := solve.Check(m); err != nil {
 		return nil, command.Usagef("%w", err)
-	}
-	if _, err := smallTable(f.table, m); err != nil {
-		return nil, err
 	}
 	if err := cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers")); err != nil {
 		return nil, err
@@ -430,7 +405,7 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 // remembered returns the flags that are stored with a run and apply to it when it is resumed, as
 // pointers to their values.
 func (f *solveFlags) remembered() map[string]any {
-	return map[string]any{"keep": &f.keep, "compress": &f.compress, solve.TableOption: &f.table, "final": &f.final, "reducers": &f.reducers}
+	return map[string]any{"keep": &f.keep, "compress": &f.compress, "final": &f.final, "reducers": &f.reducers}
 }
 
 // textOf returns the value of a remembered flag as text.

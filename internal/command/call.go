@@ -144,6 +144,7 @@ var removed = map[string]string{
 	"clock":           "--time limits the time on the clock, and --grace allows for delays of the machine",
 	"export --header": "--format csv writes a header line, tsv and jsonl write none",
 	"export --value":  "--outcome takes a word or a value byte",
+	"table":           "leave it out, every table has all tiers",
 }
 
 // longNames returns the names of flags that have more than one letter.

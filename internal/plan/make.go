@@ -8,7 +8,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/plan/count"
-	"github.com/treereduce/treereduce/table"
 )
 
 // The methods of solving games; see docs/design.md.
@@ -19,8 +18,7 @@ const (
 )
 
 // Make estimates the cost of solving a game with these counts and rates at a place. It returns
-// an error if the game cannot be solved, if where asks for a small table and the game has none, or if
-// where names an unknown machine.
+// an error if the game cannot be solved, or if where names an unknown machine.
 func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, error) {
 	if n := g.Info().Vast; n > 0 {
 		return nil, fmt.Errorf("%s is not solved: about %.0e positions", g.Spec(), n)
@@ -29,11 +27,6 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 		return nil, errors.New("no tier was counted")
 	}
 	m := game.MethodOf(g)
-	if where.Small {
-		if err := table.CanBeSmall(m); err != nil {
-			return nil, err
-		}
-	}
 	p := &Plan{
 		Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where,
 		Rates: fmt.Sprintf("%s, %s", rates.Machine, rates.Measured.Format("2006-01-02")),
@@ -221,34 +214,25 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		w.tiers[i].back.reads = w.tiers[i+1].Positions
 		w.tiers[i].back.in += w.tiers[i+1].kept
 	}
-	w.storeBlocks(func(i int) bool { return !where.Small || !table.Omits(g, w.tiers[i].Tier.Tier) })
+	w.storeBlocks()
 }
 
-// storeBlocks computes the disk space of a solve whose table has the tiers for which stored returns
-// true. When tier i has just been solved, the disk contains data_first of all tiers up to i, the values
-// of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to the
-// table, and the directories that are then no longer needed are deleted, long before the job that runs
-// at the same time ends.
-func (w *work) storeBlocks(stored func(i int) bool) {
+// storeBlocks computes the disk space of a solve. When tier i has just been solved, the disk contains
+// data_first of all tiers up to i, the values of tiers i and i+1, the table from i+1 on, and the mirror
+// images of tier i. A tier is added to the table, and the directories that are then no longer needed are
+// deleted, long before the job that runs at the same time ends.
+func (w *work) storeBlocks() {
 	last := len(w.tiers) - 1
 	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1
 	w.peaks = make([]float64, len(w.tiers))
 	for i := last; i >= 0; i-- {
 		t := &w.tiers[i]
-		if i < last && stored(i+1) {
-			sealed += after
-		}
+		sealed += after
 		sum := sealed + t.kept + after + t.images
 		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
 		w.peaks[i], after = sum, t.kept
-	}
-	for i := range w.tiers {
-		if t := &w.tiers[i]; !stored(i) {
-			t.back.out -= t.kept
-			t.kept = 0
-		}
 	}
 	// At the end, only the table is left.
 	w.peaks[0] = max(w.peaks[0], sealed+w.tiers[0].kept)

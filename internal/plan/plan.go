@@ -62,8 +62,6 @@ type Where struct {
 	// depends on the number of nodes, see replication; on another Hadoop, it is three, with
 	// at most one copy per node.
 	Replication int `json:"replication,omitempty"`
-	// Small is whether the table is small, see table.Omits.
-	Small bool `json:"small,omitempty"`
 	// LeastMemory returns the smallest number of bytes that the driver's process needs to
 	// solve the tiers up to until, according to its runner; -1 means all tiers. May be nil.
 	LeastMemory func(until int) float64 `json:"-"`

@@ -89,35 +89,6 @@ func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
 	}
 }
 
-// TestSmallTable compares the bytes of a small table, and the peak on the disk, each as a share of
-// those with a full table, with runs.
-func TestSmallTable(t *testing.T) {
-	for _, of := range []struct {
-		name       string
-		width      int
-		kept, peak float64
-	}{{"5x5", 5, 12719714. / 24804277, 24475479. / 31951404}, {"6x5", 6, 520326431. / 962697663, 0}} {
-		g, counts := recorded(t, of.name, of.width, 5, 4)
-		where := twoCores()
-		full, err := plan.Make(g, counts, plan.Builtin(), where)
-		if err != nil {
-			t.Fatal(err)
-		}
-		where.Small = true
-		small, err := plan.Make(g, counts, plan.Builtin(), where)
-		if err != nil {
-			t.Fatal(err)
-		}
-		within(t, 1.03, of.name+" table", small.Total.KeptBytes/full.Total.KeptBytes, of.kept)
-		if of.peak > 0 {
-			within(t, 1.15, of.name+" peak", small.Total.PeakBytes/full.Total.PeakBytes, of.peak)
-		}
-		if last := g.Tiers(); small.Tiers[last-1].KeptBytes > 0 || small.Tiers[last].KeptBytes == 0 {
-			t.Errorf("%s, last tiers: %+v", of.name, small.Tiers[last-1:])
-		}
-	}
-}
-
 // The boards of Connect N that were solved on the machine of plan.Fastest, with two cores that had
 // little else to do: the minimum CPU time of three runs, and the median of their memory. The model is
 // fitted to these boards; 6×6 and 7×5, which check it, are in docs/plan.md. 3×10 has a table of 83 MB,

@@ -29,10 +29,10 @@ def solve(directory: Path, *game: str) -> Path:
     return directory
 
 
-@pytest.fixture(scope="session", params=["full", "small"])
-def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("data") / "connect 3"
-    return solve(directory, "connectn", "--width", "4", "--height", "5", "--connect", "3", "--table", request.param)
+    return solve(directory, "connectn", "--width", "4", "--height", "5", "--connect", "3")
 
 
 @pytest.fixture(scope="session")

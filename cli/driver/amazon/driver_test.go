@@ -40,7 +40,5 @@ func solved(t *testing.T) map[string]string {
 		dirs[name] = filepath.Join(t.TempDir(), name)
 		runs(t, "solve "+name+" --width 2 --height 2 --connect 2 --data "+dirs[name])
 	}
-	dirs["small"] = filepath.Join(t.TempDir(), "small")
-	runs(t, "solve connectn --table small --data "+dirs["small"])
 	return dirs
 }

@@ -75,7 +75,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 			return nil, err
 		}
 		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
-			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above), Small: r.options.Small,
+			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above),
 			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
 		})
 		if err != nil {

@@ -121,23 +121,3 @@ func TestEstimateOfBound(t *testing.T) {
 		return nil
 	})
 }
-
-// TestEstimateSmall checks that the estimate of a run whose table is small is one of a small table.
-func TestEstimateSmall(t *testing.T) {
-	for size, small := range map[string]bool{"full": false, "small": true} {
-		parsed(t, "solve connectn --runner emr --bucket s3://bucket/games --table "+size, func(s *driver.Solve, f *emrFlags) error {
-			r, err := newEMRSolve(s, f)
-			if err != nil {
-				return err
-			}
-			e, err := r.estimate(t.Context())
-			if err != nil {
-				return err
-			}
-			if tier := e.plan.Tiers[8]; (tier.KeptBytes == 0) != small {
-				t.Errorf("--table %s: %+v", size, tier)
-			}
-			return nil
-		})
-	}
-}

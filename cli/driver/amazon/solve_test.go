@@ -38,7 +38,6 @@ func TestEMRWords(t *testing.T) {
 		"overwrite":     {"--overwrite"},
 		"keep":          {"--keep all", "--keep final"},
 		"compress":      {"--keep all --compress"},
-		"table":         {"--table small", "--table full"},
 		"final":         {"--final yes", "--final no"},
 		"until-tier":    {"--until-tier 0", "--until-tier 3"},
 		"combine":       {"--combine=false"},
@@ -101,7 +100,7 @@ func TestEMRWords(t *testing.T) {
 // it resumes, unless others are given.
 func TestEMRResumed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	runs(t, "solve connectn --table small --keep all --compress --final yes --until-tier 2 --data "+dir)
+	runs(t, "solve connectn --keep all --compress --final yes --until-tier 2 --data "+dir)
 	parsed(t, emrLine+" --resume --final no", func(s *driver.Solve, f *emrFlags) error {
 		if err := s.Continue(store.Local{}, dir); err != nil {
 			return err
@@ -110,8 +109,8 @@ func TestEMRResumed(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if words := strings.Join(r.words(), " "); !r.options.Small || !strings.HasSuffix(words, " --compress=true --final=no --keep=all --table=small") {
-			t.Errorf("small %v, %s", r.options.Small, words)
+		if words := strings.Join(r.words(), " "); !strings.HasSuffix(words, " --compress=true --final=no --keep=all") {
+			t.Error(words)
 		}
 		return nil
 	})

@@ -17,7 +17,6 @@ import (
 // A Run is the report of a run.
 type Run struct {
 	*solve.Report
-	Small bool `json:"small_table,omitempty"` // the table is, or will be, small
 }
 
 // Read reads the report of the run in a data directory. If no run has written a journal there,
@@ -27,11 +26,7 @@ func Read(fsys store.FS, dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := &Run{Report: r}
-	if m, err := store.ReadManifest(fsys, dir); err == nil {
-		run.Small = m.Options[solve.TableOption] == solve.SmallTable
-	}
-	return run, nil
+	return &Run{Report: r}, nil
 }
 
 // State describes whether the run is at work or has ended: "running", or
@@ -92,9 +87,6 @@ func (r *Run) Lines() []string {
 			line += "; " + left + " left"
 		}
 		lines = append(lines, line)
-	}
-	if r.Small {
-		lines = append(lines, "small table: it stores every second tier")
 	}
 	return lines
 }

@@ -25,9 +25,6 @@ const (
 	manyBytes = 0.08
 	// slotPositions is the share of the slots of 5×5 that play reaches.
 	slotPositions = 0.4
-	// smallShare is the peak of a run with a small table, as a share of that with a full one: measured on
-	// 5×5 (0.88).
-	smallShare = 0.9
 	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
 	// hash, at their peak: measured on 4×4 Quick Cross.
 	hashBytes = 4.5
@@ -52,9 +49,6 @@ func Bound(g game.Game, o *solve.Options) float64 {
 		bytes := slots * slotBytes
 		if slots >= manySlots {
 			bytes = slots * manyBytes
-		}
-		if o.Small && o.Final != solve.FinalYes { // final needs all tiers
-			bytes *= smallShare
 		}
 		if o.KeepAll && o.Codec == jobdir.Text {
 			const value, both = len("\t66\n"), 2
@@ -140,8 +134,7 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 	if counts.How == count.AtLeast {
 		return bound, nil
 	}
-	small := o.Small && o.Final != solve.FinalYes // final needs all tiers
-	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Small: small, Machine: plan.Machine{Name: "this machine", Cores: 1}})
+	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
 	if err != nil {
 		return 0, err
 	}

@@ -16,7 +16,6 @@ func TestBound(t *testing.T) {
 		took float64
 	}{
 		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: -1}, 42_654_511},
-		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: -1, Small: true}, 37_529_169},
 		{"connectn width=6 height=6 connect=4", solve.Options{UntilTier: -1}, 45.7e9},
 		{"quickcross width=4 height=3 connect=3", solve.Options{UntilTier: -1}, 244_018},
 		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: 3}, 0},
@@ -46,11 +45,7 @@ func TestPlanned(t *testing.T) {
 	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n < least || n > 0.8*bound {
 		t.Errorf("%.3g bytes, %v; it cannot be less than %.3g, and %.3g are the bound", n, err, least, bound)
 	}
-	o.Small = true
-	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n < least/2 || n > 0.75*bound {
-		t.Errorf("small: %.3g bytes, %v; the bound is %.3g", n, err, bound)
-	}
-	o.KeepAll, o.Small = true, false
+	o.KeepAll = true
 	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n != bound {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
 	}

@@ -141,11 +141,10 @@ func allJobs(b board) map[string]int {
 	return jobs
 }
 
-// testMiddle runs the small tiers at both ends locally, and the large ones on the cluster. Its table
-// is small, and then full.
+// testMiddle runs the small tiers at both ends locally, and the large ones on the cluster.
 func testMiddle(t *testing.T, s *site) {
 	data := s.dataDir(course.String())
-	s.start(t, course, data, "--table small --cluster-above 28000").wantDone(t)
+	s.start(t, course, data, "--cluster-above 28000").wantDone(t)
 	s.reads(t, data, map[string]string{
 		"lookup 1 1 2 --parents": "O to move: you lose in 2",
 		"stats":                  "total    195,472  111,687   57.1%",
@@ -154,9 +153,6 @@ func testMiddle(t *testing.T, s *site) {
 	})
 	// Tiers 13 and 14 have more than 28,000 positions.
 	s.wantJobs(t, map[string]int{"data_first14": 1, "data_first15": 1, "data_second13": 1, "data_second12": 1})
-	if out, err := exec.Command(filepath.Join(s.bin, "driver"), "table", "full", s.DefaultFS()+data).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	s.wantFinal(t, course, data)
 }
 

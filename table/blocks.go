@@ -3,7 +3,6 @@ package table
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -26,33 +25,19 @@ type blocks struct {
 	views recent[viewKey, tierView]
 	tiers []*tierRanges // the same tiers, opened for reading completely
 
-	halfMu     sync.Mutex
-	recentHalf []balancedTier // the last one first
-
 	claims int // memory for the claims of an imageCheck; 0: claimsMemory
 }
 
-// A tierRanges is a tier with its ranges. It reads those of a stored tier as they are needed.
+// A tierRanges is a tier with its ranges, which it reads as they are needed.
 type tierRanges struct {
-	*jobdir.Tier // nil if the table omits the tier
-	slots        func(rng uint64) int
-	omitted      []uint64 // the ranges of an omitted tier
+	*jobdir.Tier
+	slots func(rng uint64) int
 
 	mu    sync.Mutex // guards index
 	index *jobdir.TierCursor
 }
 
-func (t *tierRanges) Len() int {
-	if t.Tier == nil {
-		return len(t.omitted)
-	}
-	return t.Tier.Len()
-}
-
 func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
-	if t.Tier == nil {
-		return t.omitted[i], t.slots(t.omitted[i]), nil
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, err := t.index.Entry(i)
@@ -72,7 +57,7 @@ type viewKey struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
-// A tierFile is the file of a tier. The fields closer and cursor are nil if the table omits it.
+// A tierFile is the file of a tier.
 type tierFile struct {
 	name   string
 	counts Counts
@@ -81,8 +66,6 @@ type tierFile struct {
 	half   bool   // whether it stores half of the positions
 	number uint64 // of positions that it stores
 }
-
-func (f *tierFile) stored() bool { return f.cursor != nil }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
 	t := &blocks{g: g, fsys: fsys, data: data, views: recent[viewKey, tierView]{most: recentViews}}
@@ -98,13 +81,6 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		}
 		f := &tierFile{name: name}
 		t.files = append(t.files, f)
-		if sealed == nil {
-			f.counts = make(Counts)
-			for value, n := range seal.Omission(filepath.Base(name)).Counts {
-				f.counts[game.Value(value)] = n
-			}
-			continue
-		}
 		if f.closer, err = fsys.Open(name); err != nil {
 			return nil, err
 		}
@@ -115,7 +91,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if file.Spec() != g.Spec() || file.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
 		}
-		if tier == g.Tiers() && file.Half() { // the last tier is never omitted
+		if tier == g.Tiers() && file.Half() {
 			t.half = game.HalfOf(g)
 		}
 		f.half = file.Half()
@@ -123,7 +99,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
 	}
 	for _, f := range t.files {
-		if f.stored() && f.half != (t.half != nil) {
+		if f.half != (t.half != nil) {
 			return nil, &store.DamageError{Name: f.name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
 		}
 	}
@@ -139,21 +115,34 @@ func (t *blocks) Close() error {
 		}
 	}
 	for _, tier := range t.tiers {
-		if tier.Tier != nil {
-			errs = append(errs, tier.Close())
-		}
+		errs = append(errs, tier.Close())
 	}
 	return errors.Join(errs...)
 }
 
 func (t *blocks) counts(tier int) (Counts, error) { return t.files[tier].counts, nil }
 
-// lookup reads a page of the index and one block, unless they are cached; several of them for a
-// position of an omitted tier.
+// lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.find(p)
+}
+
+// find looks up a valid position. The caller holds mu.
+func (t *blocks) find(p game.Position) (v game.Value, ok bool, err error) {
+	p = t.kept(p)
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	b, err := t.view(tier, rng)
+	if err != nil {
+		return 0, false, err
+	}
+	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
+	if !ok {
+		return 0, false, nil
+	}
+	value, ok := b.Value(slot)
+	return game.Value(value), ok, nil
 }
 
 // game returns the game with the positions that the files store.
@@ -194,22 +183,11 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier := &tierRanges{slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }}
-		if t.files[i].stored() {
-			opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
-			if err != nil {
-				return err
-			}
-			tier.Tier, tier.index = opened, opened.Cursor(0)
-		} else {
-			for rng, err := range t.reachable(i) { // the previous tier is open
-				if err != nil {
-					return err
-				}
-				tier.omitted = append(tier.omitted, rng)
-			}
+		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
+		if err != nil {
+			return err
 		}
-		t.tiers = append(t.tiers, tier)
+		t.tiers = append(t.tiers, &tierRanges{Tier: opened, slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }, index: opened.Cursor(0)})
 	}
 	return nil
 }
@@ -219,7 +197,6 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	if err := t.openTiers(); err != nil {
 		return nil, 0, err
 	}
-	small := slices.ContainsFunc(t.files, func(f *tierFile) bool { return !f.stored() })
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
@@ -227,25 +204,23 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
 			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{blocks: t, tier: i, here: t.reader(i, ahead)}
+				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
 				if next {
-					r.next = t.reader(i+1, ahead)
+					r.next = t.tiers[i+1].Cursor(ahead)
 				}
 				return r
 			},
 		}
 		if t.half != nil {
-			part.half = &halfPart{g: t.half, tier: i, place: t.temporary(wholeMemory), stored: tier, reader: func(ahead int) blockReader { return t.reader(i, ahead) }}
+			part.half = &halfPart{g: t.half, tier: i, place: t.temporary(), stored: tier, reader: tier.Cursor}
 			part.ranges = part.half
 		}
-		if !small {
-			part.picker = func(ahead int) picker {
-				r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
-				if next {
-					r.next = t.tiers[i+1].Cursor(0)
-				}
-				return r
+		part.picker = func(ahead int) picker {
+			r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+			if next {
+				r.next = t.tiers[i+1].Cursor(0)
 			}
+			return r
 		}
 		parts = append(parts, part)
 	}
@@ -256,7 +231,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 type tierReader struct {
 	*blocks
 	tier       int
-	here, next blockReader // next is nil in the last tier
+	here, next *jobdir.TierCursor // next is nil in the last tier
 	block      block.Block
 	successors []tierValues // ranges of the next tier that have been read
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -11,8 +10,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -28,7 +28,6 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	if err := t.openTiers(); err != nil {
 		return err
 	}
-	var omitted error // wrong counts of an omitted tier: a wrong value in the next tier may be the cause
 	done, all := 0.0, 0.0
 	for _, f := range t.files {
 		all += 2 * float64(f.counts.Total())
@@ -43,11 +42,8 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 		if err != nil {
 			return err
 		}
-		switch equal := maps.Equal(CountsOf(counts), f.counts); {
-		case !equal && f.stored():
+		if !maps.Equal(CountsOf(counts), f.counts) {
 			return wrongCounts(f.name)
-		case !equal && omitted == nil:
-			omitted = fmt.Errorf("%s: the counts in %s differ from the positions that follow from the tiers before and after it", f.name, store.Success)
 		}
 		passed(i)
 	}
@@ -57,7 +53,7 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 		}
 		passed(i)
 	}
-	return omitted
+	return nil
 }
 
 // fault returns a Fault of a slot of a block.
@@ -78,7 +74,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	var total streamfmt.Counts
 	err := t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, messages := t.reader(tier, verifyAhead), t.positions(tier, verifyAhead)
+		hereReader, messages := t.tiers[tier].Cursor(verifyAhead), t.positions(tier)
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
@@ -129,8 +125,10 @@ const possibleAtOnce = 1 << 16
 // eachPossible is like eachRange for the ranges of a tier, and those into which moves between stored
 // positions may lead.
 func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
-	next, stop := iter.Pull2(t.receivers(tier))
-	defer stop()
+	next := images.List([]uint64{t.g.Start() >> t.g.LowBits()})
+	if tier > 0 {
+		next = step.NewReceivers(step.New(step.Possible, t.game()), t.game(), t.tiers[tier-1].Tier).Next
+	}
 	here, n := t.tiers[tier], 0
 	var batch []uint64
 	for more := true; more; {
@@ -138,7 +136,7 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 		for more && len(batch) < possibleAtOnce {
 			var rng uint64
 			var err error
-			if rng, err, more = next(); err != nil {
+			if rng, more, err = next(); err != nil {
 				return err
 			}
 			if more {
@@ -166,6 +164,16 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 		}
 	}
 	return nil
+}
+
+// positions returns the positions of a tier that the moves from the positions of the tier before it
+// lead to.
+func (t *blocks) positions(tier int) *step.Puller {
+	p := &step.Puller{Step: step.New(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
+	if tier > 0 {
+		p.From = t.tiers[tier-1].Cursor(verifyAhead)
+	}
+	return p
 }
 
 // senders returns a function that returns the positions of a block that are not terminal, valid
@@ -217,11 +225,8 @@ func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint
 	return nil
 }
 
-// backward checks that the values of a stored tier follow from the values of the next tier.
+// backward checks that the values of a tier follow from the values of the next tier.
 func (t *blocks) backward(ctx context.Context, tier int) error {
-	if !t.files[tier].stored() {
-		return nil // its values were computed like this
-	}
 	here, pairs := t.tiers[tier], t.backwardImages(tier)
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
 	err := each(ctx, here.Len(), func() func(int) error {
@@ -274,12 +279,12 @@ func (t *blocks) checkValue(p game.Position, v, want game.Value) error {
 // foundMessages merges the scores of the positions of a tier that are not terminal. It is for one
 // goroutine.
 type foundMessages struct {
-	here blockReader
+	here *jobdir.TierCursor
 	pull step.Puller
 }
 
 func (t *blocks) foundMessages(tier int) *foundMessages {
-	return &foundMessages{t.reader(tier, verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.reader(tier+1, verifyAhead)}}
+	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.tiers[tier+1].Cursor(verifyAhead)}}
 }
 
 // load reads a range of the table into found, and resets scores to its positions that are not

@@ -1,24 +1,18 @@
 package table
 
 import (
-	"context"
 	"slices"
 	"sort"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-const (
-	// wholeMemory is the number of bytes for the images of a tier that stores half of its
-	// positions, and computedMemory those for the images of an omitted tier.
-	wholeMemory    = 128 << 20
-	computedMemory = 32 << 20
-	// recentBalanced is the number of omitted tiers whose images are kept.
-	recentBalanced = 4
-)
+// wholeMemory is the number of bytes for the images of a tier that stores half of its positions.
+const wholeMemory = 128 << 20
 
 // A halfPart describes a part of a table that stores half of its positions. The methods accept a
 // nil halfPart, of a part that stores all.
@@ -27,7 +21,7 @@ type halfPart struct {
 	tier   int
 	place  images.Place // of images
 	stored ranges       // with stored positions
-	reader func(ahead int) blockReader
+	reader func(ahead int) *jobdir.TierCursor
 }
 
 // Len and at describe the ranges, with upper bounds for the numbers of all positions.
@@ -36,19 +30,6 @@ func (h *halfPart) Len() int { return h.stored.Len() }
 func (h *halfPart) at(i int) (rng uint64, most int, err error) {
 	rng, most, err = h.stored.at(i)
 	return rng, 2 * most, err
-}
-
-// ranger returns the ranges of a tier.
-func ranger(of ranges) images.Ranger {
-	i := 0
-	return func() (rng uint64, ok bool, err error) {
-		if i == of.Len() {
-			return 0, false, nil
-		}
-		rng, _, err = of.at(i)
-		i++
-		return rng, true, err
-	}
 }
 
 // weights returns a function with the number of positions that a stored position of a range
@@ -142,45 +123,12 @@ func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Posi
 
 // temporary is where images are that need more memory than this: in the data directory if it is on
 // this machine.
-func (t *blocks) temporary(memory int) images.Place {
-	place := images.Place{Name: "images", Memory: memory}
+func (t *blocks) temporary() images.Place {
+	place := images.Place{Name: "images", Memory: wholeMemory}
 	if _, ok := t.fsys.(store.Local); ok {
 		place.Dir = t.data
 	}
 	return place
-}
-
-// A balancedTier contains the images of the balanced positions of an omitted tier.
-type balancedTier struct {
-	tier            int
-	reached, scores *images.Balanced // nil: the table stores all positions
-}
-
-// balancedOf returns the images of an omitted tier, which its computers share.
-func (t *blocks) balancedOf(tier int) balancedTier {
-	if t.half == nil {
-		return balancedTier{}
-	}
-	t.halfMu.Lock()
-	defer t.halfMu.Unlock()
-	if i := slices.IndexFunc(t.recentHalf, func(b balancedTier) bool { return b.tier == tier }); i >= 0 {
-		return t.recentHalf[i]
-	}
-	b := balancedTier{tier,
-		images.NewBalanced(t.half, tier, images.Reached, t.temporary(computedMemory)),
-		images.NewBalanced(t.half, tier, images.Scores, t.temporary(computedMemory))}
-	t.recentHalf = slices.Insert(t.recentHalf[:min(len(t.recentHalf), recentBalanced-1)], 0, b)
-	return b
-}
-
-// prepare makes the images of one kind of an omitted tier, unless there are some.
-func (t *blocks) prepare(b *images.Balanced, tier int, messages func(*computer) images.Messages) error {
-	if b == nil {
-		return nil
-	}
-	return b.Prepare(context.Background(), images.Pass{Ranges: ranger(t.tiers[tier]), Messages: func() images.Messages {
-		return messages(t.computer(tier, verifyAhead))
-	}})
 }
 
 // inOrder returns what was drawn from the ranges of a part, as one range in the order of keys.

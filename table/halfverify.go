@@ -108,7 +108,7 @@ func (c *imageCheck) compare(ctx context.Context) error {
 	t := c.t
 	return eachRange(ctx, c.ranges, func() func(uint64) error {
 		var found block.Block
-		claim, here := c.claim(), t.reader(c.tier, verifyAhead)
+		claim, here := c.claim(), t.tiers[c.tier].Cursor(verifyAhead)
 		return func(rng uint64) error {
 			own, err := c.known[rng].claims, error(nil)
 			if own == nil {
@@ -165,7 +165,7 @@ const (
 // move from a stored position leads to one of the two.
 func (t *blocks) forwardImages(tier int) *imageCheck {
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages, here := t.positions(tier, verifyAhead), t.reader(tier, verifyAhead)
+		messages, here := t.positions(tier), t.tiers[tier].Cursor(verifyAhead)
 		var reached block.Block
 		return func(found *block.Block, rng uint64) ([]byte, error) {
 			_, err := here.Load(found, rng)

@@ -42,22 +42,43 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var from []game.Position
-	err := t.sources(p, func(q game.Position) (bool, error) {
-		from = append(from, q)
-		return false, nil
-	})
-	slices.Sort(from)
-	for _, q := range from {
-		v, ok, findErr := t.find(q)
-		if findErr != nil {
-			return findErr
+	for _, q := range t.sources(p) {
+		v, ok, err := t.find(q)
+		if err != nil {
+			return err
 		}
 		if ok {
 			do(q, v)
 		}
 	}
-	return err
+	return nil
+}
+
+// sources returns the positions of the previous tier from which moves may lead to p, ascending. A move
+// across ranges keeps the slot, see game.Tiered.
+func (t *blocks) sources(p game.Position) (from []game.Position) {
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	if tier == 0 {
+		return nil
+	}
+	slot, ok := slices.BinarySearch(t.g.Low(tier, rng), uint32(p-rng<<t.g.LowBits()))
+	if !ok {
+		return nil
+	}
+	for _, source := range t.g.Sources(nil, tier, rng) {
+		if low := t.g.Low(tier-1, source); slot < len(low) {
+			from = append(from, source<<t.g.LowBits()|game.Position(low[slot]))
+		}
+	}
+	successors, kinds := t.g.Within(tier-1, rng)
+	low := t.g.Low(tier-1, rng)
+	for i, to := range successors {
+		if to == uint32(slot) {
+			from = append(from, rng<<t.g.LowBits()|game.Position(low[i/kinds]))
+		}
+	}
+	slices.Sort(from)
+	return from
 }
 
 // before calls do for the predecessors of p that the set methods compute. If the game has no

@@ -79,7 +79,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 		if part.picker != nil {
 			p = part.picker(ahead)
 		} else {
-			p = &readPicker{rulesReader: part.reader(ahead), half: part.half}
+			p = &readPicker{rulesReader: part.reader(ahead)}
 		}
 		do := newDo(p)
 		return func(i int) error { return do(of[i]) }
@@ -97,27 +97,17 @@ func (part *rulesPart) ahead(of []drawn) int {
 // A readPicker picks from the ranges that a rulesReader loads.
 type readPicker struct {
 	rulesReader
-	half  *halfPart
 	slots []uint32
 }
 
-func (r *readPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
+func (r *readPicker) pick(rng uint64, _ int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
 	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
 		return err
 	}
-	own, images := r.half.split(most, numbers)
-	for i, n := range own {
+	for i, n := range numbers {
 		if n < uint64(len(r.slots)) {
 			p, v := r.at(int(r.slots[n]))
 			take(i, p, v)
-		}
-	}
-	for i, n := range images {
-		if n < uint64(len(r.slots)) {
-			p, v := r.at(int(r.slots[n]))
-			if image, ok := r.half.image(p, rng, int(r.slots[n])); ok {
-				take(len(own)+i, image, v)
-			}
 		}
 	}
 	return nil

@@ -9,9 +9,6 @@
 //	game.Tiered    tier-00.blocks …       blocks: bitmaps of positions, and a byte for each value
 //	game.Cyclic    positions.blocks       states: bit planes of ranges
 //	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
-//
-// A small table of a tiered game lacks the files of every second tier. These tiers are computed
-// from their neighbours when they are read, by all functions; the seal lists them with their counts.
 package table
 
 import (
@@ -188,16 +185,13 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// sealOf returns the path of a tier's file, and its entry in the seal; nil: the table omits the
-// tier, and stores those next to it.
+// sealOf returns the path of a tier's file, and its entry in the seal.
 func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name string, file *store.SealedFile, err error) {
 	name = filepath.Join(data, TierFile(g, tier))
-	if files, tiers := len(seal.Files)+len(seal.Omitted), g.Tiers()+1; files != tiers {
+	if files, tiers := len(seal.Files), g.Tiers()+1; files != tiers {
 		return name, nil, &store.DamageError{Name: filepath.Dir(name), Reason: fmt.Sprintf("%d files, but %q has %d tiers", files, seal.Game, tiers)}
 	}
-	tiered, blocks := g.(game.Tiered)
-	omitted := blocks && Omits(tiered, tier) && seal.Omission(filepath.Base(name)) != nil
-	if file = seal.File(filepath.Base(name)); file == nil && !omitted {
+	if file = seal.File(filepath.Base(name)); file == nil {
 		err = &store.DamageError{Name: name, Reason: "missing: " + store.Success + " does not name it"}
 	}
 	return name, file, err

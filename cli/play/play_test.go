@@ -45,6 +45,17 @@ func refused(t *testing.T, lines map[string]string) {
 	}
 }
 
+// TestSmall checks that a table that lacks every second tier, as an earlier version made it, is refused.
+func TestSmall(t *testing.T) {
+	const dir = "../../internal/engine/solve/testdata/format3/small"
+	for _, line := range []string{"web --data " + dir, "tui --data " + dir} {
+		status, stdout, stderr := runLine(some(), line, "")
+		if status != 1 || stdout != "" || !strings.Contains(stderr, dir+": an earlier version made its table small") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("play %s: status %d, %s%s", line, status, stdout, stderr)
+		}
+	}
+}
+
 // TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {

@@ -3,6 +3,7 @@ package play
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"net"
 	"os"
@@ -115,6 +116,9 @@ func openSource(name string, games game.Kinds, notices *log.Logger) (*web.Source
 	_, err = store.ReadSeal(place.FS, path.Join(place.Path, table.Dir))
 	if errors.Is(err, store.ErrIncomplete) {
 		if err = datadir.Absent(place, name); err == nil {
+			_, err = store.ReadManifest(place.FS, place.Path)
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: its table is not complete", name)
 		}
 		notices.Printf("%v; a page shows its run", err)

@@ -332,20 +332,18 @@ func agrees(t *testing.T, tab *table.Table, p game.Position, got apiPosition) {
 type sampled struct {
 	spec   string
 	random int // positions at the end of random plays; 0: all positions
-	small  bool
 }
 
 // TestAPIPositions compares answers with tables: all positions of small boards, and random ones
 // of others.
 func TestAPIPositions(t *testing.T) {
 	for _, test := range []sampled{
-		{"connectn width=3 height=3 connect=3", 0, false},
-		{"connectn width=3 height=3 connect=3", 0, true},
-		{"connectn width=4 height=4 connect=4", 1500, false},
-		{"quickcross width=3 height=2 connect=3", 0, false},
-		{"mancala pits=2 stones=2", 0, false},
-		{"mnk width=3 height=3 connect=3", 300, false},
-		{"dodgem size=3", 300, false},
+		{"connectn width=3 height=3 connect=3", 0},
+		{"connectn width=4 height=4 connect=4", 1500},
+		{"quickcross width=3 height=2 connect=3", 0},
+		{"mancala pits=2 stones=2", 0},
+		{"mnk width=3 height=3 connect=3", 300},
+		{"dodgem size=3", 300},
 	} {
 		test.compare(t)
 	}
@@ -355,10 +353,10 @@ func TestAPIPositions(t *testing.T) {
 func TestLongAPIPositions(t *testing.T) {
 	longtest.Skip(t)
 	for _, test := range []sampled{
-		{"connectn width=4 height=4 connect=4", 0, false},
-		{"connectn width=5 height=5 connect=4", 10_000, false},
-		{"quickcross width=4 height=3 connect=3", 10_000, false},
-		{"mancala pits=3 stones=3", 10_000, false},
+		{"connectn width=4 height=4 connect=4", 0},
+		{"connectn width=5 height=5 connect=4", 10_000},
+		{"quickcross width=4 height=3 connect=3", 10_000},
+		{"mancala pits=3 stones=3", 10_000},
 	} {
 		test.compare(t)
 	}
@@ -369,11 +367,7 @@ func (test sampled) compare(t *testing.T) {
 	t.Helper()
 	g := solved.Game(t, test.spec)
 	tab := solved.Table(t, g)
-	served := tab
-	if test.small {
-		served = solved.Table(t, g, solved.Small)
-	}
-	c := newClient(t, served)
+	c := newClient(t, tab)
 	id, name := idOf(test.spec)
 	path := id + "/" + name + "/"
 	var variant apiVariant

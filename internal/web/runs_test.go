@@ -316,8 +316,8 @@ func TestOverwritten(t *testing.T) {
 	}
 	solveAs(four, store.Resume, solve.Options{UntilTier: -1})
 	shows("4-3-3", "win", 9)
-	// The same game again, with a small table: the files of the old one have been deleted.
-	solveAs(four, store.Overwrite, solve.Options{UntilTier: -1, Small: true})
+	// The same game again: the files of the old table have been deleted.
+	solveAs(four, store.Overwrite, solve.Options{UntilTier: -1})
 	shows("3-3-3", unsolved, unknown)
 	shows("4-3-3", "win", 9)
 	status, text := 0, ""

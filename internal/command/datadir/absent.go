@@ -30,7 +30,7 @@ func Absent(place *filesys.Place, name string) error {
 		return fmt.Errorf("%s: not a data directory: it has no %s%s", name, store.ManifestFile, likely(place, name))
 	}
 	if err != nil {
-		return nil // opening the table reports the error
+		return err
 	}
 	how := ""
 	if r, err := solve.ReadReport(place.FS, place.Path); err == nil {

@@ -92,14 +92,12 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup looks up random positions of 5×5 connect 4 in the full table, and in the small
-// one: those of the tiers that it omits, and of those that it stores.
+// BenchmarkLookup looks up random positions of 5×5 connect 4.
 func BenchmarkLookup(b *testing.B) {
 	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
 	if err != nil {
 		b.Fatal(err)
 	}
-	tiered := g.(game.Tiered)
 	dir := solveOn(b, store.Local{}, g, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var positions []game.Position // from random games
@@ -111,23 +109,8 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 	rng.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
-	for _, size := range []string{solve.FullTable, solve.SmallTable} {
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := solve.Resize(b.Context(), data, g, size); err != nil {
-			b.Fatal(err)
-		}
-		data.Close()
-		for _, omitted := range []bool{false, true} {
-			b.Run(size+"/"+map[bool]string{false: "stored", true: "omitted"}[omitted], func(b *testing.B) {
-				of := slices.DeleteFunc(slices.Clone(positions), func(p game.Position) bool { return table.Omits(tiered, tiered.Tier(p)) != omitted })
-				for b.Loop() {
-					lookUp(b, g, dir, of)
-				}
-			})
-		}
+	for b.Loop() {
+		lookUp(b, g, dir, positions)
 	}
 }
 

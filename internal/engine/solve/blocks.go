@@ -72,11 +72,7 @@ func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool
 			return new(output)
 		}
 	}
-	omitted := make([]bool, b.run.last+1)
-	for tier := range omitted {
-		omitted[tier] = b.table.omission(tier) != nil
-	}
-	firsts, seconds = blocksToRun(tierState{tabled: b.table.tabled, omitted: omitted, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
+	firsts, seconds = blocksToRun(tierState{tabled: b.table.tabled, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
 		whole: b.whole(), first: look(first), second: look(second)})
 	return firsts, seconds, err
 }

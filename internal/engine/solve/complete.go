@@ -84,7 +84,7 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 	return false, r.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, TiersSeal))
 }
 
-// namesTiers reports whether the seal of the table names all its files, or says that they are omitted.
+// namesTiers reports whether the seal of the table names all its files.
 func (r *run) namesTiers(seal *store.Seal) bool {
 	last := 0
 	switch {
@@ -95,7 +95,7 @@ func (r *run) namesTiers(seal *store.Seal) bool {
 	}
 	for tier := range last + 1 {
 		name := path.Base(table.TierFile(r.g.Game, tier))
-		if seal.File(name) == nil && seal.Omission(name) == nil {
+		if seal.File(name) == nil {
 			return false
 		}
 	}

@@ -15,7 +15,6 @@ import (
 // A tierState describes a data directory of a game with tiers, and the request.
 type tierState struct {
 	tabled  []bool // by tier, whether the tier is in the table
-	omitted []bool // by tier, whether a small table omits the tier, which has been solved; nil: none
 	until   int    // the last tier of the forward pass
 	stop    bool   // whether the run ends after the forward pass
 	keepAll bool
@@ -34,17 +33,12 @@ type output struct {
 
 // blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
 // reads the previous data_first; that of data_second reads the next values, which are in
-// data_second, data_first of the last tier, or the table, unless whole is set. An omitted tier is
-// solved again if the tier before it must be solved and its values have been lost.
+// data_second, data_first of the last tier, or the table, unless whole is set.
 func blocksToRun(s tierState) (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+2), make([]bool, last+1)
-	own := func(tier int) bool { // whether the tier itself needs its values, or positions
-		if s.omitted != nil && s.omitted[tier] && !s.keepAll {
-			return tier > 0 && !s.tabled[tier-1] && s.second(tier-1) == nil
-		}
-		return s.keepAll || !s.tabled[tier]
-	}
+	// own reports whether the tier itself needs its values, or positions.
+	own := func(tier int) bool { return s.keepAll || !s.tabled[tier] }
 	values := make([]bool, last+2) // by tier, whether a directory with its values is wanted
 	for tier := 0; tier <= last && !s.stop; tier++ {
 		values[tier] = values[tier] || own(tier)

@@ -50,7 +50,7 @@ func TestToRun(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		plan           func(tierState) (first, second []bool)
-		tabled         string // tiers in the table, with "-" those that it omits
+		tabled         string // tiers in the table
 		firsts, second string // complete directories
 		until          int    // -1: solve
 		keepAll        bool
@@ -69,13 +69,6 @@ func TestToRun(t *testing.T) {
 		{"blocks: until tier 2", blocksToRun, "", "0", "", 2, false, "1 2/"},
 		{"blocks: until tier 2, the table is complete", blocksToRun, all, "", "", 2, false, "/"},
 		{"blocks: until tier 2, its table is damaged", blocksToRun, "0 1 3 4", "", "", 2, false, "0 1 2/"},
-		{"small: the retrograde pass was interrupted", blocksToRun, "3- 4", "0 1 2", "3", -1, false, "/0 1 2"},
-		{"small: the values of an omitted tier are lost", blocksToRun, "3- 4", "0 1 2", "", -1, false, "3/0 1 2 3"},
-		{"small: an omitted tier is no longer needed", blocksToRun, "2 3- 4", "0 1", "", -1, false, "/0 1"},
-		{"small: its predecessor is solved, but not in the table", blocksToRun, "3- 4", "0 1", "2", -1, false, "/0 1"},
-		{"small: the table is complete", blocksToRun, "0 1- 2 3- 4", "", "", -1, false, "/"},
-		{"small: a tier of the table is damaged", blocksToRun, "0 1- 3- 4", "", "", -1, false, "0 1 2 3/2 3"},
-		{"small: all directories are wanted", blocksToRun, "0 1- 2 3- 4", all, "0 2", -1, true, "/1 3"},
 
 		{"lists: nothing is there", listsToRun, "", "", "", -1, false, "0 1 2 3 4/0 1 2 3 4"},
 		{"lists: the forward pass was interrupted", listsToRun, "", "0>12 1>2 2>34", "", -1, false, "3 4/0 1 2 3 4"},
@@ -98,11 +91,8 @@ func TestToRun(t *testing.T) {
 			s.until = 4
 		}
 		tabled := parseDirs(t, test.tabled)
-		s.omitted = make([]bool, len(s.tabled))
 		for tier := range s.tabled {
-			if o := tabled(tier); o != nil {
-				s.tabled[tier], s.omitted[tier] = o.shards, !o.shards
-			}
+			s.tabled[tier] = tabled(tier) != nil
 		}
 		first, second := test.plan(s)
 		if got := tiersOf(first) + "/" + tiersOf(second); got != test.want {

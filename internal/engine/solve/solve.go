@@ -61,14 +61,12 @@ const (
 	FinalLimit = 10_000_000
 )
 
-// Options control how a game is solved. None of them changes a byte of the result, but Small leaves
-// files of the table out.
+// Options control how a game is solved. None of them changes a byte of the result.
 type Options struct {
 	Runner    runner.Runner
 	Reducers  int
 	Combine   bool
 	KeepAll   bool         // keep the directories of all jobs
-	Small     bool         // the table stores every second tier only, see table.Omits
 	Codec     jobdir.Codec // format of those directories
 	Final     Final
 	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
@@ -145,8 +143,8 @@ type method interface {
 	solve(ctx context.Context) error
 	// positions returns the number of positions of the table.
 	positions() uint64
-	// final sets the input of the final step, and calls execute.
-	final(ctx context.Context, job *runner.Job, execute func() error) error
+	// final sets the input of the final step.
+	final(job *runner.Job)
 }
 
 // A run executes jobs, reports their progress, and knows which directories are complete.
@@ -217,11 +215,6 @@ func Check(m game.Method) error {
 func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
-	}
-	if r.Small {
-		if err := table.CanBeSmall(r.g); err != nil {
-			return err
-		}
 	}
 	var m method
 	switch {
@@ -391,9 +384,8 @@ func (r *run) end(ctx context.Context, m method) error {
 	wanted, err := r.wantsFinal(ctx)
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
-		err = m.final(ctx, job, func() error {
-			return r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
-		})
+		m.final(job)
+		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 		if errors.Is(err, syscall.ENOSPC) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
 		}

@@ -346,7 +346,6 @@ func (s *states) table() error {
 
 func (s *states) positions() uint64 { return uint64(s.reached()) }
 
-func (s *states) final(_ context.Context, job *runner.Job, execute func() error) error {
+func (s *states) final(job *runner.Job) {
 	job.Tier, job.Input = 1, []string{s.run.data.Dir(table.CyclicFile)}
-	return execute()
 }

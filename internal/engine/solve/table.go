@@ -7,12 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -26,7 +24,7 @@ type tierTable struct {
 	g       game.Acyclic
 	attempt string      // the directory in which tiers are written; "" before the first
 	tabled  []bool      // by tier, whether an earlier run has put it into the table
-	seal    *store.Seal // lists the tiers that are in the table, and the omitted ones that are solved
+	seal    *store.Seal // lists the tiers that are in the table
 	changed bool        // whether this run has changed the seal
 }
 
@@ -35,24 +33,11 @@ func newTierTable(r *run, g game.Acyclic) *tierTable {
 	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }
 
-// omits reports whether the table is to be small, and then lacks the tier.
-func (t *tierTable) omits(tier int) bool {
-	return t.run.Small && table.Omits(t.run.g.Blocks, tier)
-}
-
-// omission returns the entry of an omitted tier that has been solved.
-func (t *tierTable) omission(tier int) *store.OmittedFile {
-	return t.seal.Omission(filepath.Base(table.TierFile(t.g, tier)))
-}
-
-// positions returns the number of positions of a tier that an earlier run, or this one, has solved
-// and put into the table or omitted.
+// positions returns the number of positions of a tier that an earlier run, or this one, has put into
+// the table.
 func (t *tierTable) positions(tier int) (n uint64, ok bool) {
 	if f := t.file(tier); f != nil {
 		return f.Records, true
-	}
-	if f := t.omission(tier); f != nil {
-		return f.Records(), true
 	}
 	return 0, false
 }
@@ -74,10 +59,6 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 		for tier := range t.tabled {
 			t.tabled[tier] = t.file(tier) != nil
 		}
-		if small := len(t.seal.Omitted) > 0; small != t.run.Small {
-			size := map[bool]string{true: SmallTable, false: FullTable}
-			return fmt.Errorf("%s is %s: driver table %s %s makes it %[3]s", t.run.data.Dir(table.Dir), size[small], size[!small], t.run.data.Path)
-		}
 		return nil
 	}
 	if !t.run.data.Resumed {
@@ -87,9 +68,6 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 	old, err := store.ReadSealFile(t.run.data.FS, name)
 	switch {
 	case err == nil && old.Game == t.run.data.Game:
-		if t.run.Small {
-			t.seal.Omitted = old.Omitted
-		}
 		for _, f := range old.Files {
 			if err := t.reuse(ctx, f); err != nil {
 				return err
@@ -133,46 +111,6 @@ func (t *tierTable) reuse(ctx context.Context, f store.SealedFile) error {
 		return err
 	}
 	return nil
-}
-
-// omit lists an omitted tier, which has been solved, in the seal.
-func (t *tierTable) omit(tier int) error {
-	if t.omission(tier) != nil {
-		return nil
-	}
-	from := second(tier) // the last tier is never omitted
-	if t.tabled[tier] {
-		from = table.TierFile(t.g, tier)
-	}
-	g := t.run.g.Blocks
-	if half := game.HalfOf(g); half != nil {
-		g = half
-	}
-	in, err := jobdir.OpenTier(t.run.data.FS, t.run.data.Dir(from), g, tier)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	counts := in.Counts()
-	if n := counts[streamfmt.Open]; n > 0 {
-		return fmt.Errorf("%s: %d positions have no value", from, n)
-	}
-	t.seal.Omitted, t.changed = append(t.seal.Omitted, table.Omission(filepath.Base(table.TierFile(t.g, tier)), table.CountsOf(counts))), true
-	return nil
-}
-
-// writeOmitted writes the tiers that the table omits into an attempt, and returns its path; "" if
-// the table is full.
-func (t *tierTable) writeOmitted(ctx context.Context) (attempt string, err error) {
-	if len(t.seal.Omitted) == 0 {
-		return "", nil
-	}
-	tab, err := table.OpenOf(t.run.data.FS, t.run.data.Path, t.g)
-	if err != nil {
-		return "", err
-	}
-	defer tab.Close()
-	return writeOmitted(ctx, t.run.data, tab, t.seal)
 }
 
 // write adds a tier, written by values.
@@ -223,8 +161,6 @@ func (t *tierTable) complete() error {
 	if err := data.EnableSync(); err != nil {
 		return err
 	}
-	// An earlier run may have written omitted tiers, because its table was to be full.
-	t.seal.Files = slices.DeleteFunc(t.seal.Files, func(f store.SealedFile) bool { return t.seal.Omission(f.Name) != nil })
 	if err := t.seal.Sync(data.FS, dir); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,7 +20,7 @@ type tiers struct {
 	table   *tierTable
 	records records
 
-	unsaved []int     // tiers in the table, or omitted, that its seal on disk does not list yet, descending
+	unsaved []int     // tiers in the table that its seal on disk does not list yet, descending
 	savedAt time.Time // when the seal was last written
 }
 
@@ -191,14 +190,10 @@ func (t *tiers) solveTier(ctx context.Context, tier int) error {
 
 // tableAndClean writes a tier to the table, and deletes what no later job needs.
 func (t *tiers) tableAndClean(ctx context.Context, tier int) error {
-	var err error
-	if t.table.omits(tier) {
-		err = t.table.omit(tier)
-	} else if !t.table.tabled[tier] {
-		err = t.table.write(ctx, tier, t.records.write)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
+	if !t.table.tabled[tier] {
+		if err := t.table.write(ctx, tier, t.records.write); err != nil {
+			return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
+		}
 	}
 	t.unsaved = append(t.unsaved, tier)
 	if tier > 0 && time.Since(t.savedAt) < sealEvery {
@@ -227,21 +222,12 @@ func (t *tiers) positions() (all uint64) {
 	return all
 }
 
-// final reads the files of the table. For a small table, it first writes the omitted tiers into an
-// attempt, which is deleted after the job.
-func (t *tiers) final(ctx context.Context, job *runner.Job, execute func() error) error {
-	data := t.run.data
-	dir, err := t.table.writeOmitted(ctx)
-	if err != nil {
-		return err
-	}
+// final reads the files of the table.
+func (t *tiers) final(job *runner.Job) {
 	job.Tier = t.run.last
 	most := uint64(0)
 	for tier := range t.run.last + 1 {
-		name := data.Dir(table.TierFile(t.g, tier))
-		if t.table.omission(tier) != nil {
-			name = filepath.Join(dir, filepath.Base(name))
-		}
+		name := t.run.data.Dir(table.TierFile(t.g, tier))
 		if tier > 0 || game.Listed(t.g, t.g.Start()) {
 			job.Input = append(job.Input, name)
 		}
@@ -249,8 +235,4 @@ func (t *tiers) final(ctx context.Context, job *runner.Job, execute func() error
 			most, job.BordersFrom = n, name
 		}
 	}
-	if err := execute(); err != nil || dir == "" {
-		return err
-	}
-	return data.FS.RemoveAll(dir)
 }

@@ -3,23 +3,17 @@ package step
 import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
-
-// A BlockReader reads the blocks of a tier, like jobdir.TierCursor.
-type BlockReader interface {
-	// Block returns the records of range rng, which are needed to process range home; nil if
-	// there are none. The block is valid until the next call.
-	Block(home, rng uint64) (*block.Block, error)
-}
 
 // A Puller computes the blocks of a tier by reading the blocks that send messages to them
 // directly, without a shuffle. All of these must be readable by this process. It is used by
 // one goroutine.
 type Puller struct {
 	Step
-	Game game.Tiered // for Load
-	Tier int         // the tier that Load loads
-	From BlockReader // reads the input tier of Map; nil: there are no messages
+	Game game.Tiered        // for Load
+	Tier int                // the tier that Load loads
+	From *jobdir.TierCursor // reads the input tier of Map; nil: there are no messages
 	// Senders returns the records of a block that send messages, or nil if there are none;
 	// if Senders is nil, all records do.
 	Senders func(*block.Block) *block.Block

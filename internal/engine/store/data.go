@@ -57,12 +57,20 @@ const overwriteAdvice = "driver solve --overwrite starts over"
 // deleted an older run. Each directory of that run is either complete or missing.
 var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
 
+// tableOption is the option with which earlier versions recorded the size of a table, and smallTable its
+// value for a table that lacks every second tier.
+const (
+	tableOption = "table"
+	smallTable  = "small"
+)
+
 // ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
 // this program. In no Mode does Create change anything there.
 var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
 
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
-// damaged or of another format version, or if an old run was being deleted.
+// damaged or of another format version, if the table of the run lacks every second tier, as earlier
+// versions could make it, or if an old run was being deleted.
 //
 // A later format must keep the manifest's name, and its number as the field format of a JSON object,
 // which may name the program that wrote it in the field program.
@@ -94,6 +102,8 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
+	case m.Options[tableOption] == smallTable:
+		return nil, fmt.Errorf("data directory %s: an earlier version made its table small (without every second tier), which this version does not read: %s", dir, overwriteAdvice)
 	case m.Clearing:
 		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}

@@ -25,32 +25,6 @@ type Seal struct {
 	// whose data must stay readable.
 	Deleted   []string `json:"gone,omitempty"`
 	Receivers []int    `json:"told,omitempty"`
-
-	// Omitted lists the files that the directory of a small table lacks on purpose: readers compute
-	// them from the others. While a table is made small or full, they may exist.
-	Omitted []OmittedFile `json:"omitted,omitempty"`
-}
-
-// An OmittedFile is the entry of an omitted file in a seal.
-type OmittedFile struct {
-	Name   string          `json:"name"`
-	Counts map[byte]uint64 `json:"counts"` // number of records, by value
-}
-
-// Records returns the number of records.
-func (f *OmittedFile) Records() (n uint64) {
-	for _, c := range f.Counts {
-		n += c
-	}
-	return n
-}
-
-// Omission returns the entry of an omitted file; nil: the seal does not list it as omitted.
-func (s *Seal) Omission(name string) *OmittedFile {
-	if i := slices.IndexFunc(s.Omitted, func(f OmittedFile) bool { return f.Name == name }); i >= 0 {
-		return &s.Omitted[i]
-	}
-	return nil
 }
 
 // A SealedFile is the entry of a file in a seal.
@@ -114,7 +88,6 @@ func (s *Seal) Sync(fsys FS, dir string) error {
 // Sort sorts the files by name.
 func (s *Seal) Sort() {
 	sort.Slice(s.Files, func(i, j int) bool { return s.Files[i].Name < s.Files[j].Name })
-	sort.Slice(s.Omitted, func(i, j int) bool { return s.Omitted[i].Name < s.Omitted[j].Name })
 }
 
 // Replace replaces the file name, a seal of the directory, atomically. It syncs the seal and
@@ -242,9 +215,6 @@ func (s *Seal) known() map[string]bool {
 		return known
 	}
 	for _, f := range s.Files {
-		known[f.Name] = true
-	}
-	for _, f := range s.Omitted {
 		known[f.Name] = true
 	}
 	for _, name := range s.Deleted {

@@ -28,9 +28,6 @@ func Game(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// Small makes the table of a game small.
-func Small(o *solve.Options) { o.Small = true }
-
 // Dir solves a game with these changes of the options, and returns the data directory. The test
 // deletes it.
 func Dir(t testing.TB, g game.Game, changes ...func(*solve.Options)) string {
@@ -51,10 +48,10 @@ func Dir(t testing.TB, g game.Game, changes ...func(*solve.Options)) string {
 	return dir
 }
 
-// Table solves a game with these changes of the options, and returns its table. The test closes it.
-func Table(t testing.TB, g game.Game, changes ...func(*solve.Options)) *table.Table {
+// Table solves a game, and returns its table. The test closes it.
+func Table(t testing.TB, g game.Game) *table.Table {
 	t.Helper()
-	tab, err := table.OpenOf(store.Local{}, Dir(t, g, changes...), g)
+	tab, err := table.OpenOf(store.Local{}, Dir(t, g), g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,25 +37,40 @@ type Block struct {
 
 	open   []uint32 // see OpenSlots
 	listed bool
+
+	deduced   Deduced // see Deduce
+	isDeduced bool
 }
 
 // Reset empties b and assigns it to a range.
 func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
+	b.Assign(tier, rng, lowBits, low)
+	b.Clear(0, len(b.Done))
+}
+
+// Assign is like Reset, but the contents of b have no meaning until Clear.
+func (b *Block) Assign(tier int, rng uint64, lowBits uint, low []uint32) {
 	b.ResetOpen(tier, rng, lowBits, low)
 	n := len(low)
-	b.Done = b.Done.resize(n)
+	b.Done = b.Done.grow(n)
 	if cap(b.Val) < n+1+wordSlots {
 		b.Val = make([]byte, n+1, n+1+wordSlots)
-	} else {
-		b.Val = b.Val[:n+1]
-		clear(b.Val)
 	}
+	b.Val = b.Val[:n+1]
+}
+
+// Clear empties the words from to to-1 of the sets of b, and clears the values of their slots.
+func (b *Block) Clear(from, to int) {
+	clear(b.Open[from:to])
+	clear(b.Done[from:to])
+	clear(b.Val[from*wordSlots : min(to*wordSlots, len(b.Low))])
+	b.Val[len(b.Low)] = 0
 }
 
 // ResetOpen is like Reset, but b can then contain open records only: Done and Val are empty.
 func (b *Block) ResetOpen(tier int, rng uint64, lowBits uint, low []uint32) {
 	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
-	b.listed = false
+	b.listed, b.isDeduced = false, false
 	b.Open, b.Done, b.Val = b.Open.resize(len(low)), b.Done[:0], b.Val[:0]
 }
 

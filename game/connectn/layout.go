@@ -44,8 +44,12 @@ type layout struct {
 	half        halfWays
 
 	lines []uint32 // the squares of each line within the low columns, in the form of Rules.bitboard
-	ends  []end
+	ends  []end    // at most maxEnds
 }
+
+// maxEnds is a bound on the ends: with one square, one in each row; with one more column, at most three in
+// each row. Three columns of six rows have the most, 42.
+const maxEnds = 42
 
 // An end is the squares in the low columns of lines that begin in the range.
 type end struct {
@@ -66,8 +70,9 @@ type space struct {
 	movesOnce [2]sync.Once
 	moves     [2][]uint32 // by player to move: see game.Tiered.Within
 
-	wonOnce [2]sync.Once
-	won     [2][]block.Set // by player: the slots with a line of his, and for each end those where he has all of its squares
+	sets        [2]pieceSets // by player
+	heightsOnce sync.Once
+	heights     []block.Set // see heightsOf
 }
 
 func (l *layout) init(r *Rules) {
@@ -255,31 +260,6 @@ func (l *layout) Within(tier int, rng uint64) (successors []uint32, kinds int) {
 	return l.movesOf(s, l.rules.TierToMove(tier)), l.columns
 }
 
-// wonOf returns won of a player.
-func (l *layout) wonOf(s *space, player game.Player) []block.Set {
-	s.wonOnce[player].Do(func() {
-		won := make([]block.Set, 1+len(l.ends))
-		for i := range won {
-			won[i] = make(block.Set, block.Words(len(s.low)))
-		}
-		for slot, low := range s.low {
-			pieces := uint32(l.rules.bitboard(uint64(low), player) & (1<<l.LowBits() - 1))
-			for _, line := range l.lines {
-				if pieces&line == line {
-					won[0].Add(slot)
-				}
-			}
-			for i, e := range l.ends {
-				if pieces&e.low == e.low {
-					won[1+i].Add(slot)
-				}
-			}
-		}
-		s.won[player] = won
-	})
-	return s.won[player]
-}
-
 // Finish looks for a line among the pieces of the player who moved last. A line within the
 // range ends all positions of the block, and one that ends in the low columns those of a
 // set of slots, so that 64 positions are tested at a time.
@@ -290,13 +270,10 @@ func (l *layout) Finish(b *block.Block) {
 	all := r.lines.in(high) != 0
 	var won []block.Set
 	if !all {
-		sets := l.wonOf(l.spaceOf(b.Tier, b.Range), last)
-		won = append(make([]block.Set, 0, 1+3*maxLowBits), sets[0])
-		for i, e := range l.ends {
-			if slices.ContainsFunc(e.high, func(line uint64) bool { return high&line == line }) {
-				won = append(won, sets[1+i])
-			}
-		}
+		sets := l.sets(l.spaceOf(b.Tier, b.Range), last)
+		won = append(make([]block.Set, 0, 1+maxEnds), sets.line)
+		ends, _ := l.endsOf(high, 0)
+		won = of(won, sets.ends, ends)
 	}
 	for i, open := range b.Open {
 		if open == 0 {
@@ -488,14 +465,16 @@ func (w ways) plus(other ways) ways {
 }
 
 // Tables returns the size of the slot table (an entry for each value of the low bits), and of
-// the tables of each valid low part: itself, the moves of both players, and a bit for each set
-// of won. It includes low parts with too many pieces of one player, whose tables are never built.
+// the tables of each valid low part: itself, the moves of both players, and a bit for each set of
+// pieceSets and of heightsOf. It includes low parts with too many pieces of one player, whose tables
+// are never built.
 func (l *layout) Tables() int {
 	low := 1
 	for range l.columns {
 		low *= 1<<l.rules.bits - 1
 	}
-	return 4*(1<<l.LowBits()+(1+2*l.columns)*low) + low*(1+len(l.ends))/4
+	sets := 2*(3+2*len(l.ends)+l.columns) + int(l.LowBits())
+	return 4*(1<<l.LowBits()+(1+2*l.columns)*low) + low*sets/8
 }
 
 // Border chooses the columns of the range from the left. For each, it chooses first the

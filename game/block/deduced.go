@@ -1,0 +1,102 @@
+package block
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Deduced is what the rules of a game say of the slots of one range of a tier, without any other
+// range; see game.Deduced. Its sets are disjoint. A slot in none of them cannot be a position.
+type Deduced struct {
+	Open   Set              // slots whose values the rules do not say
+	Known  [KnownValues]Set // slots that have a value if they are positions
+	Values [KnownValues]byte
+
+	// Brief is set if the positions that are terminal by a loss of the mover are not needed: Deduce may then
+	// leave them out of all sets.
+	Brief bool
+
+	slots int
+}
+
+// A Deducer sets the words from to to-1 of d, which belong to a range of a tier.
+type Deducer func(d *Deduced, tier int, rng uint64, from, to int)
+
+// KnownValues is the number of values of a Deduced.
+const KnownValues = 2
+
+// Reset assigns d to n slots. Its sets have no meaning until Begin.
+func (d *Deduced) Reset(n int) {
+	d.slots = n
+	d.Open = d.Open.grow(n)
+	for i := range d.Known {
+		d.Known[i] = d.Known[i].grow(n)
+	}
+}
+
+// Begin adds the slots in the words from to to-1 to d.Open, and removes them from d.Known.
+func (d *Deduced) Begin(from, to int) {
+	for i := from; i < to; i++ {
+		d.Open[i] = ^uint64(0)
+	}
+	if rest := d.slots & 63; rest != 0 && to == len(d.Open) {
+		d.Open[to-1] = 1<<rest - 1
+	}
+	for i := range d.Known {
+		clear(d.Known[i][from:to])
+	}
+}
+
+// Deduce returns what the rules say of the slots of b. It calls deduce once: until Reset, later calls
+// return the same.
+func (b *Block) Deduce(deduce Deducer) *Deduced {
+	if !b.isDeduced {
+		b.isDeduced = true
+		b.deduced.Reset(b.Len())
+		deduce(&b.deduced, b.Tier, b.Range, 0, len(b.deduced.Open))
+	}
+	return &b.deduced
+}
+
+// Settle gives the open slots of b the values that d says.
+func (b *Block) Settle(d *Deduced) {
+	for j, known := range d.Known {
+		for i, w := range known {
+			w &= b.Open[i]
+			b.Open[i] &^= w
+			b.Done[i] |= w
+			b.SetValues(i, w, d.Values[j])
+		}
+	}
+}
+
+// spread is, by byte, eight bytes: all ones for each bit that is set, in ascending order.
+var spread = func() (words [256]uint64) {
+	for b := range words {
+		for w := b; w != 0; w &= w - 1 {
+			words[b] |= 0xff << (8 * bits.TrailingZeros(uint(w)))
+		}
+	}
+	return words
+}()
+
+const everyByte = 0x0101010101010101
+
+// SetValues sets the values of the slots of set, which are 0, in word i to v.
+func (b *Block) SetValues(i int, set uint64, v byte) {
+	to, all := b.Word(i)[:], uint64(v)*everyByte
+	for ; set != 0; set >>= 8 {
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(to)|all&spread[byte(set)])
+		to = to[8:]
+	}
+}
+
+// HaveValue reports whether all slots of set in word i have the value v.
+func (b *Block) HaveValue(i int, set uint64, v byte) bool {
+	from, all, differ := b.Word(i)[:], uint64(v)*everyByte, uint64(0)
+	for ; set != 0; set >>= 8 {
+		differ |= (binary.LittleEndian.Uint64(from) ^ all) & spread[byte(set)]
+		from = from[8:]
+	}
+	return differ == 0
+}

@@ -1,0 +1,321 @@
+package connectn
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// This file says what a board shows without any other, for 64 boards at a time. The columns of the
+// range are the same in all of them, and so only sets of slots need to be combined: those in which a
+// player has certain squares of the low columns.
+//
+//   - If the player to move has a line, or no column has a piece of the other player on top, the board
+//     cannot be reached.
+//   - If the player who moved last has a line, the game is over. All his lines end with his last move:
+//     there is a column whose top piece is in all of them. Otherwise the board cannot be reached.
+//   - If a drop completes a line of the player to move, he wins at once.
+
+var _ game.Deduced = (*Rules)(nil)
+
+// pieceSets are sets of the slots of a space, by what a player has in the low columns.
+type pieceSets struct {
+	once sync.Once
+	top  block.Set // a piece on top of a column
+	line block.Set // a line
+	drop block.Set // all squares of a line but one, on which he can drop a piece
+	// ends and dropEnds are the same for the squares of each end of a line, see layout.ends.
+	ends, dropEnds []block.Set
+	// without is, by column, a line without the top piece of the column.
+	without []block.Set
+}
+
+// sets returns the sets of a player.
+func (l *layout) sets(s *space, player game.Player) *pieceSets {
+	p := &s.sets[player]
+	p.once.Do(func() {
+		n := block.Words(len(s.low))
+		all := make(block.Set, n*(3+2*len(l.ends)+l.columns))
+		next := func() (set block.Set) {
+			set, all = all[:n:n], all[n:]
+			return set
+		}
+		p.top, p.line, p.drop = next(), next(), next()
+		for range l.ends {
+			p.ends, p.dropEnds = append(p.ends, next()), append(p.dropEnds, next())
+		}
+		for range l.columns {
+			p.without = append(p.without, next())
+		}
+		for slot, low := range s.low {
+			l.addTo(p, slot, low, player)
+		}
+	})
+	return p
+}
+
+// addTo adds a slot to the sets of a player.
+func (l *layout) addTo(p *pieceSets, slot int, low uint32, player game.Player) {
+	own := uint32(l.rules.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
+	free, tops := l.heights(low)
+	if own&tops != 0 {
+		p.top.Add(slot)
+	}
+	for _, line := range l.lines {
+		if missing := line &^ own; missing == 0 {
+			p.line.Add(slot)
+			for c := range p.without {
+				if line&tops>>(uint(c)*l.rules.bits)&(1<<l.rules.bits-1) == 0 {
+					p.without[c].Add(slot)
+				}
+			}
+		} else if missing&(missing-1)|missing&^free == 0 {
+			p.drop.Add(slot)
+		}
+	}
+	for i, e := range l.ends {
+		if missing := e.low &^ own; missing == 0 {
+			p.ends[i].Add(slot)
+		} else if missing&(missing-1)|missing&^free == 0 {
+			p.dropEnds[i].Add(slot)
+		}
+	}
+}
+
+// heightsOf returns the slots whose columns have certain heights: by column from the right, and the row
+// of its highest piece.
+func (l *layout) heightsOf(s *space) []block.Set {
+	s.heightsOnce.Do(func() {
+		s.heights = make([]block.Set, l.LowBits())
+		for i := range s.heights {
+			s.heights[i] = make(block.Set, block.Words(len(s.low)))
+		}
+		for slot, low := range s.low {
+			for _, tops := l.heights(low); tops != 0; tops &= tops - 1 {
+				s.heights[bits.TrailingZeros32(tops)].Add(slot)
+			}
+		}
+	})
+	return s.heights
+}
+
+// heights returns the lowest empty squares of the low columns, and the squares of the highest pieces.
+func (l *layout) heights(low uint32) (free, tops uint32) {
+	for c := range l.columns {
+		shift := uint(c) * l.rules.bits
+		n, _ := pieces(uint64(low)>>shift&(1<<l.rules.bits-1) + 1)
+		if n < l.rules.height {
+			free |= 1 << (shift + uint(n))
+		}
+		if n > 0 {
+			tops |= 1 << (shift + uint(n) - 1)
+		}
+	}
+	return free, tops
+}
+
+// chunkWords is the number of words that Deduce sorts at a time.
+const chunkWords = 64
+
+// A chunk is consecutive words of a set.
+type chunk [chunkWords]uint64
+
+// add adds the words from to to-1 of sets.
+func (c *chunk) add(from, to int, sets ...block.Set) {
+	n := to - from
+	into := c[:n]
+	for ; len(sets) >= 4; sets = sets[4:] {
+		s, t, u, v := sets[0][from:][:n], sets[1][from:][:n], sets[2][from:][:n], sets[3][from:][:n]
+		for i := range into {
+			into[i] |= s[i] | t[i] | u[i] | v[i]
+		}
+	}
+	for _, set := range sets {
+		for i, w := range set[from:to] {
+			into[i] |= w
+		}
+	}
+}
+
+// intersect removes what is not in other.
+func (c *chunk) intersect(other *chunk) {
+	for i := range c {
+		c[i] &= other[i]
+	}
+}
+
+// everything is a chunk with all slots.
+var everything = func() (c chunk) {
+	for i := range c {
+		c[i] = ^uint64(0)
+	}
+	return c
+}()
+
+// addBut adds the words from to to-1 of sets without those of others, which are as many.
+func (c *chunk) addBut(from, to int, sets, others []block.Set) {
+	n := to - from
+	into := c[:n]
+	for len(sets) >= 2 {
+		s, t, u, v := sets[0][from:][:n], others[0][from:][:n], sets[1][from:][:n], others[1][from:][:n]
+		for i := range into {
+			into[i] |= s[i]&^t[i] | u[i]&^v[i]
+		}
+		sets, others = sets[2:], others[2:]
+	}
+	for i, set := range sets {
+		s, t := set[from:][:n], others[i][from:][:n]
+		for i := range into {
+			into[i] |= s[i] &^ t[i]
+		}
+	}
+}
+
+// Deduce sorts slots by the pieces on their boards.
+func (l *layout) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
+	mover := l.rules.TierToMove(tier)
+	d.Values = [...]byte{byte(game.NewValue(game.WinFor(mover.Other()), 0)), byte(game.NewValue(game.WinFor(mover), 1))}
+	if tier == l.rules.Tiers() {
+		d.Values[1] = byte(game.NewValue(game.Tie, 0))
+	}
+	b := l.deduction(tier, rng)
+	for ; from < to; from += chunkWords {
+		b.sort(d, from, min(from+chunkWords, to))
+	}
+}
+
+// A deduction is what is the same for all boards of a range. It calls the player who moved last the other
+// one. Ends are bits, by index in layout.ends.
+type deduction struct {
+	*layout
+	other, mover *pieceSets
+	heights      []block.Set
+
+	none bool   // the mover has a line
+	over bool   // the other player has a line
+	top  bool   // he has a piece on top of a column, or the board is empty
+	ends uint64 // the ends of lines whose further squares he has
+	// without are, for columns with his piece on top, the ends of those lines that do not contain this piece.
+	// Omitted are columns whose piece is in none of the lines, or not in all lines of the range.
+	without []uint64
+
+	wins    bool   // the mover completes a line in the range with a drop, or the board is full
+	own     uint64 // the ends of lines whose further squares he has
+	dropped uint64 // the ends of lines whose further squares he has but one, on which he can drop a piece
+}
+
+func (l *layout) deduction(tier int, rng uint64) deduction {
+	r, s, mover := l.rules, l.spaceOf(tier, rng), l.rules.TierToMove(tier)
+	in := func(p game.Player) uint64 { return r.bitboard(rng<<l.LowBits(), p) &^ (1<<l.LowBits() - 1) }
+	other, own := in(mover.Other()), in(mover)
+	b := deduction{
+		layout: l, other: l.sets(s, mover.Other()), mover: l.sets(s, mover), heights: l.heightsOf(s),
+		none: r.lines.in(own) != 0, over: r.lines.in(other) != 0, top: tier == 0, wins: tier == r.Tiers(),
+	}
+	b.ends, _ = l.endsOf(other, 0)
+	var free uint64 // the squares on which a piece can be dropped
+	for c := range r.width - l.columns {
+		n, _ := pieces(r.column(rng<<l.LowBits(), c))
+		square := uint64(1) << (r.shift(c) + uint(n))
+		if n < r.height {
+			free |= square
+			b.wins = b.wins || r.lines.in(own|square) != 0
+		}
+		if top := square >> 1; n > 0 && other&top != 0 {
+			b.top = true
+			if ends, _ := l.endsOf(other&^top, 0); r.lines.in(other&^top) == 0 && (b.over || ends != b.ends) {
+				b.without = append(b.without, ends)
+			}
+		}
+	}
+	b.own, b.dropped = l.endsOf(own, free)
+	return b
+}
+
+// endsOf returns the ends of the lines of which a player has all squares in the range, and of those of
+// which he has all but one, which is free.
+func (l *layout) endsOf(high, free uint64) (ends, dropped uint64) {
+	for i, e := range l.ends {
+		for _, h := range e.high {
+			switch missing := h &^ high; {
+			case missing == 0:
+				ends |= 1 << i
+			case missing&(missing-1)|missing&^free == 0:
+				dropped |= 1 << i
+			}
+		}
+	}
+	return ends, dropped
+}
+
+// of appends the sets with the bits of which.
+func of(dst []block.Set, sets []block.Set, which uint64) []block.Set {
+	for ; which != 0; which &= which - 1 {
+		dst = append(dst, sets[bits.TrailingZeros64(which)])
+	}
+	return dst
+}
+
+// sort sorts at most chunkWords words of d.
+func (b *deduction) sort(d *block.Deduced, from, to int) {
+	if b.none {
+		clear(d.Open[from:to])
+		return
+	}
+	var lines, others, wins chunk
+	var memory [1 + 2*maxEnds]block.Set
+	if b.over {
+		lines = everything
+	} else {
+		lines.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
+	}
+	others.add(from, to, of(append(memory[:0], b.mover.line), b.mover.ends, b.own)...)
+	if b.wins {
+		wins = everything
+	} else {
+		wins.add(from, to, of(of(append(memory[:0], b.mover.drop), b.mover.dropEnds, b.own), b.mover.ends, b.dropped)...)
+	}
+	late := lines
+	if !d.Brief {
+		b.notLast(&late, from, to)
+	}
+	for i, open := range d.Open[from:to] {
+		open &^= others[i]
+		d.Known[0][from+i] = open & lines[i] &^ late[i]
+		if open &^= lines[i]; !b.top {
+			open &= b.other.top[from+i]
+		}
+		d.Known[1][from+i] = open & wins[i]
+		d.Open[from+i] = open &^ wins[i]
+	}
+}
+
+// notLast keeps those slots of late, all of which have a line of the other player, in which no piece is both
+// on top of a column and in all of his lines.
+func (b *deduction) notLast(late *chunk, from, to int) {
+	var memory, ends, heights [1 + maxEnds]block.Set
+	for c := 0; c < b.columns && !b.over; c++ {
+		sets, cut, by := append(memory[:0], b.other.without[c]), ends[:0], heights[:0]
+		for which := b.ends; which != 0; which &= which - 1 {
+			i := bits.TrailingZeros64(which)
+			square := b.layout.ends[i].low >> (uint(c) * b.rules.bits) & (1<<b.rules.bits - 1)
+			if square == 0 {
+				sets = append(sets, b.other.ends[i])
+				continue
+			}
+			cut = append(cut, b.other.ends[i])
+			by = append(by, b.heights[uint(c)*b.rules.bits+uint(bits.TrailingZeros32(square))])
+		}
+		var without chunk
+		without.add(from, to, sets...)
+		without.addBut(from, to, cut, by)
+		late.intersect(&without)
+	}
+	for _, which := range b.without {
+		var without chunk
+		without.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, which)...)
+		late.intersect(&without)
+	}
+}

@@ -72,6 +72,27 @@
 // on. What is stored is the number of levels, the mask of the last level (the bitmap itself if
 // there are no levels), then the bytes that each level kept, from the last level to the first.
 //
+// # Compact blocks
+//
+// A file of the table of a game.Deduced begins with "TRBLOCK4". An entry of its index has uv(records)
+// before the checksum, and its summary ends with a model and the length of the model (4). It may contain
+// blocks as above, and compact blocks. These have no open positions, and leave out what the rules say
+// (see block.Deduced): which slots cannot be positions, and the values of known positions.
+//
+//	block   = uv(slots) 4 { uv(length of segment) } … segment …     no length of the last segment
+//	segment = absent codes                  of 4,096 slots, except at the end of the block
+//	absent  = set                           slots of the segment that could be positions, and are none
+//	        | 5                             an empty set
+//	codes   = state(4) [state(4)] word(2) …
+//	                                        the values of the other slots that are not known; nothing if
+//	                                        there are none, or the model has one value
+//	model   = n(1) n value bytes, ascending; then, if n > 1, frequencies: for each context uv(frequency−1)
+//	          of each value; a zero is followed by uv(number of further zeros)
+//
+// The frequencies of a context have the sum 4,096. The context of the first value of a segment is the
+// first one; that of another value is one more than the index of the value before it. model.go describes
+// the codes. From 128 values on, two states code values in turn, the first state the first value.
+//
 // # List files
 //
 // A list file contains rows, each a key and a word. Lists store the games for which only the

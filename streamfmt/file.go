@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -15,11 +14,16 @@ import (
 )
 
 const (
-	fileMagic = "TRBLOCK3"
-	tailMagic = "TRBLEND1"
-	pageSize  = 256 // blocks in a page of the index
-	countSize = 9
-	totalSize = 8 // the number of records at the end of the summary of half a tier
+	fileMagic    = "TRBLOCK3"
+	compactMagic = "TRBLOCK4"
+	tailMagic    = "TRBLEND1"
+	pageSize     = 256 // blocks in a page of the index
+	countSize    = 9
+	totalSize    = 8 // the number of records in the summary of half a tier
+	modelSize    = 4 // the length of the model at the end of the summary
+
+	maxSummary = 256*countSize + totalSize // bytes, without a model
+	maxModel   = 256*257*2 + modelSize
 
 	// The last byte of the head.
 	wholeTier = 0
@@ -55,7 +59,11 @@ type Packer struct {
 
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
+	compact *compact // nil: blocks are not compact
 }
+
+// SetCompact makes p pack blocks of a game in their compact form.
+func (p *Packer) SetCompact(deduce block.Deducer, m *Model) { p.compact = &compact{deduce, m} }
 
 // Reset empties p.
 func (p *Packer) Reset() {
@@ -67,9 +75,14 @@ func (p *Packer) Reset() {
 func (p *Packer) Add(b *block.Block) { p.add(b, &p.Counts) }
 
 func (p *Packer) add(b *block.Block, counts *Counts) {
-	from := len(p.Bytes)
-	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(counts))
-	p.end(Cell{First: b.Range, Last: b.Range}, from)
+	from, ok := len(p.Bytes), false
+	if p.compact != nil {
+		p.Bytes, ok = p.encoder.appendCompact(p.Bytes, b, p.compact, (*[256]uint64)(counts))
+	}
+	if !ok {
+		p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(counts))
+	}
+	p.end(Cell{First: b.Range, Last: b.Range, Rows: uint32(b.Count())}, from)
 }
 
 // AddHalf packs b, of a tier that stores half of its positions. Each record counts twice, for
@@ -111,6 +124,7 @@ type Writer struct {
 	last   uint64
 	counts Counts
 	half   bool   // see NewHalfWriter
+	model  *Model // of compact blocks; nil: there are none
 	stored uint64 // records, if half
 
 	// The page of the index that is being written: its first range, the offset of its first block,
@@ -121,22 +135,31 @@ type Writer struct {
 
 // NewWriter returns a writer of a block file for a tier of a game, and writes the head.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newBlockWriter(w, spec, tier, false)
+	return newBlockWriter(w, spec, tier, false, nil)
 }
 
 // NewHalfWriter is like NewWriter, for a tier that stores half of its positions. Its blocks must
 // be packed by Packer.AddHalf.
 func NewHalfWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newBlockWriter(w, spec, tier, true)
+	return newBlockWriter(w, spec, tier, true, nil)
 }
 
-func newBlockWriter(out io.Writer, spec string, tier int, half bool) (*Writer, error) {
-	parts := byte(wholeTier)
+// NewCompactWriter is like NewHalfWriter if half is set, otherwise like NewWriter, for compact blocks. The
+// packer of its blocks must have the same model, see Packer.SetCompact.
+func NewCompactWriter(w io.Writer, spec string, tier int, half bool, m *Model) (*Writer, error) {
+	return newBlockWriter(w, spec, tier, half, m)
+}
+
+func newBlockWriter(out io.Writer, spec string, tier int, half bool, m *Model) (*Writer, error) {
+	parts, magic := byte(wholeTier), fileMagic
 	if half {
 		parts = halfTier
 	}
-	w, err := newWriter(out, fileMagic, spec, tier, parts)
-	w.half = half
+	if m != nil {
+		magic = compactMagic
+	}
+	w, err := newWriter(out, magic, spec, tier, parts)
+	w.half, w.model = half, m
 	return w, err
 }
 
@@ -150,7 +173,7 @@ func newWriter(out io.Writer, magic, spec string, tier int, more ...byte) (*Writ
 func (w *Writer) Append(p *Packer) error {
 	written := uint64(0) // the number of bytes of p.Bytes that are written
 	for _, c := range p.Cells {
-		if err := w.enter(c.First, w.offset+c.Offset-written, uint64(c.Length), c.Sum); err != nil {
+		if err := w.enter(Entry{c.First, w.offset + c.Offset - written, c.Length, c.Sum, c.Rows}); err != nil {
 			return err
 		}
 		if w.blocks%pageSize > 0 {
@@ -173,17 +196,20 @@ func (w *Writer) Append(p *Packer) error {
 }
 
 // enter adds a block to the page of the index.
-func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
-	if w.blocks > 0 && rng <= w.last {
-		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
+func (w *Writer) enter(e Entry) error {
+	if w.blocks > 0 && e.Range <= w.last {
+		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", e.Range, w.last)
 	}
 	if w.blocks%pageSize == 0 {
-		w.first, w.second, w.last = rng, offset, rng
+		w.first, w.second, w.last = e.Range, e.Offset, e.Range
 	}
-	w.entries = binary.AppendUvarint(w.entries, rng-w.last)
-	w.entries = binary.AppendUvarint(w.entries, length)
-	w.entries = binary.LittleEndian.AppendUint32(w.entries, sum)
-	w.last = rng
+	w.entries = binary.AppendUvarint(w.entries, e.Range-w.last)
+	w.entries = binary.AppendUvarint(w.entries, uint64(e.Length))
+	if w.model != nil {
+		w.entries = binary.AppendUvarint(w.entries, uint64(e.records))
+	}
+	w.entries = binary.LittleEndian.AppendUint32(w.entries, e.Sum)
+	w.last = e.Range
 	w.blocks++
 	return nil
 }
@@ -195,11 +221,12 @@ func (w *Writer) endPage() error {
 	return err
 }
 
-// AppendFile copies the blocks of f in their packed form. Their ranges must be above all
-// ranges written before.
+// AppendFile copies the blocks of f, which has the same Model as w, in their packed form. Their ranges must
+// be above all ranges written before.
 func (w *Writer) AppendFile(f *File) error {
 	err := f.each(func(e Entry, raw []byte) error {
-		if err := w.enter(e.Range, w.offset, uint64(len(raw)), e.Sum); err != nil {
+		e.Offset = w.offset
+		if err := w.enter(e); err != nil {
 			return err
 		}
 		if err := w.write(raw); err != nil || w.blocks%pageSize > 0 {
@@ -228,6 +255,11 @@ func (w *Writer) Close() error {
 	if w.half {
 		summary = binary.LittleEndian.AppendUint64(summary, w.stored)
 	}
+	if w.model != nil {
+		n := len(summary)
+		summary = w.model.append(summary)
+		summary = binary.LittleEndian.AppendUint32(summary, uint32(len(summary)-n))
+	}
 	return w.end(w.offset, summary, w.blocks, tailMagic)
 }
 
@@ -238,6 +270,7 @@ type File struct {
 	half   bool
 	counts Counts
 	stored uint64
+	compact
 	parsed [parsedPages]atomic.Pointer[parsedPage] // the pages of the index that cursors read last, by page modulo parsedPages
 }
 
@@ -254,34 +287,48 @@ type parsedPage struct {
 // OpenFile reads the head and the tail of a block file of size bytes, called name in errors.
 // If they are truncated or damaged, the error is a *FormatError.
 func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
+	magic, err := magicOf(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	if last := len(fileMagic) - 1; len(magic) > last && magic[:last] == fileMagic[:last] && magic > fileMagic {
+		return open(r, size, name, compactMagic, "block file")
+	}
 	return open(r, size, name, fileMagic, "block file")
 }
 
 // OpenAny is like OpenFile, but opens a block file or a range file. It is for callers that
 // need only its checksums.
 func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
-	magic := make([]byte, min(size, int64(len(rangeMagic))))
-	if _, err := r.ReadAt(magic, 0); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if string(magic) == rangeMagic {
+	magic, err := magicOf(r, size, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case magic == rangeMagic:
 		return OpenRangeFile(r, size, name)
 	}
 	return OpenFile(r, size, name)
 }
 
+// magicOf reads the beginning of a file.
+func magicOf(r io.ReaderAt, size int64, name string) (string, error) {
+	magic := make([]byte, min(size, int64(len(rangeMagic))))
+	if _, err := r.ReadAt(magic, 0); err != nil && err != io.EOF {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return string(magic), nil
+}
+
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	f := &File{frame: frame{r: r, name: name, spread: true}}
-	total := func() uint64 {
-		if f.half {
-			return totalSize
-		}
-		return 0
+	most := uint64(maxSummary)
+	if magic == compactMagic {
+		most += maxModel
 	}
 	summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
 		tier, used := binary.Uvarint(rest)
 		f.tier = int(tier)
-		if used <= 0 || magic != fileMagic {
+		if used <= 0 || magic == rangeMagic {
 			return used, used > 0 && tier <= 1<<20
 		}
 		if len(rest) == used || rest[used] > halfTier {
@@ -290,11 +337,43 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 		f.half = rest[used] == halfTier
 		return used + 1, tier <= 1<<20
 	}, func(directory, summary uint64) bool {
-		return f.count <= uint64(size) && directory == (f.count+pageSize-1)/pageSize*entrySize &&
-			summary >= total() && (summary-total())%countSize == 0 && summary-total() <= 256*countSize
+		return f.count <= uint64(size) && directory == (f.count+pageSize-1)/pageSize*entrySize && summary <= most
 	})
+	if err == nil && magic == compactMagic {
+		summary, err = f.readModel(summary)
+	}
+	if err == nil {
+		err = f.readSummary(summary)
+	}
 	if err != nil {
 		return nil, err
+	}
+	return f, nil
+}
+
+// readModel reads the model at the end of the summary, and returns what is before it.
+func (f *File) readModel(summary []byte) ([]byte, error) {
+	at := len(summary) - modelSize
+	if at < 0 || uint64(at) < uint64(binary.LittleEndian.Uint32(summary[at:])) {
+		return nil, f.errorf("damaged at its end")
+	}
+	from := at - int(binary.LittleEndian.Uint32(summary[at:])) // at most at
+	m, err := readModel(summary[from:at])
+	if err != nil {
+		return nil, f.errorf("damaged at its end: %v", err)
+	}
+	f.model = m
+	return summary[:from], nil
+}
+
+// readSummary reads the numbers of positions.
+func (f *File) readSummary(summary []byte) error {
+	n := len(summary)
+	if f.half {
+		n -= totalSize
+	}
+	if n < 0 || n%countSize != 0 || n > 256*countSize {
+		return f.errorf("damaged at its end")
 	}
 	for ; len(summary) >= countSize; summary = summary[countSize:] {
 		f.counts[summary[0]] = binary.LittleEndian.Uint64(summary[1:])
@@ -302,7 +381,7 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	if f.stored = f.Records(); f.half {
 		f.stored = binary.LittleEndian.Uint64(summary)
 	}
-	return f, nil
+	return nil
 }
 
 // Tier returns the tier of all positions of the file.
@@ -346,15 +425,31 @@ func (f *File) each(do func(e Entry, raw []byte) error) error {
 
 // An Entry locates a block in a file.
 type Entry struct {
-	Range  uint64
-	Offset uint64
-	Length uint32
-	Sum    uint32
+	Range   uint64
+	Offset  uint64
+	Length  uint32
+	Sum     uint32
+	records uint32 // 0: not in the index
+}
+
+// MostRecords returns the largest possible number of records of the block: that in the index, or eight
+// for each byte, since a byte of a block that is not compact encodes at most eight slots.
+func (e Entry) MostRecords() int {
+	if e.records > 0 {
+		return int(e.records)
+	}
+	return 8 * int(e.Length)
 }
 
 // Len returns the number of blocks. The directory of the index takes less than a byte of memory
 // for each.
 func (f *File) Len() int { return int(f.count) }
+
+// Model returns the model of the compact blocks of the file; nil if there are none.
+func (f *File) Model() *Model { return f.model }
+
+// SetRules sets what the rules of the game say. Without it, compact blocks cannot be read.
+func (f *File) SetRules(deduce block.Deducer) { f.deduce = deduce }
 
 // Bytes returns the number of bytes of all blocks.
 func (f *File) Bytes() (n uint64) {
@@ -392,16 +487,22 @@ func (f *File) parsePage(entries []Entry, src []byte, i int) ([]Entry, error) {
 	for n := uint64(i) * pageSize; n < min(f.count, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
-		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || length == 0 || length > min(p.at-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
+		records, c := uint64(0), 0
+		if f.model != nil && a > 0 && b > 0 {
+			if records, c = binary.Uvarint(src[a+b:]); records == 0 || records > math.MaxUint32 {
+				c = -1
+			}
+		}
+		if a <= 0 || b <= 0 || c < 0 || len(src) < a+b+c+sumSize || length == 0 || length > min(p.at-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
 			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
 		if rng += step; rng < step {
 			return nil, f.errorf("damaged in its index, at block %d: ranges are not in order", n)
 		}
-		sum := binary.LittleEndian.Uint32(src[a+b:])
-		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length), Sum: sum})
+		sum := binary.LittleEndian.Uint32(src[a+b+c:])
+		entries = append(entries, Entry{rng, offset, uint32(length), sum, uint32(records)})
 		offset += length
-		src = src[a+b+sumSize:]
+		src = src[a+b+c+sumSize:]
 	}
 	switch {
 	case len(src) > 0:
@@ -429,7 +530,9 @@ type Cursor struct {
 }
 
 // Cursor returns a Cursor that reads ahead the given number of bytes.
-func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
+func (f *File) Cursor(ahead int) *Cursor {
+	return &Cursor{f: f, ahead: ahead, decoder: Decoder{compact: &f.compact}}
+}
 
 // load reads the i-th page of the index, unless it is the one that was read last. If the page and
 // its blocks are much smaller than what the cursor reads ahead, load reads all of them at once.
@@ -519,6 +622,13 @@ func (c *Cursor) Raw(e Entry) ([]byte, error) {
 // range.
 func (c *Cursor) Read(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.Decode) }
 
+// ReadBrief is like Read, but may leave out positions that are terminal by a loss of the mover.
+func (c *Cursor) ReadBrief(e Entry, b *block.Block) error {
+	c.decoder.deduced.Brief = true
+	defer func() { c.decoder.deduced.Brief = false }()
+	return c.Read(e, b)
+}
+
 // ReadOpen is like Read, but reads only the open slots; block.Block.ResetOpen is enough.
 func (c *Cursor) ReadOpen(e Entry, b *block.Block) error { return c.read(e, b, c.decoder.DecodeOpen) }
 
@@ -533,17 +643,14 @@ func (c *Cursor) read(e Entry, b *block.Block, decode func([]byte, *block.Block)
 	return nil
 }
 
-// View reads a block of the given number of slots into v.
-func (c *Cursor) View(e Entry, slots int, v *View) error {
+// View reads a block, whose slots have the given low parts, into v.
+func (c *Cursor) View(e Entry, lowBits uint, low []uint32, v *View) error {
 	raw, err := c.Raw(e)
 	if err != nil {
 		return err
 	}
-	words := block.Words(slots)
-	v.Open, v.Done = slices.Grow(v.Open[:0], words)[:words], slices.Grow(v.Done[:0], words)[:words]
-	clear(v.Open)
-	clear(v.Done)
-	if err := c.decoder.decode(raw, slots, v.Open, v.Done, &v.values); err != nil {
+	v.block.Assign(c.f.tier, e.Range, lowBits, low)
+	if err := v.set(raw, &c.f.compact); err != nil {
 		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
 	}
 	return nil

@@ -220,7 +220,7 @@ func TestViewPick(t *testing.T) {
 	}
 	c, v := f.Cursor(0), new(View)
 	for n, b := range blocks {
-		if err := c.View(entries[n], b.Len(), v); err != nil {
+		if err := c.View(entries[n], b.LowBits, b.Low, v); err != nil {
 			t.Fatal(err)
 		}
 		var all, want []record
@@ -243,12 +243,15 @@ func TestViewPick(t *testing.T) {
 			}
 		}
 		var got []record
-		v.Pick(numbers, func(i, slot int, value byte) {
+		err := v.Pick(numbers, func(i, slot int, value byte) {
 			if i != len(got) {
 				t.Errorf("block %d: number %d comes after %d", n, i, len(got)-1)
 			}
 			got = append(got, record{slot, value})
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("block %d: picked %v, want %v", n, got, want)
 		}
@@ -483,12 +486,12 @@ func twoPages(second uint64) []byte {
 	var out bytes.Buffer
 	w, _ := NewWriter(&out, "game size=3", 7)
 	for rng := range uint64(pageSize) {
-		w.enter(rng, w.offset, 1, 0)
+		w.enter(Entry{Range: rng, Offset: w.offset, Length: 1})
 		w.write([]byte{0})
 	}
 	w.endPage()
 	w.last = 0
-	w.enter(second, w.offset, 1, 0)
+	w.enter(Entry{Range: second, Offset: w.offset, Length: 1})
 	w.write([]byte{0})
 	w.Close()
 	return out.Bytes()
@@ -539,12 +542,13 @@ func TestOpenFileErrors(t *testing.T) {
 		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK3"`},
 		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK3"`},
 		{"TRBLOCK2\x03abc", `f.blocks: a block file of format version 2, this program reads version 3: solve the game again`},
-		{"TRBLOCK4\x03abc", `f.blocks: a block file of format version 4, this program reads version 3: use the program that wrote it`},
+		{"TRBLOCK5\x03abc", `f.blocks: a block file of format version 5, this program reads version 4: use the program that wrote it`},
 		{"TRBLOCK3", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\xff\xff\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc\x01", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc\x01\x02", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK4\x03abc\x01\x02", `f.blocks: damaged at its beginning`},
 		{"TRBLOCK3\x03abc\x01\x01", `f.blocks: cut short: 14 bytes`},
 		{string(data[:len(data)-1]), fmt.Sprintf(`f.blocks: cut short: its end mark is missing after %d bytes`, len(data)-1)},
 	} {

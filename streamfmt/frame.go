@@ -29,7 +29,11 @@ type frameWriter struct {
 	head      []byte
 	offset    uint64 // the offset of the next byte
 	directory []byte // the entries of the pages written so far
+	sum       uint32 // of the complete file, see frame.Sum
 }
+
+// Sum returns the checksum in the tail of the complete file, as that of an open file.
+func (f *frameWriter) Sum() uint32 { return f.sum }
 
 // begin writes the head: the magic bytes, the spec of the game, and the bytes of more.
 func (f *frameWriter) begin(w io.Writer, magic, spec string, more ...byte) error {
@@ -63,7 +67,9 @@ func (f *frameWriter) end(index uint64, summary []byte, records uint64, mark str
 	for _, n := range []uint64{index, f.offset, f.offset + uint64(len(f.directory)), records} {
 		end = binary.LittleEndian.AppendUint64(end, n)
 	}
-	end = binary.LittleEndian.AppendUint64(end, frameSum(f.head, end))
+	sum := frameSum(f.head, end)
+	f.sum = uint32(sum) // it has 32 bits
+	end = binary.LittleEndian.AppendUint64(end, sum)
 	return f.write(append(end, mark...))
 }
 

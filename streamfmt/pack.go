@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 	"math/bits"
 	"slices"
 
@@ -159,6 +158,8 @@ type Encoder struct {
 	bitmap      []byte
 	values      []byte
 	masks, kept [maxLevels][]byte
+	sorter
+	lengths, bytes, words []byte // of the segments of a compact block
 }
 
 const (
@@ -249,16 +250,28 @@ func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
 type Decoder struct {
 	wide   [2][]byte
 	values packedValues
+
+	compact  *compact // nil: there are no compact blocks
+	deduced  block.Deduced
+	absent   block.Set
+	segments [][]byte
+	segment  []byte // values
 }
 
 // Decode decodes a packed block into b. The caller has prepared b with Reset, for the same
 // number of slots.
 func (d *Decoder) Decode(src []byte, b *block.Block) error {
-	if err := d.decode(src, b.Len(), b.Open, b.Done, &d.values); err != nil || len(d.values.codes) == 0 {
+	kind, rest, err := blockKind(src, b.Len())
+	if err != nil {
 		return err
 	}
-	d.values.write(b)
-	return nil
+	if kind == compactKind {
+		return d.decodeCompact(rest, b)
+	}
+	if err = d.decode(kind, rest, b, &d.values); err == nil && kind&hasDone != 0 {
+		d.values.write(b)
+	}
+	return err
 }
 
 // DecodeOpen is like Decode, but decodes only the open slots.
@@ -281,36 +294,30 @@ func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
 		return 0, nil, fmt.Errorf("a block of %d slots, expected %d", slots, length)
 	}
 	kind = src[n]
-	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
+	if kind == 0 || kind > compactKind {
 		return 0, nil, fmt.Errorf("a block of kind %d", kind)
 	}
 	return kind, src[n+1:], nil
 }
 
-// decode decodes a packed block of length slots: its sets into open and done, which must be
-// empty, and the values of the done slots into values. Without done slots, values has no
-// codes.
-func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *packedValues) error {
-	values.codes = values.codes[:0]
-	kind, src, err := blockKind(src, length)
-	if err != nil {
-		return err
-	}
+// decode decodes a packed block of a kind, whose further bytes are src: its sets into those of b, which
+// must be empty, and the values of the done slots, if there are any, into values.
+func (d *Decoder) decode(kind byte, src []byte, b *block.Block, values *packedValues) (err error) {
 	if kind&hasOpen != 0 {
-		if src, err = d.readSet(src, open, length); err != nil {
+		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
 			return err
 		}
 	}
 	if kind&hasDone != 0 {
-		if src, err = d.readSet(src, done, length); err != nil {
+		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
 			return err
 		}
-		for i, w := range open {
-			if w&done[i] != 0 {
+		for i, w := range b.Open {
+			if w&b.Done[i] != 0 {
 				return errors.New("a position that is open and done")
 			}
 		}
-		if src, err = values.read(src, done.Count()); err != nil {
+		if src, err = values.read(src, b.Done.Count()); err != nil {
 			return err
 		}
 	}
@@ -375,59 +382,103 @@ func (p *packedValues) write(b *block.Block) {
 	}
 }
 
-// A View is a block whose values stay packed. It serves look-ups, which need only a few of
-// them. It reuses its memory.
+// A View is a block of which only what is needed is decoded: the sets and the values that are read, or if
+// it is compact, the segments of the slots that are read. It serves look-ups. It reuses its memory.
 type View struct {
-	Open, Done block.Set
-	values     packedValues
+	block   block.Block
+	decoder Decoder
+	values  packedValues // unless the block is compact
+
+	// For a compact block: its bytes, its segments, which are parts of them, and those that are decoded.
+	bytes    []byte
+	segments [][]byte
+	decoded  []bool
 }
 
-// Value returns the value of a slot; ok is false if the slot has none.
-func (v *View) Value(slot int) (value byte, ok bool) {
-	if !v.Done.Has(slot) {
-		return 0, false
+// set assigns v to the packed block src. The caller has prepared v.block with Assign.
+func (v *View) set(src []byte, compact *compact) error {
+	kind, src, err := blockKind(src, v.block.Len())
+	if err != nil {
+		return err
 	}
-	before := v.Done[:slot>>6].Count() + bits.OnesCount64(v.Done[slot>>6]&(1<<(slot&63)-1))
-	return v.values.at(before), true
+	v.segments, v.decoded = v.segments[:0], v.decoded[:0]
+	if kind != compactKind {
+		v.block.Clear(0, len(v.block.Done))
+		return v.decoder.decode(kind, src, &v.block, &v.values)
+	}
+	if compact.deduce == nil {
+		return errRules
+	}
+	v.decoder.compact = compact
+	v.bytes = append(v.bytes[:0], src...)
+	if v.segments, err = splitSegments(v.segments, v.bytes, v.block.Len()); err != nil {
+		return err
+	}
+	v.decoded = append(v.decoded, make([]bool, len(v.segments))...)
+	v.decoder.deduced.Reset(v.block.Len())
+	return nil
 }
 
-// Pick calls take for records of the block. numbers are their numbers in the order of slots,
-// from 0 on, and must be strictly ascending; numbers beyond the last record are ignored. i is
-// the index in numbers; value is 0 if the record is open.
-func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) {
-	i, before, done := 0, uint64(0), 0 // records, and those with a value, in the words before this one
-	for at, w := range v.Done {
-		all := w | v.Open[at]
+// decode decodes a segment of a compact block, unless it is decoded.
+func (v *View) decode(i int) error {
+	if v.decoded[i] {
+		return nil
+	}
+	from := i * segmentWords
+	v.block.Clear(from, min(from+segmentWords, len(v.block.Done)))
+	if err := v.decoder.decodeSegment(v.segments[i], &v.block, from); err != nil {
+		return fmt.Errorf("range %#x, segment %d: %w", v.block.Range, i, err)
+	}
+	v.decoded[i] = true
+	return nil
+}
+
+// Low returns the low parts of the keys of the slots.
+func (v *View) Low() []uint32 { return v.block.Low }
+
+// Value returns the value of a slot, 0 if it is open; ok is false if the slot contains no position.
+func (v *View) Value(slot int) (value byte, ok bool, err error) {
+	if len(v.segments) > 0 {
+		if err := v.decode(slot / segmentSlots); err != nil {
+			return 0, false, err
+		}
+		return v.block.Val[slot], v.block.Done.Has(slot), nil
+	}
+	if !v.block.Done.Has(slot) {
+		return 0, v.block.Open.Has(slot), nil
+	}
+	return v.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1))), true, nil
+}
+
+// Pick calls take for positions of the block. numbers are their numbers in the order of slots, from 0 on,
+// and must be strictly ascending; numbers beyond the last position are ignored. i is the index in numbers;
+// value is 0 if the position is open.
+func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) error {
+	for i := range v.segments {
+		if err := v.decode(i); err != nil {
+			return err
+		}
+	}
+	i, before := 0, uint64(0) // positions in the words before this one
+	for at, w := range v.block.Done {
+		all := w | v.block.Open[at]
 		n := uint64(bits.OnesCount64(all))
 		for ; i < len(numbers) && numbers[i] < before+n; i++ {
 			rest := all
 			for range numbers[i] - before {
 				rest &= rest - 1
 			}
-			bit, value := rest&-rest, byte(0)
-			if w&bit != 0 {
-				value = v.values.at(done + bits.OnesCount64(w&(bit-1)))
+			slot := at<<6 + bits.TrailingZeros64(rest)
+			value, _, err := v.Value(slot)
+			if err != nil {
+				return err
 			}
-			take(i, at<<6+bits.TrailingZeros64(bit), value)
+			take(i, slot, value)
 		}
 		if i == len(numbers) {
-			return
+			return nil
 		}
 		before += n
-		done += bits.OnesCount64(w)
 	}
-}
-
-// All returns an iterator over the slots that have a value, in ascending order, and their
-// values.
-func (v *View) All() iter.Seq2[int, byte] {
-	return func(yield func(int, byte) bool) {
-		n := 0
-		for slot := range v.Done.All() {
-			if !yield(slot, v.values.at(n)) {
-				return
-			}
-			n++
-		}
-	}
+	return nil
 }

@@ -44,7 +44,7 @@ func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return e.Range, min(jobdir.MostRecords(e), t.slots(e.Range)), nil
+	return e.Range, min(e.MostRecords(), t.slots(e.Range)), nil
 }
 
 // A viewKey is the tier and range of a block.
@@ -62,6 +62,7 @@ type tierFile struct {
 	name   string
 	counts Counts
 	closer store.File
+	file   *streamfmt.File
 	cursor *streamfmt.Cursor
 	half   bool   // whether it stores half of the positions
 	number uint64 // of positions that it stores
@@ -94,14 +95,16 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if tier == g.Tiers() && file.Half() {
 			t.half = game.HalfOf(g)
 		}
-		f.half = file.Half()
+		f.file, f.half = file, file.Half()
 		f.number = file.Stored()
 		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
 	}
+	rules := game.DeducerOf(t.game())
 	for _, f := range t.files {
 		if f.half != (t.half != nil) {
 			return nil, &store.DamageError{Name: f.name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
 		}
+		f.file.SetRules(rules)
 	}
 	return t, nil
 }
@@ -141,8 +144,8 @@ func (t *blocks) find(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	value, ok := b.Value(slot)
-	return game.Value(value), ok, nil
+	value, ok, err := b.Value(slot)
+	return game.Value(value), ok, err
 }
 
 // game returns the game with the positions that the files store.
@@ -171,7 +174,7 @@ func (t *blocks) view(tier int, rng uint64) (*tierView, error) {
 			return err
 		}
 		low := t.g.Low(tier, rng)
-		if err = cursor.View(e, len(low), &v.View); err == nil {
+		if err = cursor.View(e, t.g.LowBits(), low, &v.View); err == nil {
 			v.low = low
 		}
 		return err
@@ -320,13 +323,15 @@ func (r *viewPicker) pick(rng uint64, most int, numbers []uint64, take func(i in
 	}
 	position := func(slot int) game.Position { return rng<<r.g.LowBits() | game.Position(low[slot]) }
 	own, images := r.part.split(most, numbers)
-	r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
-	r.viewed.Pick(images, func(i, slot int, value byte) {
+	err = r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
+	if err != nil {
+		return err
+	}
+	return r.viewed.Pick(images, func(i, slot int, value byte) {
 		if image, ok := r.part.image(position(slot), rng, slot); ok {
 			take(len(own)+i, image, game.Value(value))
 		}
 	})
-	return nil
 }
 
 func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
@@ -345,6 +350,6 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits())); !ok {
 		return 0, 0, 0, false, nil
 	}
-	value, ok := c.Value(slot)
-	return rng, slot, game.Value(value), ok || c.Open.Has(slot), nil
+	value, ok, err := c.Value(slot)
+	return rng, slot, game.Value(value), ok, err
 }

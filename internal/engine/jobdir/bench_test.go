@@ -12,9 +12,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
-// BenchmarkHalve drops the positions that a table does not store from the largest tiers of a board.
+// BenchmarkWriteTable writes the table of the largest tiers of a board, from all of their positions.
 // The environment variable GOMAXPROCS sets the number of cores.
-func BenchmarkHalve(b *testing.B) {
+func BenchmarkWriteTable(b *testing.B) {
 	g := solved.Game(b, "connectn width=5 height=5 connect=4").(game.Tiered)
 	dir := solved.Dir(b, g, func(o *solve.Options) { o.KeepAll = true })
 	n := uint64(0)
@@ -27,8 +27,7 @@ func BenchmarkHalve(b *testing.B) {
 			}
 			counts := in.Counts()
 			n += counts.Total()
-			w := jobdir.NewWriter(discard{}, game.HalfOf(g), tier, jobdir.Packed)
-			if err := w.Finish(w.AppendTier(b.Context(), in)); err != nil {
+			if err := jobdir.WriteTable(b.Context(), discard{}, game.HalfOf(g), in); err != nil {
 				b.Fatal(err)
 			}
 			if err := in.Close(); err != nil {

@@ -172,10 +172,6 @@ func (f *files) Files() (names []string) {
 	return names
 }
 
-// MostRecords returns the largest possible number of records of a block: a byte of a packed
-// block encodes at most eight slots.
-func MostRecords(e streamfmt.Entry) int { return 8 * int(e.Length) }
-
 // A splitter divides ranges into up to n partitions of about the same number of bytes.
 type splitter struct {
 	n, all  uint64   // all is the number of bytes of all ranges

@@ -16,6 +16,7 @@ type Near struct {
 	t       *Tier
 	bits    uint // of a range within its section
 	readers func(dst []uint64, rng uint64) []uint64
+	all     map[uint64]*block.Block // all blocks, if they are in memory
 
 	mu      sync.Mutex // guards the fields below, and the users of blocks
 	ranges  []uint64   // from readers
@@ -47,8 +48,16 @@ func (t *Tier) Near(bits uint, readers func(dst []uint64, rng uint64) []uint64) 
 	return &Near{t: t, bits: bits, readers: readers, blocks: make(map[uint64]*nearBlock)}
 }
 
-// Bits returns the number of bits of a range within its section.
-func (n *Near) Bits() uint { return n.bits }
+// NearAll returns a cache that contains all blocks of the tier.
+func (t *Tier) NearAll(blocks map[uint64]*block.Block) *Near { return &Near{t: t, all: blocks} }
+
+// Again returns a cache of the same blocks for a job that reads the tier once more.
+func (n *Near) Again() *Near {
+	if n.all != nil {
+		return n
+	}
+	return n.t.Near(n.bits, n.readers)
+}
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
 func (n *Near) Cursor(ahead int) *TierCursor { return &TierCursor{t: n.t, near: n, ahead: ahead} }

@@ -135,7 +135,7 @@ func (p *StateFiles) Ranges() []uint64 {
 }
 
 // MostRecords returns the largest possible number of records of the i-th of these ranges.
-func (p *StateFiles) MostRecords(i int) int { return MostRecords(p.entries[i].Entry) }
+func (p *StateFiles) MostRecords(i int) int { return p.entries[i].MostRecords() }
 
 // Split divides the ranges into up to n partitions of about the same number of bytes, and
 // returns the first range of each. The first is 0, and they ascend strictly.

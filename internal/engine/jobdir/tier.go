@@ -106,8 +106,8 @@ func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 	return false, nil
 }
 
-// setHalf notes whether the tier stores half of its positions, as file does. half is the half
-// that the caller can read; nil: none.
+// setHalf notes whether the tier stores half of its positions, as file does, and sets the rules for file.
+// half is the half that the caller can read; nil: none.
 func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	switch {
 	case file.Half() && half == nil:
@@ -117,6 +117,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	case file.Half():
 		t.half, t.g = half, half
 	}
+	file.SetRules(game.DeducerOf(t.g))
 	return nil
 }
 
@@ -159,6 +160,14 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 	return s.borders, nil
 }
 
+// Sums returns the checksums of the files, see streamfmt.File.Sum.
+func (t *Tier) Sums() (sums []uint32) {
+	for _, f := range t.files.files {
+		sums = append(sums, f.Sum())
+	}
+	return sums
+}
+
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
@@ -167,6 +176,9 @@ func (t *Tier) Number() int { return t.tier }
 type TierCursor struct {
 	// OpenOnly is set if only the open records are needed: blocks then contain no others.
 	OpenOnly bool
+	// Brief is set if positions that are terminal by a loss of the mover are not needed: blocks may then
+	// lack them.
+	Brief bool
 
 	t       *Tier
 	ahead   int
@@ -198,6 +210,9 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // Nearby blocks are cached, because they will be requested again when they are home
 // themselves. The caller must not write to the block, which is valid until the next call.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
+	if c.near.all != nil {
+		return c.near.all[rng], nil
+	}
 	if c.held != nil {
 		c.near.release(c.held, c.heldBy)
 		c.held = nil
@@ -230,6 +245,15 @@ func (c *TierCursor) Entry(i int) (streamfmt.Entry, error) {
 	return c.cursor(0, shard).Entry(i - c.t.shards[shard].before)
 }
 
+// loadAt is like Load, for the i-th range that contains records.
+func (c *TierCursor) loadAt(b *block.Block, i int) error {
+	e, err := c.Entry(i)
+	if err == nil {
+		_, err = c.Load(b, e.Range)
+	}
+	return err
+}
+
 // Search returns the number of ranges that contain records and are below rng.
 func (c *TierCursor) Search(rng uint64) (int, error) {
 	shard := sort.Search(len(c.t.shards), func(i int) bool { return c.t.shards[i].first > rng }) - 1
@@ -247,7 +271,7 @@ func (c *TierCursor) View(v *streamfmt.View, rng uint64) (low []uint32, err erro
 	if err != nil || cursor == nil {
 		return nil, err
 	}
-	return low, cursor.View(e, len(low), v)
+	return low, cursor.View(e, c.t.g.LowBits(), low, v)
 }
 
 // load reads a block with the stream of a kind.
@@ -261,6 +285,9 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 		return true, cursor.ReadOpen(e, b)
 	}
 	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
+	if c.Brief {
+		return true, cursor.ReadBrief(e, b)
+	}
 	return true, cursor.Read(e, b)
 }
 
@@ -304,10 +331,7 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
-		e, err := c.Entry(i)
-		if err == nil {
-			_, err = c.Load(b, e.Range)
-		}
+		err := c.loadAt(b, i)
 		dst = lines.AppendBlock(dst, b, width, streamfmt.Done)
 		if t.half != nil && err == nil {
 			_, balanced := t.half.Stored(t.tier, b.Range)

@@ -196,44 +196,6 @@ func (w *Writer) Add(b *block.Block) error {
 	return w.spill()
 }
 
-// AppendTier copies the packed blocks of a tier without decoding them. A writer of half of the
-// positions removes the others from a tier that has all.
-func (w *Writer) AppendTier(ctx context.Context, t *Tier) error {
-	if w.err != nil {
-		return w.err
-	}
-	if w.chunk.half != nil && t.half == nil {
-		return w.appendHalf(ctx, t)
-	}
-	for _, f := range t.files.files {
-		if err := w.packed.(*streamfmt.Writer).AppendFile(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// halveAtOnce is the number of blocks that a worker of appendHalf decodes at a time.
-const halveAtOnce = 256
-
-// appendHalf appends the stored half of a tier that has all positions.
-func (w *Writer) appendHalf(ctx context.Context, t *Tier) error {
-	return w.AppendBlocks(ctx, t.Len(), halveAtOnce, func() func(int, *block.Block) (bool, error) {
-		c := t.Cursor(readAhead)
-		return func(i int, b *block.Block) (bool, error) {
-			e, err := c.Entry(i)
-			if err == nil {
-				_, err = c.Load(b, e.Range)
-			}
-			if err != nil {
-				return false, err
-			}
-			w.chunk.half.Keep(b)
-			return true, nil
-		}
-	})
-}
-
 // chunksPerWorker is the number of chunks for each worker of AppendBlocks: one that it fills, and
 // others that wait to be written.
 const chunksPerWorker = 3
@@ -245,7 +207,7 @@ func (w *Writer) AppendBlocks(ctx context.Context, blocks, atOnce int, worker fu
 	workers := runtime.GOMAXPROCS(0)
 	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, parallel.Work[int, *Chunk]{
 		Next:  parallel.Numbers((blocks + atOnce - 1) / atOnce),
-		Chunk: func() *Chunk { return &Chunk{codec: w.chunk.codec, width: w.chunk.width, half: w.chunk.half} },
+		Chunk: func() *Chunk { c := *w.chunk; return &c }, // w.chunk is empty
 		Worker: func() func(int, *Chunk) error {
 			load, b := worker(), new(block.Block)
 			return func(task int, out *Chunk) error {
@@ -297,6 +259,9 @@ func (w *Writer) Finish(err error) error {
 	}
 	return cmp.Or(err, w.out.Close())
 }
+
+// Sum returns the checksum of the complete block file, see streamfmt.File.Sum.
+func (w *Writer) Sum() uint32 { return w.packed.(*streamfmt.Writer).Sum() }
 
 // A StateChunk is the encoded states and new positions of consecutive ranges, which a
 // worker makes for a StateWriter.

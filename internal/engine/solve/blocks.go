@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -98,19 +99,16 @@ func (b *byBlocks) write(ctx context.Context, out io.WriteCloser, tier int) erro
 	if b.half != nil {
 		g = b.half
 	}
-	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 	from := b.values(tier)
 	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), g, tier)
 	if err != nil {
-		return w.Finish(err)
+		return cmp.Or(err, out.Close())
 	}
 	defer in.Close()
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
-		err = fmt.Errorf("%s: no value for %s", from, numfmt.Count(n, "position"))
-	} else {
-		err = w.AppendTier(ctx, in)
+		return cmp.Or(fmt.Errorf("%s: no value for %s", from, numfmt.Count(n, "position")), out.Close())
 	}
-	return w.Finish(err)
+	return jobdir.WriteTable(ctx, out, g, in)
 }
 
 func (b *byBlocks) clean(tier int) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -24,6 +26,12 @@ type blockWork struct {
 	near         *jobdir.Near     // the decoded blocks of input
 	balanced     *images.Balanced // nil: the output has no balanced positions
 
+	deduce  block.Deducer   // nil: the output is no part of a table with compact blocks
+	compact *jobdir.Compact // the form of the output, if it is
+
+	kept   *solvedTier // the output, for the next job; nil: it takes too much memory
+	shards []*jobdir.Writer
+
 	receivers receivers     // the ranges that receive messages
 	ranges    images.Ranger // these, and those with images
 	cutter
@@ -33,6 +41,9 @@ func (w *blockWork) open(ctx context.Context) error {
 	w.step = step.New(w.Step, w.g)
 	if err := w.openTiers(); err != nil {
 		return err
+	}
+	if w.Step == step.Solve && w.Half != nil {
+		w.deduce = game.DeducerOf(w.g)
 	}
 	needs, err := w.needs(w.runner.memory() / nearShare)
 	if err != nil {
@@ -59,7 +70,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	}
 	w.plan = w.runner.plan(needs)
 	w.cutter = newCutter(w.job, w.g, w)
-	return nil
+	return w.openCompact()
 }
 
 func (w *blockWork) openTiers() (err error) {
@@ -83,7 +94,16 @@ func (w *blockWork) openTiers() (err error) {
 	return nil
 }
 
-func (w *blockWork) close(err error) error { return errors.Join(err, w.balanced.Close()) }
+func (w *blockWork) close(err error) error {
+	w.runner.solved = nil
+	if w.kept != nil && err == nil {
+		for _, shard := range w.shards {
+			w.kept.sums = append(w.kept.sums, shard.Sum())
+		}
+		w.runner.solved = w.kept
+	}
+	return errors.Join(err, w.balanced.Close())
+}
 
 func (w *blockWork) nextRange() (rng uint64, slots int, ok bool, err error) {
 	rng, ok, err = w.ranges()
@@ -92,12 +112,22 @@ func (w *blockWork) nextRange() (rng uint64, slots int, ok bool, err error) {
 
 func (w *blockWork) done() float64 { return w.receivers.Share() }
 
-func (w *blockWork) newChunk() *jobdir.Chunk { return jobdir.NewChunk(w.g, w.Codec) }
+func (w *blockWork) newChunk() *jobdir.Chunk {
+	if w.compact != nil {
+		return w.compact.NewChunk()
+	}
+	return jobdir.NewChunk(w.g, w.Codec)
+}
 
 func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
 	file, err := w.create(jobdir.PartName(number, w.Codec))
 	if err != nil {
 		return nil, err
+	}
+	if w.compact != nil {
+		shard := w.compact.NewWriter(file)
+		w.shards = append(w.shards, shard)
+		return shard, nil
 	}
 	return jobdir.NewWriter(file, w.g, w.Tier, w.Codec), nil
 }
@@ -110,23 +140,54 @@ func (w *blockWork) count(c *jobdir.Chunk) {
 }
 
 func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
-	merger, b := w.balanced.Merger(w.messages(w.near)), new(block.Block)
+	reduce, b := w.newReducer(w.near), new(block.Block)
 	return func(t rangeTask, out *jobdir.Chunk) error {
 		out.Reset()
 		for _, rng := range t.ranges {
-			ok, err := merger.Merge(b, rng)
-			if err == nil && ok && w.Step != step.Init { // init does not ask whether the position is terminal
-				err = w.step.Reduce(b)
-			}
-			if err != nil {
+			if ok, err := reduce(b, rng); err != nil {
 				return err
-			}
-			if ok {
+			} else if ok {
 				out.Add(b)
+				w.kept.keep(b)
 			}
 		}
 		return nil
 	}
+}
+
+// newReducer returns a function that computes blocks of the output, in ascending order of range. ok is
+// false if a range has no slots.
+func (w *blockWork) newReducer(near *jobdir.Near) func(b *block.Block, rng uint64) (ok bool, err error) {
+	merger := w.balanced.Merger(w.messages(near))
+	return func(b *block.Block, rng uint64) (ok bool, err error) {
+		ok, err = merger.Merge(b, rng)
+		if err == nil && ok && w.Step != step.Init { // init does not ask whether the position is terminal
+			err = w.step.Reduce(b)
+		}
+		return ok, err
+	}
+}
+
+// openCompact sets compact if the output becomes a part of the table. It computes some blocks for it.
+func (w *blockWork) openCompact() (err error) {
+	if w.deduce == nil {
+		return nil
+	}
+	var counts streamfmt.Counts // of the values that can occur
+	for v, n := range w.input.Counts() {
+		if n > 0 { // the input has no open positions
+			counts[w.g.Values().Before(game.Value(v))] = n
+		}
+	}
+	reduce, index := w.newReducer(w.near.Again()), w.predecessors.Cursor(0)
+	w.compact, err = jobdir.NewCompact(w.g, w.Tier, &counts, w.predecessors.Len(), func(i int, b *block.Block) error {
+		e, err := index.Entry(i)
+		if err == nil {
+			_, err = reduce(b, e.Range)
+		}
+		return err
+	})
+	return err
 }
 
 // receivers are the ranges of the output that receive messages, ascending.
@@ -177,6 +238,7 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 	n := needs{shared: g.Tables() + step.ReceiversBytes(g) + indexMemory(g.Ranges(w.Tier)), windows: 1}
 	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
 	near := &sections{bits: max(jobdir.NearBits, int(g.KeyBits()-g.LowBits())), most: nearMemory}
+	all := 0 // slots of the predecessors
 	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
 		if t == nil {
 			continue
@@ -192,6 +254,8 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 			largest = max(largest, slots)
 			if t == w.input {
 				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
+			} else {
+				all += slots + nearBlockMemory
 			}
 			if w.Step == step.Possible {
 				to = w.step.Outputs(to[:0], t.Number(), e.Range)
@@ -202,7 +266,17 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 		}
 		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
-	if w.input != nil {
+	if w.deduce != nil && all < w.runner.memory()/solvedShare {
+		w.kept = &solvedTier{blocks: make(map[uint64]*block.Block)}
+		n.shared += all
+	}
+	switch last := w.runner.solved; {
+	case w.deduce != nil && last != nil && slices.Equal(w.input.Sums(), last.sums):
+		w.near = w.input.NearAll(last.blocks)
+		for _, b := range last.blocks {
+			n.shared += len(b.Val) + nearBlockMemory
+		}
+	case w.input != nil:
 		w.near = w.input.Near(uint(near.bits), w.readers)
 		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
 		n.windows += int(g.KeyBits() - g.LowBits())
@@ -269,7 +343,7 @@ func (w *blockWork) openBalanced(memory int) error {
 // prepare stores the messages to balanced positions and their images.
 func (w *blockWork) prepare(ctx context.Context) error {
 	ranges := w.newReceivers()
-	near := w.input.Near(w.near.Bits(), w.readers)
+	near := w.near.Again()
 	return w.balanced.Prepare(ctx, images.Pass{
 		Ranges:   ranges.Next,
 		Messages: func() images.Messages { return w.messages(near) },
@@ -284,6 +358,7 @@ func (w *blockWork) messages(near *jobdir.Near) images.Messages {
 	if near != nil {
 		from := near.Cursor(w.plan.window)
 		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
+		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
 		p.From = from
 	}
 	if w.Step != step.Solve {
@@ -293,6 +368,7 @@ func (w *blockWork) messages(near *jobdir.Near) images.Messages {
 	if half, ok := w.g.(*game.Half); ok && w.predecessors.Half() == nil {
 		m.half = half
 	}
+	m.deduce = w.deduce
 	return m
 }
 
@@ -300,7 +376,8 @@ func (w *blockWork) messages(near *jobdir.Near) images.Messages {
 type solveMessages struct {
 	*step.Puller
 	predecessors *jobdir.TierCursor
-	half         *game.Half // if predecessors have positions that are not stored
+	half         *game.Half    // if predecessors have positions that are not stored
+	deduce       block.Deducer // nil: the rules say nothing of single positions
 }
 
 func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
@@ -308,7 +385,31 @@ func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
 	if err == nil && m.half != nil {
 		m.half.Keep(b)
 	}
+	if err == nil && m.deduce != nil {
+		b.Settle(b.Deduce(m.deduce))
+	}
 	return err == nil, err
+}
+
+// A solvedTier is the values of a tier in memory, so that the job that solves the tier before it need not
+// decode them.
+type solvedTier struct {
+	sums []uint32 // of its files
+
+	mu     sync.Mutex
+	blocks map[uint64]*block.Block // by range; with values only
+}
+
+// keep adds the values of b, which loses them.
+func (s *solvedTier) keep(b *block.Block) {
+	if s == nil {
+		return
+	}
+	kept := &block.Block{Tier: b.Tier, Range: b.Range, LowBits: b.LowBits, Low: b.Low, Val: b.Val}
+	b.Val = nil
+	s.mu.Lock()
+	s.blocks[b.Range] = kept
+	s.mu.Unlock()
 }
 
 // A rangeTask is ranges of one shard.

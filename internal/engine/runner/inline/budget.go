@@ -50,6 +50,8 @@ const (
 
 	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
 	nearShare = 32
+	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job.
+	solvedShare = 32
 	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
 	nearBlockMemory = 256
 

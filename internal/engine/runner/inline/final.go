@@ -117,7 +117,7 @@ func (r *finalRanges) nextRange() (rng uint64, lines int, ok bool, err error) {
 			if err != nil {
 				return 0, 0, false, err
 			}
-			slots = min(slots, jobdir.MostRecords(e))
+			slots = min(slots, e.MostRecords())
 		}
 		lines += slots
 		r.at[i]++

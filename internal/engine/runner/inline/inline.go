@@ -28,6 +28,7 @@ type Runner struct {
 	// with cycles; more messages go to files. 0 means a quarter of Memory.
 	InboxMemory int
 
+	solved  *solvedTier    // the output of the last job, if it is in memory
 	inboxes []*block.Inbox // reused from pass to pass
 	lists   listMemory     // reused from job to job
 }

@@ -1,0 +1,118 @@
+package jobdir
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Compact is the form that a tier of a game.Deduced has in the table.
+type Compact struct {
+	g     game.Tiered
+	tier  int
+	model *streamfmt.Model
+}
+
+// The number of blocks whose values make the model of a tier: one of sampleShare, but at least leastSample
+// if there are as many, and at most mostSample.
+const (
+	sampleShare = 256
+	leastSample = 16
+	mostSample  = 128
+)
+
+// NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
+// loads the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
+// blocks contain only stored positions.
+func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int, b *block.Block) error) (*Compact, error) {
+	n := min(blocks, max(leastSample, min(blocks/sampleShare, mostSample)))
+	s, b := streamfmt.NewSampler(game.DeducerOf(g)), new(block.Block)
+	for i := range n {
+		if err := load(i*blocks/n, b); err != nil {
+			return nil, err
+		}
+		s.Add(b)
+	}
+	return &Compact{g, tier, s.Model(values)}, nil
+}
+
+// NewChunk returns an empty chunk of the tier.
+func (c *Compact) NewChunk() *Chunk {
+	chunk := NewChunk(c.g, Packed)
+	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
+	return chunk
+}
+
+// NewWriter returns a writer of a shard or of the table's file of the tier.
+func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
+	w := &Writer{out: out, chunk: c.NewChunk()}
+	w.packed, w.err = streamfmt.NewCompactWriter(out, c.g.Spec(), c.tier, w.chunk.half != nil, c.model)
+	return w
+}
+
+// WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its
+// values. If the game is a *game.Half, the table stores half of the positions; in has all of them, or the
+// same half. The blocks of a game.Deduced become compact. Blocks that have the form of the table already
+// are copied.
+func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier) error {
+	half, _ := g.(*game.Half)
+	keep := func(*block.Block) {}
+	if half != nil && in.half == nil {
+		keep = half.Keep
+	}
+	if game.DeducerOf(g) == nil {
+		w := NewWriter(out, g, in.tier, Packed)
+		if in.half == half {
+			return w.Finish(w.copyTier(in))
+		}
+		return w.Finish(w.appendTier(ctx, in, keep))
+	}
+	if files := in.files.files; in.half == half && len(files) == 1 && files[0].Model() != nil {
+		w := (&Compact{g, in.tier, files[0].Model()}).NewWriter(out)
+		return w.Finish(w.copyTier(in))
+	}
+	counts, c := in.Counts(), in.Cursor(0)
+	form, err := NewCompact(g, in.tier, &counts, in.Len(), func(i int, b *block.Block) error {
+		err := c.loadAt(b, i)
+		if err == nil {
+			keep(b)
+		}
+		return err
+	})
+	if err != nil {
+		return cmp.Or(err, out.Close())
+	}
+	w := form.NewWriter(out)
+	return w.Finish(w.appendTier(ctx, in, keep))
+}
+
+// copyTier copies the packed blocks of a tier without decoding them.
+func (w *Writer) copyTier(t *Tier) error {
+	for _, f := range t.files.files {
+		if w.err == nil {
+			w.err = w.packed.(*streamfmt.Writer).AppendFile(f)
+		}
+	}
+	return w.err
+}
+
+// loadAtOnce is the number of blocks that a worker of appendTier decodes at a time.
+const loadAtOnce = 256
+
+// appendTier appends the blocks of a tier after keep.
+func (w *Writer) appendTier(ctx context.Context, t *Tier, keep func(*block.Block)) error {
+	return w.AppendBlocks(ctx, t.Len(), loadAtOnce, func() func(int, *block.Block) (bool, error) {
+		c := t.Cursor(readAhead)
+		return func(i int, b *block.Block) (bool, error) {
+			err := c.loadAt(b, i)
+			if err == nil {
+				keep(b)
+			}
+			return true, err
+		}
+	})
+}

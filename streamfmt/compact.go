@@ -1,0 +1,218 @@
+package streamfmt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// segmentWords is the number of words of sets in a segment of a compact block. Segments can be decoded
+// alone, so that a look-up of a position need not decode its whole block.
+const (
+	segmentWords = 64
+	segmentSlots = 64 * segmentWords
+)
+
+// compactKind is the kind of a compact block.
+const compactKind = 4
+
+// compact is what compact blocks need to be read, besides their bytes.
+type compact struct {
+	deduce block.Deducer
+	model  *Model
+}
+
+// A sorter sorts the slots of a segment, see sort. It reuses its memory.
+type sorter struct {
+	absent block.Set // slots of the segment that could be positions, and are none
+	values []byte    // of the positions whose values the rules do not say, in order of slot
+}
+
+// sort sorts the slots of b in a segment, the words from to to-1, and adds the values that the rules say
+// to counts. ok is false if b disagrees with the rules: then it cannot be compact.
+func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, counts *[256]uint64) (ok bool) {
+	s.absent = slices.Grow(s.absent[:0], to-from)[:to-from]
+	s.values = slices.Grow(s.values[:0], segmentSlots+64)[:segmentSlots+64]
+	n := 0
+	for i := from; i < to; i++ {
+		if b.Open[i] != 0 {
+			return false
+		}
+		done, open := b.Done[i], deduced.Open[i]
+		possible := open
+		for j := range deduced.Known {
+			known := deduced.Known[j][i]
+			possible |= known
+			if known &= done; known != 0 {
+				if !b.HaveValue(i, known, deduced.Values[j]) {
+					return false
+				}
+				counts[deduced.Values[j]] += uint64(bits.OnesCount64(known))
+			}
+		}
+		if done&^possible != 0 {
+			return false
+		}
+		s.absent[i-from] = possible &^ done
+		word, to := b.Word(i), (*[64]byte)(s.values[n:n+64])
+		k := 0
+		for w := open & done; w != 0; w &= w - 1 {
+			to[k&63] = word[bits.TrailingZeros64(w)&63]
+			k++
+		}
+		n += k
+	}
+	s.values = s.values[:n]
+	return true
+}
+
+// A Sampler counts the values of some blocks of a tier, for the Model of all of them.
+type Sampler struct {
+	Statistics
+	sorter
+	deduce block.Deducer
+}
+
+// NewSampler returns a sampler for compact blocks of a game.
+func NewSampler(deduce block.Deducer) *Sampler { return &Sampler{deduce: deduce} }
+
+// Add counts the values of a block.
+func (s *Sampler) Add(b *block.Block) {
+	var counts [256]uint64
+	deduced := b.Deduce(s.deduce)
+	for from := 0; from < len(b.Done); from += segmentWords {
+		if !s.sort(b, deduced, from, min(from+segmentWords, len(b.Done)), &counts) {
+			return
+		}
+		s.Statistics.add(s.values)
+	}
+}
+
+// appendCompact appends the compact form of b, which has no open slots. It adds the records of b to counts,
+// by value. ok is false if the block cannot be compact: it disagrees with the rules, or has a value that
+// the model lacks.
+func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
+	var sum [256]uint64
+	deduced := b.Deduce(c.deduce)
+	e.lengths, e.bytes = e.lengths[:0], e.bytes[:0]
+	for from := 0; from < len(b.Done); from += segmentWords {
+		to, start := min(from+segmentWords, len(b.Done)), len(e.bytes)
+		if !e.sort(b, deduced, from, to, &sum) {
+			return dst, false
+		}
+		for _, v := range e.sorter.values {
+			sum[v]++
+			if int(c.model.code[v]) == len(c.model.values) {
+				return dst, false
+			}
+		}
+		if e.absent.Empty() {
+			e.bytes = append(e.bytes, planeNone)
+		} else {
+			e.bytes = e.appendSet(e.bytes, e.absent, segmentLen(b.Len(), from))
+		}
+		e.bytes, e.words = c.model.appendCodes(e.bytes, e.sorter.values, e.words)
+		if to < len(b.Done) {
+			e.lengths = binary.AppendUvarint(e.lengths, uint64(len(e.bytes)-start))
+		}
+	}
+	for v, n := range sum {
+		counts[v] += n
+	}
+	dst = append(binary.AppendUvarint(dst, uint64(b.Len())), compactKind)
+	return append(append(dst, e.lengths...), e.bytes...), true
+}
+
+// segmentLen returns the number of slots of the segment that begins at a word.
+func segmentLen(slots, from int) int { return min(segmentSlots, slots-from*64) }
+
+var errRules = errors.New("a compact block, but no rules")
+
+// splitSegments appends the segments of a compact block, whose bytes after the kind are src.
+func splitSegments(dst [][]byte, src []byte, slots int) ([][]byte, error) {
+	n := (slots + segmentSlots - 1) / segmentSlots
+	lengths := src
+	for range n - 1 {
+		_, used := binary.Uvarint(src)
+		if used <= 0 {
+			return nil, errShort
+		}
+		src = src[used:]
+	}
+	for range n - 1 {
+		length, used := binary.Uvarint(lengths)
+		if length > uint64(len(src)) {
+			return nil, errShort
+		}
+		dst, src, lengths = append(dst, src[:length]), src[length:], lengths[used:]
+	}
+	return append(dst, src), nil
+}
+
+// decodeSegment decodes a segment of a compact block, whose first word is from, into b. There the sets and
+// the values of b are empty.
+func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
+	to, deduced := min(from+segmentWords, len(b.Done)), &d.deduced
+	d.compact.deduce(deduced, b.Tier, b.Range, from, to)
+	if len(src) == 0 {
+		return errShort
+	}
+	if src[0] == planeNone {
+		src = src[1:]
+	} else {
+		absent := slices.Grow(d.absent[:0], to-from)[:to-from]
+		d.absent = absent
+		clear(absent)
+		var err error
+		if src, err = d.readSet(src, absent, segmentLen(b.Len(), from)); err != nil {
+			return err
+		}
+		for i, w := range absent {
+			if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && !deduced.Brief {
+				return errors.New("a slot that is absent, but cannot be a position")
+			}
+			deduced.Open[from+i] &^= w
+			deduced.Known[0][from+i] &^= w
+			deduced.Known[1][from+i] &^= w
+		}
+	}
+	values := slices.Grow(d.segment[:0], segmentSlots)[:deduced.Open[from:to].Count()]
+	d.segment = values
+	if err := d.compact.model.decode(src, values); err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		b.Done[i] = deduced.Open[i]
+		for j, v := range deduced.Values {
+			b.Done[i] |= deduced.Known[j][i]
+			b.SetValues(i, deduced.Known[j][i], v)
+		}
+		word := b.Word(i)
+		for w := deduced.Open[i]; w != 0; w &= w - 1 {
+			word[bits.TrailingZeros64(w)&63] = values[0]
+			values = values[1:]
+		}
+	}
+	return nil
+}
+
+// decodeCompact decodes a compact block, whose bytes after the kind are src, into b.
+func (d *Decoder) decodeCompact(src []byte, b *block.Block) (err error) {
+	if d.compact == nil || d.compact.deduce == nil {
+		return errRules
+	}
+	if d.segments, err = splitSegments(d.segments[:0], src, b.Len()); err != nil {
+		return err
+	}
+	d.deduced.Reset(b.Len())
+	for i, segment := range d.segments {
+		if err := d.decodeSegment(segment, b, i*segmentWords); err != nil {
+			return fmt.Errorf("segment %d: %w", i, err)
+		}
+	}
+	return nil
+}

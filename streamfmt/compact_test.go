@@ -1,0 +1,313 @@
+package streamfmt
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// deduceByKey sorts slots by a hash of their range and number: an eighth cannot be positions, a quarter
+// has each of two values, and the others are open.
+func deduceByKey(d *block.Deduced, _ int, rng uint64, from, to int) {
+	d.Begin(from, to)
+	d.Values = [...]byte{5, 10}
+	for i := from; i < to; i++ {
+		var kinds [4]uint64 // impossible, the two values, open
+		for bit := range 64 {
+			h := (rng<<20 + uint64(i)<<6 + uint64(bit)) * 0x9e3779b97f4a7c15 >> 61
+			kinds[[8]int{0, 1, 1, 2, 2, 3, 3, 3}[h]] |= 1 << bit
+		}
+		all := d.Open[i]
+		d.Known[0][i], d.Known[1][i], d.Open[i] = all&kinds[1], all&kinds[2], all&kinds[3]
+	}
+}
+
+// compactBlock returns a block that agrees with deduceByKey. absent is the share of slots without a
+// position. Values follow each other by their difference.
+func compactBlock(r *rand.Rand, rng uint64, slots int, absent float64, values []byte) *block.Block {
+	low := make([]uint32, slots)
+	for i := range low {
+		low[i] = uint32(i)
+	}
+	b := new(block.Block)
+	b.Reset(7, rng, 20, low)
+	d, at := b.Deduce(deduceByKey), 0
+	for slot := range slots {
+		value := byte(0)
+		switch {
+		case r.Float64() < absent:
+			continue
+		case d.Known[0].Has(slot):
+			value = d.Values[0]
+		case d.Known[1].Has(slot):
+			value = d.Values[1]
+		case !d.Open.Has(slot):
+			continue
+		default:
+			if r.IntN(4) == 0 {
+				at = r.IntN(len(values))
+			}
+			value = values[at]
+		}
+		b.Done.Add(slot)
+		b.Val[slot] = value
+	}
+	return b
+}
+
+// writeCompact returns a compact file of blocks.
+func writeCompact(t testing.TB, blocks []*block.Block, sample int) []byte {
+	t.Helper()
+	s, p := NewSampler(deduceByKey), new(Packer)
+	for _, b := range blocks {
+		p.Add(b)
+	}
+	for _, b := range blocks[:sample] {
+		s.Add(b)
+	}
+	m := s.Model(&p.Counts)
+	var out bytes.Buffer
+	w, err := NewCompactWriter(&out, "game size=3", 7, false, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := p.Counts
+	p.Reset()
+	p.SetCompact(deduceByKey, m)
+	for _, b := range blocks {
+		p.Add(b)
+	}
+	if p.Counts != want {
+		t.Errorf("counts %v, want %v", p.Counts, want)
+	}
+	if err := w.Append(p); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// compactCases are blocks of all sizes around those of words and segments, with few and many values.
+func compactCases(r *rand.Rand) (cases [][]*block.Block) {
+	for _, values := range [][]byte{{9}, {9, 14}, {6, 9, 13, 14, 18, 255}, bytes.Repeat([]byte{1}, 1)} {
+		var blocks []*block.Block
+		for i, slots := range []int{1, 2, 63, 64, 65, 127, 500, segmentSlots - 1, segmentSlots, segmentSlots + 1, 3*segmentSlots + 70} {
+			for j, absent := range []float64{0, 0.01, 0.5, 0.99} {
+				if b := compactBlock(r, uint64(4*i+j), slots, absent, values); !b.Empty() {
+					blocks = append(blocks, b)
+				}
+			}
+		}
+		cases = append(cases, blocks)
+	}
+	every := make([]byte, 255)
+	for i := range every {
+		every[i] = byte(i + 1)
+	}
+	return append(cases, []*block.Block{compactBlock(r, 1, 20000, 0.1, every)})
+}
+
+// TestCompact reads compact blocks completely, and by views in any order of slots.
+func TestCompact(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	for _, blocks := range compactCases(r) {
+		for _, sample := range []int{0, 1, len(blocks)} {
+			f := mustOpen(t, writeCompact(t, blocks, sample))
+			entries, err := f.Entries()
+			if err != nil || len(entries) != len(blocks) {
+				t.Fatalf("%d blocks, %v, want %d", len(entries), err, len(blocks))
+			}
+			b, c, v := new(block.Block), f.Cursor(100), new(View)
+			b.Reset(7, blocks[0].Range, 20, blocks[0].Low)
+			if err := c.Read(entries[0], b); err == nil {
+				t.Error("a compact block was read without rules")
+			}
+			f.SetRules(deduceByKey)
+			for i, want := range blocks {
+				if n := entries[i].MostRecords(); n != want.Count() {
+					t.Errorf("block %d: %d records in the index, want %d", i, n, want.Count())
+				}
+				b.Reset(7, want.Range, 20, want.Low)
+				if err := c.Read(entries[i], b); err != nil {
+					t.Fatal(err)
+				}
+				if fmt.Sprint(b.Open, b.Done, b.Val) != fmt.Sprint(want.Open, want.Done, want.Val) {
+					t.Fatalf("block %d of %d slots differs", i, want.Len())
+				}
+				if err := c.View(entries[i], 20, want.Low, v); err != nil {
+					t.Fatal(err)
+				}
+				for range 50 {
+					slot := r.IntN(want.Len())
+					value, ok, err := v.Value(slot)
+					if err != nil || ok != want.Done.Has(slot) || value != want.Val[slot] {
+						t.Fatalf("block %d, slot %d: value %d, %v, %v, want %d, %v", i, slot, value, ok, err, want.Val[slot], want.Done.Has(slot))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNotCompact writes blocks that disagree with the rules, and values that the model lacks, which are
+// not compact.
+func TestNotCompact(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 0))
+	block0 := func() *block.Block { return compactBlock(r, 3, 5000, 0.1, []byte{9, 14}) }
+	m := NewSampler(deduceByKey).Model(&Counts{9: 1, 14: 1})
+	first := func(set block.Set) int {
+		for slot := range set.All() {
+			return slot
+		}
+		return -1
+	}
+	for name, change := range map[string]func(b *block.Block, d *block.Deduced){
+		"an open position": func(b *block.Block, _ *block.Deduced) {
+			slot := first(b.Done)
+			b.Done.Remove(slot)
+			b.Val[slot] = 0
+			b.Open.Add(slot)
+		},
+		"a wrong value":          func(b *block.Block, d *block.Deduced) { slot := first(d.Known[1]); b.Done.Add(slot); b.Val[slot] = 9 },
+		"a value without code":   func(b *block.Block, d *block.Deduced) { slot := first(d.Open); b.Done.Add(slot); b.Val[slot] = 99 },
+		"an impossible position": func(b *block.Block, d *block.Deduced) { impossible(b, d) },
+	} {
+		b := block0()
+		change(b, b.Deduce(deduceByKey))
+		var p Packer
+		p.SetCompact(deduceByKey, m)
+		p.Add(b)
+		var out bytes.Buffer
+		w, err := NewCompactWriter(&out, "game size=3", 7, false, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f := mustOpen(t, out.Bytes())
+		f.SetRules(deduceByKey)
+		entries, err := f.Entries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := new(block.Block)
+		got.Reset(7, b.Range, 20, b.Low)
+		if err := f.Cursor(0).Read(entries[0], got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if fmt.Sprint(got.Open, got.Done, got.Val) != fmt.Sprint(b.Open, b.Done, b.Val) {
+			t.Errorf("%s: the block differs", name)
+		}
+		if p.Counts.Total() != uint64(b.Count()) {
+			t.Errorf("%s: counted %d records, want %d", name, p.Counts.Total(), b.Count())
+		}
+	}
+}
+
+// impossible adds a position that cannot be one.
+func impossible(b *block.Block, d *block.Deduced) {
+	for slot := range b.Len() {
+		if !d.Open.Has(slot) && !d.Known[0].Has(slot) && !d.Known[1].Has(slot) {
+			b.Done.Add(slot)
+			b.Val[slot] = 9
+			return
+		}
+	}
+}
+
+// TestCompactDamaged changes each byte of a compact block, with a correct checksum: what is read is an
+// error or some block, and never a panic.
+func TestCompactDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 0))
+	b := compactBlock(r, 3, segmentSlots+200, 0.1, []byte{6, 9, 13})
+	data := writeCompact(t, []*block.Block{b}, 1)
+	f := mustOpen(t, data)
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := data[entries[0].Offset:][:entries[0].Length]
+	d := Decoder{compact: &compact{deduceByKey, f.Model()}}
+	errs := 0
+	read := func(src []byte) {
+		got := new(block.Block)
+		got.Reset(7, b.Range, 20, b.Low)
+		if err := d.Decode(src, got); err != nil {
+			errs++
+		}
+		v := new(View)
+		v.block.Assign(7, b.Range, 20, b.Low)
+		if err := v.set(src, d.compact); err == nil {
+			for _, slot := range []int{0, b.Len() - 1} {
+				v.Value(slot)
+			}
+		}
+	}
+	for i := range raw {
+		damaged := bytes.Clone(raw)
+		damaged[i] ^= 1 << r.IntN(8)
+		read(damaged)
+		read(raw[:i])
+	}
+	if errs < len(raw)*3/2 {
+		t.Errorf("%d errors for %d damaged blocks", errs, 2*len(raw))
+	}
+}
+
+// FuzzReadModel reads models, which are equal when they are written and read again.
+func FuzzReadModel(f *testing.F) {
+	r := rand.New(rand.NewPCG(4, 0))
+	for _, blocks := range compactCases(r) {
+		f.Add(mustOpen(f, writeCompact(f, blocks, len(blocks))).Model().append(nil))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		m, err := readModel(src)
+		if err != nil {
+			return
+		}
+		again, err := readModel(m.append(nil))
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(m) {
+			t.Errorf("%x: read again: %v", src, err)
+		}
+	})
+}
+
+// FuzzDecodeCompact decodes blocks of a fixed model.
+func FuzzDecodeCompact(f *testing.F) {
+	r := rand.New(rand.NewPCG(5, 0))
+	b := compactBlock(r, 3, segmentSlots+200, 0.1, []byte{6, 9, 13})
+	data := writeCompact(f, []*block.Block{b}, 1)
+	file := mustOpen(f, data)
+	entries, err := file.Entries()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data[entries[0].Offset:][:entries[0].Length])
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d := Decoder{compact: &compact{deduceByKey, file.Model()}}
+		got := new(block.Block)
+		got.Reset(7, b.Range, 20, b.Low)
+		if err := d.Decode(src, got); err != nil {
+			return
+		}
+		for i := range got.Done {
+			if got.Done[i]&got.Open[i] != 0 {
+				t.Fatal("a slot that is open and done")
+			}
+		}
+		for slot := range got.Done.All() {
+			if got.Val[slot] == 0 {
+				t.Fatalf("slot %d has no value", slot)
+			}
+		}
+	})
+}

@@ -1,0 +1,287 @@
+package streamfmt
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// The values of a compact block are coded by their frequencies, with a range variant of asymmetric numeral
+// systems (J. Duda, arXiv:1311.2540; F. Giesen, arXiv:1402.3392). The state of the coder is a number x, and
+// a value with frequency f of total takes log2(total/f) bits of it. start is the sum of the frequencies of
+// smaller values:
+//
+//	encode: x = x/f·total + start + x%f
+//	decode: the value for which start <= x%total < start+f;  x = f·(x/total) + x%total − start
+//
+// x stays in [least, least<<16): an encoder moves its low 16 bits to the output when it would become too
+// large, and a decoder reads them back in reverse order. The frequencies depend on the value before. Two
+// states code values in turn, so that a processor can work on two values at the same time.
+const (
+	totalBits = 12
+	total     = 1 << totalBits
+	least     = 1 << 16
+)
+
+// Statistics count how often a value follows another one in compact blocks.
+type Statistics struct {
+	pairs [256][256]uint64 // by value before, 0 at the start of a segment, and value
+}
+
+// add counts the values of a segment.
+func (s *Statistics) add(values []byte) {
+	before := byte(0)
+	for _, v := range values {
+		s.pairs[before][v]++
+		before = v
+	}
+}
+
+// Merge adds what t has counted.
+func (s *Statistics) Merge(t *Statistics) {
+	for before := range s.pairs {
+		for v, n := range t.pairs[before] {
+			s.pairs[before][v] += n
+		}
+	}
+}
+
+// A Model contains the frequencies of values.
+type Model struct {
+	values []byte    // ascending
+	code   [256]byte // by value: its index in values; len(values) if it has none
+	// freqs are, by context and code, the frequency in the high half and its start in the low half. The
+	// context is 0 at the start, otherwise one more than the code before.
+	freqs [][256]uint32
+	codes []byte // by context and x%total
+}
+
+// Model returns a model of all values that occur in a tier, from statistics of some of its blocks.
+func (s *Statistics) Model(counts *Counts) *Model {
+	var values []byte
+	for v, n := range counts {
+		if v > 0 && n > 0 {
+			values = append(values, byte(v))
+		}
+	}
+	contexts := append([]byte{0}, values...)
+	freqs := make([][256]uint32, len(contexts))
+	for i, before := range contexts {
+		all := uint64(0)
+		for _, v := range values {
+			all += s.pairs[before][v]
+		}
+		rest, most := uint32(total), 0
+		for code, v := range values { // each has a frequency of at least one
+			f := 1 + uint32(s.pairs[before][v]*uint64(total-len(values))/max(all, 1))
+			freqs[i][code] = f
+			rest -= f
+			if f > freqs[i][most] {
+				most = code
+			}
+		}
+		freqs[i][most] += rest
+	}
+	return newModel(values, freqs)
+}
+
+// newModel returns the model with these frequencies by context and code. The sum of those of a context is
+// total.
+func newModel(values []byte, freqs [][256]uint32) *Model {
+	m := &Model{values: values, freqs: freqs}
+	for v := range m.code {
+		m.code[v] = byte(len(values))
+	}
+	for code, v := range values {
+		m.code[v] = byte(code)
+	}
+	if len(values) < 2 {
+		return m // nothing is coded
+	}
+	m.codes = make([]byte, 0, len(freqs)*total)
+	for context := range freqs {
+		start := uint32(0)
+		for code, f := range freqs[context][:len(values)] {
+			freqs[context][code] = f<<16 | start
+			start += f
+			for range f {
+				m.codes = append(m.codes, byte(code))
+			}
+		}
+	}
+	return m
+}
+
+// append appends the number of values, the values, and their frequencies less one, by context. A zero is
+// followed by the number of further zeros.
+func (m *Model) append(dst []byte) []byte {
+	dst = append(dst, byte(len(m.values)))
+	dst = append(dst, m.values...)
+	if len(m.values) < 2 {
+		return dst
+	}
+	zeros := uint64(0)
+	end := func() {
+		if zeros > 0 {
+			dst = binary.AppendUvarint(append(dst, 0), zeros-1)
+		}
+		zeros = 0
+	}
+	for context := range m.freqs {
+		for _, entry := range m.freqs[context][:len(m.values)] {
+			f := entry>>16 - 1
+			if f == 0 {
+				zeros++
+				continue
+			}
+			end()
+			dst = binary.AppendUvarint(dst, uint64(f))
+		}
+	}
+	end()
+	return dst
+}
+
+var errModel = errors.New("its frequencies are damaged")
+
+// readModel reads what append has written, which is all of src.
+func readModel(src []byte) (*Model, error) {
+	if len(src) == 0 || len(src) <= int(src[0]) {
+		return nil, errModel
+	}
+	n := int(src[0])
+	values := slices.Clone(src[1 : 1+n])
+	src = src[1+n:]
+	for i, v := range values {
+		if v == 0 || i > 0 && v <= values[i-1] {
+			return nil, errModel
+		}
+	}
+	if n < 2 {
+		if len(src) > 0 {
+			return nil, errModel
+		}
+		return newModel(values, nil), nil
+	}
+	freqs := make([][256]uint32, n+1)
+	zeros := uint64(0)
+	for context := range freqs {
+		sum := uint64(0)
+		for code := range n {
+			f := uint64(0)
+			if zeros > 0 {
+				zeros--
+			} else {
+				var used int
+				if f, used = binary.Uvarint(src); used <= 0 || f >= total {
+					return nil, errModel
+				}
+				src = src[used:]
+				if f == 0 {
+					if zeros, used = binary.Uvarint(src); used <= 0 {
+						return nil, errModel
+					}
+					src = src[used:]
+				}
+			}
+			freqs[context][code] = uint32(f) + 1
+			sum += f + 1
+		}
+		if sum != total {
+			return nil, errModel
+		}
+	}
+	if zeros > 0 || len(src) > 0 {
+		return nil, errModel
+	}
+	return newModel(values, freqs), nil
+}
+
+// twoStates reports whether n values are coded by two states. The last state takes four bytes, so few
+// values have one.
+func twoStates(n int) bool { return n >= 128 }
+
+// appendCodes appends the codes of values, all of which m contains. It returns words, whose memory it
+// uses, for the next call.
+func (m *Model) appendCodes(dst, values, words []byte) (longer, _ []byte) {
+	if len(m.values) < 2 || len(values) == 0 {
+		return dst, words
+	}
+	words = slices.Grow(words[:0], 2*len(values))[:2*len(values)]
+	at, two := len(words), twoStates(len(values))
+	x, y := uint32(least), uint32(least)
+	code := m.code[values[len(values)-1]]
+	for i := len(values) - 1; i >= 0; i-- {
+		context, before := 0, byte(0)
+		if i > 0 {
+			before = m.code[values[i-1]]
+			context = 1 + int(before)
+		}
+		entry := m.freqs[context][code]
+		code = before
+		f := entry >> 16
+		if x >= f<<(32-totalBits) {
+			at -= 2
+			binary.LittleEndian.PutUint16(words[at:], uint16(x))
+			x >>= 16
+		}
+		quotient := x / f
+		x = quotient<<totalBits + x - quotient*f + entry&(1<<16-1)
+		if two {
+			x, y = y, x
+		}
+	}
+	if two { // y coded the first value
+		dst = binary.LittleEndian.AppendUint32(dst, y)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, x)
+	return append(dst, words[at:]...), words
+}
+
+var errCodes = errors.New("its codes of values are damaged")
+
+// decode decodes what appendCodes has written for as many values, which is all of src.
+func (m *Model) decode(src, values []byte) error {
+	if len(values) == 0 || len(m.values) < 2 {
+		if len(src) > 0 || len(values) > 0 && len(m.values) == 0 {
+			return errCodes
+		}
+		for i := range values {
+			values[i] = m.values[0]
+		}
+		return nil
+	}
+	two := twoStates(len(values))
+	if len(src) < 4 || two && len(src) < 8 {
+		return errCodes
+	}
+	x, y := binary.LittleEndian.Uint32(src), uint32(least)
+	src = src[4:]
+	if two {
+		y = binary.LittleEndian.Uint32(src)
+		src = src[4:]
+	}
+	context := 0
+	for i := range values {
+		at := x % total
+		code := m.codes[context<<totalBits|int(at)]
+		entry := m.freqs[context][code]
+		x = (entry>>16)*(x/total) + at - entry&(1<<16-1)
+		if x < least {
+			if len(src) < 2 {
+				return errCodes
+			}
+			x = x<<16 | uint32(binary.LittleEndian.Uint16(src))
+			src = src[2:]
+		}
+		values[i] = m.values[code]
+		context = 1 + int(code)
+		if two {
+			x, y = y, x
+		}
+	}
+	if x != least || y != least || len(src) > 0 {
+		return errCodes
+	}
+	return nil
+}

@@ -29,6 +29,11 @@ func (l *loads) Low(tier int, rng uint64) []uint32 {
 	return l.Halved.Low(tier, rng)
 }
 
+// Deduce is that of the game.
+func (l *loads) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
+	l.Halved.(game.Deduced).Deduce(d, tier, rng, from, to)
+}
+
 // TestNear reads all blocks that both steps need of a tier, with one cursor and with two at a
 // time. Each block must be the one of its range. One cursor decodes each once if the section is
 // the tier, and more often if sections are smaller.

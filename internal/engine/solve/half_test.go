@@ -1,7 +1,6 @@
 package solve_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -49,16 +49,7 @@ func compareHalf(t *testing.T, board [3]int) {
 		half, _ := solved(t, fresh, func(o *solve.Options) {
 			o.Runner, o.Reducers, o.Final = &inline.Runner{Memory: memory}, 3, solve.FinalYes
 		})
-		for _, name := range glob(t, whole, table.Dir+"/*") {
-			want, err := os.ReadFile(filepath.Join(whole, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := os.ReadFile(filepath.Join(half, name))
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("memory %d: %s differs, %v", memory, name, err)
-			}
-		}
+		solvedtest.SameTable(t, store.Local{}, half, whole)
 		if final(t, half) != final(t, whole) {
 			t.Errorf("memory %d: final differs", memory)
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -264,22 +265,19 @@ func TestSamePasses(t *testing.T) {
 // same solves a game with tasks, and compares the output with that of the inline runner.
 func same(t *testing.T, g game.Game) {
 	t.Helper()
-	want := solved(t, g, &inline.Runner{}, 1)
+	want := solvedBy(t, g, &inline.Runner{}, 1)
 	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {9, 4, 100_000}, {2, 2, 1}} {
 		r := &shuffled{maps: way.maps, memory: way.memory, random: rand.New(rand.NewPCG(1, 2))}
-		got := solved(t, g, r, way.reducers)
-		for name, text := range want {
-			if !bytes.Equal(got[name], text) {
-				t.Errorf("%s, %+v: %s is not that of the inline runner", g.Spec(), way, name)
-			}
-		}
+		t.Run(fmt.Sprintf("%s, %+v", g.Spec(), way), func(t *testing.T) {
+			solved.SameText(t, store.Local{}, solvedBy(t, g, r, way.reducers), want)
+		})
 	}
 }
 
-// solved solves a game, and returns the files of the table and of final.
-func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
+// solvedBy solves a game, with its final, and returns the data directory.
+func solvedBy(t *testing.T, g game.Game, r runner.Runner, reducers int) (dir string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -289,28 +287,7 @@ func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
-	files := make(map[string][]byte)
-	tables, err := filepath.Glob(filepath.Join(dir, "table", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range tables {
-		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	parts, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range parts {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files["final"] = append(files["final"], text...)
-	}
-	return files
+	return dir
 }
 
 // TestErrors checks that invalid input of a task is reported in one line.

@@ -1,8 +1,10 @@
 package solved
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,41 +14,26 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
-	"github.com/treereduce/treereduce/table"
 )
 
-// Same checks that the data directory got of fsys has the result of the local one want: the same
-// files of the table, and of final if there is one.
+// Same checks that the data directory got of fsys has the result of the local one want: the same table, see
+// SameTable, and the same files of final if there is one.
 func Same(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
-	sameTable(t, fsys, got, want)
-	sameFiles(t, fsys, path.Join(got, solve.FinalDir), filepath.Join(want, solve.FinalDir))
+	SameTable(t, fsys, got, want)
+	got, want = path.Join(got, solve.FinalDir), filepath.Join(want, solve.FinalDir)
+	if diff := storetest.Differences(contents(t, fsys, got), contents(t, store.Local{}, want)); diff != nil {
+		t.Errorf("%s: %v", got, diff)
+	}
 }
 
 // SameText is like Same, but final may have any number of parts.
 func SameText(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
-	sameTable(t, fsys, got, want)
-	if b, wanted := finalOf(t, fsys, got), finalOf(t, store.Local{}, want); !bytes.Equal(b, wanted) {
-		t.Errorf("%s: final differs: %d bytes, want %d", got, len(b), len(wanted))
+	SameTable(t, fsys, got, want)
+	if sum, wanted := finalOf(t, fsys, got), finalOf(t, store.Local{}, want); sum != wanted {
+		t.Errorf("%s: final differs: %s, want %s", got, sum, wanted)
 	}
-}
-
-func sameTable(t testing.TB, fsys store.FS, got, want string) {
-	t.Helper()
-	if sameFiles(t, fsys, path.Join(got, table.Dir), filepath.Join(want, table.Dir)) == 0 {
-		t.Errorf("%s: no table", want)
-	}
-}
-
-// sameFiles compares directories, and returns the number of files in the local one.
-func sameFiles(t testing.TB, fsys store.FS, got, want string) int {
-	t.Helper()
-	files, wanted := contents(t, fsys, got), contents(t, store.Local{}, want)
-	if diff := storetest.Differences(files, wanted); diff != nil {
-		t.Errorf("%s: %v", got, diff)
-	}
-	return len(wanted)
 }
 
 // contents returns the contents of the files in a directory by name.
@@ -81,13 +68,23 @@ func read(t testing.TB, fsys store.FS, name string) []byte {
 	return b
 }
 
-// finalOf returns the text of final.
-func finalOf(t testing.TB, fsys store.FS, dir string) (text []byte) {
+// finalOf returns the length and a checksum of the text of final. It can be longer than the memory.
+func finalOf(t testing.TB, fsys store.FS, dir string) string {
 	t.Helper()
+	sum, length := sha256.New(), int64(0)
 	for _, name := range filesOf(t, fsys, path.Join(dir, solve.FinalDir)) {
-		if strings.HasPrefix(name, "part-") {
-			text = append(text, read(t, fsys, path.Join(dir, solve.FinalDir, name))...)
+		if !strings.HasPrefix(name, store.PartPrefix) {
+			continue
 		}
+		in, err := fsys.Open(path.Join(dir, solve.FinalDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(sum, in)
+		if err := errors.Join(err, in.Close()); err != nil {
+			t.Fatal(err)
+		}
+		length += n
 	}
-	return text
+	return fmt.Sprintf("%d bytes, SHA-256 %x", length, sum.Sum(nil))
 }

@@ -537,7 +537,15 @@ func TestAPIDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	text[len(text)/2] ^= 1
+	packed, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := packed.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[entries[0].Offset] ^= 1
 	if err := os.WriteFile(files[0], text, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +21,9 @@ import (
 )
 
 // SameTable checks that the table in the data directory got of fsys is that of the local one want. Compact
-// files must have the same positions, values and counts: their bytes depend on the way of solving, since
-// the frequencies of each come from other blocks. All other files must have the same bytes.
+// files must have the same positions, values and counts as those of want, which may be of a version without
+// compact files. Their bytes depend on the way of solving, since the frequencies of each come from other
+// blocks. All other files must have the same bytes.
 func SameTable(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
 	got, want = path.Join(got, table.Dir), filepath.Join(want, table.Dir)
@@ -28,12 +31,21 @@ func SameTable(t testing.TB, fsys store.FS, got, want string) {
 	if len(wanted) == 0 {
 		t.Errorf("%s: no table", want)
 	}
-	compact := make(map[string]*streamfmt.File)
-	for name, text := range wanted {
-		if file := compactFile(text); file != nil && compactFile(files[name]) != nil {
-			compact[name] = file
-			delete(files, name)
-			delete(wanted, name)
+	compact := make(map[string]bool)
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		a, b := blockFile(files[name]), blockFile(wanted[name])
+		if a == nil || b == nil || a.Model() == nil {
+			continue
+		}
+		compact[name] = true
+		delete(files, name)
+		delete(wanted, name)
+		g := Game(t, b.Spec()).(game.Tiered)
+		if half := game.HalfOf(g); half != nil {
+			g = half
+		}
+		if err := sameTier(newReader(t, fsys, got, name, a, g, b.Tier()), newReader(t, store.Local{}, want, name, b, g, b.Tier())); err != nil {
+			t.Errorf("%s: %v", path.Join(got, name), err)
 		}
 	}
 	if len(compact) > 0 {
@@ -43,33 +55,26 @@ func SameTable(t testing.TB, fsys store.FS, got, want string) {
 	if diff := storetest.Differences(files, wanted); diff != nil {
 		t.Errorf("%s: %v", got, diff)
 	}
-	for name, file := range compact {
-		a := tierOf(t, fsys, path.Join(got, name), file)
-		b := tierOf(t, store.Local{}, filepath.Join(want, name), file)
-		if err := sameTier(a, b); err != nil {
-			t.Errorf("%s: %v", path.Join(got, name), err)
-		}
-	}
 }
 
-// compactFile opens the contents of a file; nil: it is no block file with compact blocks.
-func compactFile(text string) *streamfmt.File {
+// blockFile opens a block file in memory; nil: it is none.
+func blockFile(text string) *streamfmt.File {
 	file, err := streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), "")
-	if err != nil || file.Model() == nil {
+	if err != nil {
 		return nil
 	}
 	return file
 }
 
 // sealOf returns the seal of a directory as text, without what depends on the bytes of its compact files.
-func sealOf(t testing.TB, fsys store.FS, dir string, compact map[string]*streamfmt.File) string {
+func sealOf(t testing.TB, fsys store.FS, dir string, compact map[string]bool) string {
 	t.Helper()
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range seal.Files {
-		if f := &seal.Files[i]; compact[f.Name] != nil {
+		if f := &seal.Files[i]; compact[f.Name] {
 			f.Length, f.Sum = 0, 0
 		}
 	}
@@ -80,23 +85,42 @@ func sealOf(t testing.TB, fsys store.FS, dir string, compact map[string]*streamf
 	return string(text)
 }
 
-// tierOf opens a file of a table, of the game and the tier of another file. The test closes it.
-func tierOf(t testing.TB, fsys store.FS, name string, like *streamfmt.File) *jobdir.Tier {
+// A blockReader reads the blocks of a file of a table.
+type blockReader struct {
+	*jobdir.Tier
+	cursor *jobdir.TierCursor
+	block  block.Block
+	exact  bool // the index has the number of records of each block
+}
+
+// newReader opens a file of a directory as a tier of a game. The test closes it.
+func newReader(t testing.TB, fsys store.FS, dir, name string, file *streamfmt.File, g game.Tiered, number int) *blockReader {
 	t.Helper()
-	g := Game(t, like.Spec()).(game.Tiered)
-	if half := game.HalfOf(g); half != nil {
-		g = half
-	}
-	tier, err := jobdir.OpenTierFiles(fsys, []string{name}, g, like.Tier())
+	tier, err := jobdir.OpenTierFiles(fsys, []string{path.Join(dir, name)}, g, number)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tier.Close() })
-	return tier
+	return &blockReader{Tier: tier, cursor: tier.Cursor(1 << 16), exact: file.Model() != nil}
 }
 
-// sameTier compares all positions and values of two tiers, their numbers, and those in the indexes.
-func sameTier(got, want *jobdir.Tier) error {
+// read reads the i-th block.
+func (r *blockReader) read(i int) error {
+	e, err := r.cursor.Entry(i)
+	if err != nil {
+		return err
+	}
+	if _, err := r.cursor.Load(&r.block, e.Range); err != nil {
+		return err
+	}
+	if n := r.block.Count(); n == 0 || r.exact && n != e.MostRecords() {
+		return fmt.Errorf("range %#x has %d positions, and %d in the index", e.Range, n, e.MostRecords())
+	}
+	return nil
+}
+
+// sameTier compares all positions and values of two files, and the numbers of those with each value.
+func sameTier(got, want *blockReader) error {
 	if half, wanted := got.Half() != nil, want.Half() != nil; half != wanted {
 		return fmt.Errorf("it stores half of the positions: %t, want %t", half, wanted)
 	}
@@ -109,35 +133,13 @@ func sameTier(got, want *jobdir.Tier) error {
 	if got.Len() != want.Len() {
 		return fmt.Errorf("%d ranges, want %d", got.Len(), want.Len())
 	}
-	a, b := blockReader{cursor: got.Cursor(1 << 16)}, blockReader{cursor: want.Cursor(1 << 16)}
 	for i := range got.Len() {
-		if err := cmp.Or(a.read(i), b.read(i)); err != nil {
+		if err := cmp.Or(got.read(i), want.read(i)); err != nil {
 			return err
 		}
-		if err := sameBlock(&a.block, &b.block); err != nil {
+		if err := sameBlock(&got.block, &want.block); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// A blockReader reads the blocks of a tier.
-type blockReader struct {
-	cursor *jobdir.TierCursor
-	block  block.Block
-}
-
-// read reads the i-th block.
-func (r *blockReader) read(i int) error {
-	e, err := r.cursor.Entry(i)
-	if err != nil {
-		return err
-	}
-	if _, err := r.cursor.Load(&r.block, e.Range); err != nil {
-		return err
-	}
-	if n := r.block.Count(); n == 0 || n != e.MostRecords() {
-		return fmt.Errorf("range %#x has %d positions, and %d in the index", e.Range, n, e.MostRecords())
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -28,8 +29,8 @@ func TestBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runnertest.Check(t, &inline.Runner{}, g)
-		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g)
+		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
+		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 	}
 }
 
@@ -60,8 +61,8 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runnertest.Check(t, &inline.Runner{}, g)
-	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g)
+	runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
+	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 }
 
 // TestStates solves random graphs with predecessors, and with rules only, with the inboxes in
@@ -72,8 +73,8 @@ func TestStates(t *testing.T) {
 		graph := testgames.RandomGraph(r, 2+r.IntN(100))
 		for _, inbox := range []int{0, 1} {
 			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox}, t: t}
-			runnertest.Check(t, counted, game.WithRanges(graph, 8))
-			runnertest.Check(t, counted, game.WithRanges(gametest.RulesOnly(graph), 8))
+			runnertest.Check(t, counted, game.WithRanges(graph, 8), solved.SameText)
+			runnertest.Check(t, counted, game.WithRanges(gametest.RulesOnly(graph), 8), solved.SameText)
 			if (counted.spills > 0) != (inbox == 1) {
 				t.Errorf("inboxes of %d bytes: %d spill files", inbox, counted.spills)
 			}

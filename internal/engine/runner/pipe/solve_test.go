@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // TestMain runs a step if the test is started under its name.
@@ -64,7 +65,7 @@ func TestSolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runnertest.Check(t, &pipe.Runner{Bin: bin}, g)
+			runnertest.Check(t, &pipe.Runner{Bin: bin}, g, solved.SameText)
 		})
 	}
 }

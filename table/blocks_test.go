@@ -1,8 +1,11 @@
 package table_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -83,6 +87,26 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 // rewrite changes a stored position of a tier in the table. change is called with its block and
 // slot.
 func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
+	t.Helper()
+	g := game.HalfOf(whole)
+	tier := g.Tier(p)
+	name := filepath.Join(dir, table.TierFile(g, tier))
+	rewritePlain(t, dir, whole, p, change)
+	in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(name + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
+func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	g := game.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
@@ -181,25 +205,27 @@ func TestVerifyDamage(t *testing.T) {
 		{"removed", reached, func(b *block.Block, slot int) { b.Done.Remove(slot) }, "is missing"},
 		{"unreachable", floating, func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 2 }, "cannot be reached"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			dir, g := solved(t)
-			p := parse(t, g, test.board)
-			rewrite(t, dir, g, p, test.change)
-			n, err := verify(dir)
-			if test.want == "" {
-				if err != nil || n != 195472 {
-					t.Fatalf("got %d positions and %v", n, err)
+		for form, rewrite := range map[string]func(*testing.T, string, game.Tiered, game.Position, func(*block.Block, int)){"compact": rewrite, "plain": rewritePlain} {
+			t.Run(test.name+", "+form, func(t *testing.T) {
+				dir, g := solved(t)
+				p := parse(t, g, test.board)
+				rewrite(t, dir, g, p, test.change)
+				n, err := verify(dir)
+				if test.want == "" {
+					if err != nil || n != 195472 {
+						t.Fatalf("got %d positions and %v", n, err)
+					}
+					return
 				}
-				return
-			}
-			var fault *table.Fault
-			if !errors.As(err, &fault) {
-				t.Fatalf("got %v, want a fault", err)
-			}
-			if fault.Position != p || !strings.Contains(fault.Reason, test.want) {
-				t.Errorf("got %v, want %q at %#x", err, test.want, p)
-			}
-		})
+				var fault *table.Fault
+				if !errors.As(err, &fault) {
+					t.Fatalf("got %v, want a fault", err)
+				}
+				if fault.Position != p || !strings.Contains(fault.Reason, test.want) {
+					t.Errorf("got %v, want %q at %#x", err, test.want, p)
+				}
+			})
+		}
 	}
 }
 
@@ -235,29 +261,126 @@ func TestVerifyReport(t *testing.T) {
 	}
 }
 
-// TestVerifyFiles damages the files themselves.
+// TestVerifyFiles damages the files themselves, also the first, the middle and the last byte of each part of
+// a compact file. Look-ups of the tier then give an error or the right value.
 func TestVerifyFiles(t *testing.T) {
-	for _, test := range []struct {
+	type damage struct {
 		name   string
 		damage func(t *testing.T, file string)
 		want   string
-	}{
+	}
+	tests := []damage{
 		{"missing", func(t *testing.T, file string) { remove(t, file) }, "missing"},
 		{"cut short", func(t *testing.T, file string) { cut(t, file, 100) }, "cut short"},
 		{"empty", func(t *testing.T, file string) { cut(t, file, 1<<20) }, "cut short: 0 of"},
 		{"a byte changed", func(t *testing.T, file string) { flip(t, file) }, "checksum"},
 		{"incomplete", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "incomplete"},
-	} {
+		{"as if it were not compact", func(t *testing.T, file string) { flipAt(t, file, len("TRBLOCK"), '3'^'4') }, "damaged at its "},
+	}
+	const tier = 9
+	dir, g := solved(t)
+	parts, err := partsOf(filepath.Join(dir, table.TierFile(g, tier)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		for name, at := range map[string]int{"first": part.from, "middle": (part.from + part.to) / 2, "last": part.to - 1} {
+			tests = append(tests, damage{part.name + ", " + name + " byte", func(t *testing.T, file string) { flipAt(t, file, at, 0x10) }, part.want})
+		}
+	}
+	tab, err := table.Open(dir, all.Kinds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	right := make(map[game.Position]game.Value) // of the tier
+	for b, err := range tab.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range b.Positions {
+			if b.Tier == tier {
+				right[p] = b.Values[i]
+			}
+		}
+	}
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir, g := solved(t)
-			file := filepath.Join(dir, table.TierFile(g, 9))
+			file := filepath.Join(dir, table.TierFile(g, tier))
+			opened, err := table.Open(dir, all.Kinds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer opened.Close()
 			test.damage(t, file)
-			_, err := verify(dir)
+			_, err = verify(dir)
 			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "incomplete" && !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want %q and the name of the file", err, test.want)
 			}
+			// The file was opened before it was damaged, or is opened now.
+			lookUp(t, opened, right)
+			if tab, err := table.Open(dir, all.Kinds()); err == nil {
+				defer tab.Close()
+				if lookUp(t, tab, right) == 0 {
+					t.Errorf("all positions were found")
+				}
+			}
 		})
 	}
+}
+
+// lookUp looks positions up, and returns the number of errors. There may be no wrong answer.
+func lookUp(t *testing.T, tab *table.Table, right map[game.Position]game.Value) (errs int) {
+	t.Helper()
+	for p, want := range right {
+		v, ok, err := tab.Lookup(p)
+		if err != nil {
+			errs++
+		} else if v != want || !ok {
+			t.Fatalf("%#x: %d, %v, want %d", p, v, ok, want)
+		}
+	}
+	return errs
+}
+
+// A filePart is the bytes of a part of a compact file, and what the error for its damage says.
+type filePart struct {
+	name     string
+	from, to int
+	want     string
+}
+
+// partsOf returns the parts of a compact file that has one page, see streamfmt.
+func partsOf(name string) ([]filePart, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := file.Entries()
+	if err != nil || file.Model() == nil {
+		return nil, fmt.Errorf("%s is not compact, %v", name, err)
+	}
+	const tailSize = 48
+	first, last, tail := entries[0], entries[len(entries)-1], len(text)-tailSize
+	page := int(last.Offset) + int(last.Length)
+	directory, summary := int(binary.LittleEndian.Uint64(text[tail:])), int(binary.LittleEndian.Uint64(text[tail+16:]))
+	model := tail - 4 - int(binary.LittleEndian.Uint32(text[tail-4:]))
+	return []filePart{
+		{"head", 0, int(first.Offset), ""},
+		{"first block", int(first.Offset), int(first.Offset) + int(first.Length), "checksum"},
+		{"last block", int(last.Offset), page, "checksum"},
+		{"page", page, directory, "in its index: the checksum of page 0 is wrong"},
+		{"directory", directory, summary, "the checksum is wrong"},
+		{"counts", summary, model, "the checksum is wrong"},
+		{"model", model, tail - 4, "the checksum is wrong"},
+		{"length of the model", tail - 4, tail, "the checksum is wrong"},
+		{"tail", tail, len(text), ""},
+	}, nil
 }
 
 func remove(t *testing.T, file string) {
@@ -282,11 +405,21 @@ func cut(t *testing.T, file string, n int64) {
 // flip changes a byte in the middle of a file.
 func flip(t *testing.T, file string) {
 	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipAt(t, file, int(info.Size()/2), 0x10)
+}
+
+// flipAt changes bits of a byte of a file.
+func flipAt(t *testing.T, file string, at int, bits byte) {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[len(data)/2] ^= 0x10
+	data[at] ^= bits
 	if err := os.WriteFile(file, data, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A subject is a game whose runs are damaged, with its correct results.
@@ -37,8 +38,8 @@ type subject struct {
 	look   []string
 	weight int
 
-	solve  []string          // the arguments of solve
-	table  map[string]string // the files of the table
+	solve  []string // the arguments of solve
+	solved string   // a data directory with the correct table
 	final  string
 	output map[string]string // the output of a command, by its arguments
 	result string            // the value that solve prints
@@ -116,7 +117,7 @@ func (s *subject) prepare(t *testing.T) {
 		}
 		s.runs = append(s.runs, dir)
 	}
-	solved := run("--reducers 2 --final yes")
+	s.solved = run("--reducers 2 --final yes")
 	run("--keep all --final yes --reducers 2")
 	run("--keep all --compress --final yes")
 	run("--reducers 2 --final yes --until-tier " + s.until)
@@ -125,15 +126,15 @@ func (s *subject) prepare(t *testing.T) {
 	half(solve.Options{Reducers: 2, Codec: jobdir.Packed, KeepAll: true})
 	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
 
-	s.table, s.final = files(t, filepath.Join(solved, "table")), finalText(t, solved)
+	s.final = finalText(t, s.solved)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
-		status, out, errs := runDriver(append(commandWords(words, solved), lookWords(words)...)...)
+		status, out, errs := runDriver(append(commandWords(words, s.solved), lookWords(words)...)...)
 		if status != 0 {
 			t.Fatalf("%s: %s", words, errs)
 		}
 		s.output[words] = out
 	}
-	_, out, _ := runDriver(slices.Concat(s.solve, []string{"--data", solved, "--resume"})...)
+	_, out, _ := runDriver(slices.Concat(s.solve, []string{"--data", s.solved, "--resume"})...)
 	s.result = firstLine(out)
 	for _, dir := range s.runs {
 		_, out, _ := runDriver("status", "--all", "--data", dir)
@@ -168,24 +169,6 @@ func lookWords(words string) []string {
 		return nil
 	}
 	return []string{rest}
-}
-
-// files reads a directory, by name.
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := make(map[string]string)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[e.Name()] = string(text)
-	}
-	return all
 }
 
 // finalText returns the text of all positions of a run: its shards, concatenated.
@@ -517,9 +500,9 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 
 // compare compares the table and final with the correct ones.
 func (s *subject) compare(fail func(string, ...any), dir string) {
-	for name, want := range s.table {
-		if text, err := os.ReadFile(filepath.Join(dir, "table", name)); err != nil || string(text) != want {
-			fail("verify passes, but table/%s is not right (%v)", name, err)
+	for _, diff := range solved.TableDifferences(store.Local{}, dir, s.solved) {
+		if !strings.HasPrefix(diff, "left: ") {
+			fail("verify passes, but the table is not right: %s", diff)
 		}
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))

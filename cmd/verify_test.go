@@ -75,8 +75,16 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out bytes.Buffer
-	w, err := streamfmt.NewHalfWriter(&out, g.Spec(), tier)
+	w, err := streamfmt.NewCompactWriter(&out, g.Spec(), tier, true, file.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +102,7 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 			change(&b)
 		}
 		var p streamfmt.Packer
+		p.SetCompact(game.DeducerOf(g), file.Model())
 		_, balanced := g.Stored(tier, b.Range)
 		p.AddHalf(&b, balanced)
 		if i == 0 && counts != nil {

@@ -17,13 +17,17 @@ import (
 )
 
 // Same checks that the data directory got of fsys has the result of the local one want: the same table, see
-// SameTable, and the same files of final if there is one.
+// TableDifferences, and the same files of final if there is one.
 func Same(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
 	SameTable(t, fsys, got, want)
-	got, want = path.Join(got, solve.FinalDir), filepath.Join(want, solve.FinalDir)
-	if diff := storetest.Differences(contents(t, fsys, got), contents(t, store.Local{}, want)); diff != nil {
-		t.Errorf("%s: %v", got, diff)
+	files, err := contents(fsys, path.Join(got, solve.FinalDir))
+	wanted, wantedErr := contents(store.Local{}, filepath.Join(want, solve.FinalDir))
+	if err := errors.Join(err, wantedErr); err != nil {
+		t.Fatal(err)
+	}
+	if diff := storetest.Differences(files, wanted); diff != nil {
+		t.Errorf("%s: final: %v", got, diff)
 	}
 }
 
@@ -36,47 +40,57 @@ func SameText(t testing.TB, fsys store.FS, got, want string) {
 	}
 }
 
-// contents returns the contents of the files in a directory by name.
-func contents(t testing.TB, fsys store.FS, dir string) map[string]string {
+// SameTable is like Same, without final.
+func SameTable(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
-	all := make(map[string]string)
-	for _, name := range filesOf(t, fsys, dir) {
-		all[name] = string(read(t, fsys, path.Join(dir, name)))
+	for _, diff := range TableDifferences(fsys, got, want) {
+		t.Errorf("%s: table: %s", got, diff)
 	}
-	return all
+}
+
+// contents returns the contents of the files in a directory by name; none if it does not exist.
+func contents(fsys store.FS, dir string) (map[string]string, error) {
+	names, err := filesOf(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]string)
+	for _, name := range names {
+		text, err := store.ReadFile(fsys, path.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		all[name] = string(text)
+	}
+	return all, nil
 }
 
 // filesOf returns the names of the files in a directory; none if it does not exist.
-func filesOf(t testing.TB, fsys store.FS, dir string) (names []string) {
-	t.Helper()
+func filesOf(fsys store.FS, dir string) (names []string, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
+		return nil, err
 	}
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return names
+	return names, nil
 }
 
-func read(t testing.TB, fsys store.FS, name string) []byte {
+// finalOf returns the length and a checksum of the text of final, which can be longer than the memory.
+func finalOf(t testing.TB, fsys store.FS, dir string) string {
 	t.Helper()
-	b, err := store.ReadFile(fsys, name)
+	dir = path.Join(dir, solve.FinalDir)
+	names, err := filesOf(fsys, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
-}
-
-// finalOf returns the length and a checksum of the text of final. It can be longer than the memory.
-func finalOf(t testing.TB, fsys store.FS, dir string) string {
-	t.Helper()
 	sum, length := sha256.New(), int64(0)
-	for _, name := range filesOf(t, fsys, path.Join(dir, solve.FinalDir)) {
+	for _, name := range names {
 		if !strings.HasPrefix(name, store.PartPrefix) {
 			continue
 		}
-		in, err := fsys.Open(path.Join(dir, solve.FinalDir, name))
+		in, err := fsys.Open(path.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,15 +3,16 @@ package solved
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -20,16 +21,19 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// SameTable checks that the table in the data directory got of fsys is that of the local one want. Compact
-// files must have the same positions, values and counts as those of want, which may be of a version without
-// compact files. Their bytes depend on the way of solving, since the frequencies of each come from other
-// blocks. All other files must have the same bytes.
-func SameTable(t testing.TB, fsys store.FS, got, want string) {
-	t.Helper()
+// TableDifferences compares the table in the data directory got of fsys with that of the local one want. It
+// returns what differs. Compact files must have the same positions, values and counts as those of want, which
+// may be of a version without compact files. Their bytes depend on the way of solving, since the frequencies
+// of each come from other blocks. All other files must have the same bytes.
+func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	got, want = path.Join(got, table.Dir), filepath.Join(want, table.Dir)
-	files, wanted := contents(t, fsys, got), contents(t, store.Local{}, want)
+	files, err := contents(fsys, got)
+	wanted, wantedErr := contents(store.Local{}, want)
+	if err := errors.Join(err, wantedErr); err != nil {
+		return []string{err.Error()}
+	}
 	if len(wanted) == 0 {
-		t.Errorf("%s: no table", want)
+		return []string{want + " has no table"}
 	}
 	compact := make(map[string]bool)
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
@@ -40,21 +44,19 @@ func SameTable(t testing.TB, fsys store.FS, got, want string) {
 		compact[name] = true
 		delete(files, name)
 		delete(wanted, name)
-		g := Game(t, b.Spec()).(game.Tiered)
-		if half := game.HalfOf(g); half != nil {
-			g = half
-		}
-		if err := sameTier(newReader(t, fsys, got, name, a, g, b.Tier()), newReader(t, store.Local{}, want, name, b, g, b.Tier())); err != nil {
-			t.Errorf("%s: %v", path.Join(got, name), err)
+		if err := compareTiers(blockReader{fsys: fsys, name: path.Join(got, name), file: a}, blockReader{fsys: store.Local{}, name: filepath.Join(want, name), file: b}); err != nil {
+			diff = append(diff, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
 	if len(compact) > 0 {
-		files[store.Success] = sealOf(t, fsys, got, compact)
-		wanted[store.Success] = sealOf(t, store.Local{}, want, compact)
+		a, err := sealOf(fsys, got, compact)
+		b, wantedErr := sealOf(store.Local{}, want, compact)
+		if err := errors.Join(err, wantedErr); err != nil {
+			diff = append(diff, err.Error())
+		}
+		files[store.Success], wanted[store.Success] = a, b
 	}
-	if diff := storetest.Differences(files, wanted); diff != nil {
-		t.Errorf("%s: %v", got, diff)
-	}
+	return append(diff, storetest.Differences(files, wanted)...)
 }
 
 // blockFile opens a block file in memory; nil: it is none.
@@ -67,11 +69,10 @@ func blockFile(text string) *streamfmt.File {
 }
 
 // sealOf returns the seal of a directory as text, without what depends on the bytes of its compact files.
-func sealOf(t testing.TB, fsys store.FS, dir string, compact map[string]bool) string {
-	t.Helper()
+func sealOf(fsys store.FS, dir string, compact map[string]bool) (string, error) {
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	for i := range seal.Files {
 		if f := &seal.Files[i]; compact[f.Name] {
@@ -79,32 +80,29 @@ func sealOf(t testing.TB, fsys store.FS, dir string, compact map[string]bool) st
 		}
 	}
 	text, err := json.Marshal(seal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(text), err
 }
 
 // A blockReader reads the blocks of a file of a table.
 type blockReader struct {
+	fsys store.FS
+	name string
+	file *streamfmt.File
+
 	*jobdir.Tier
 	cursor *jobdir.TierCursor
 	block  block.Block
-	exact  bool // the index has the number of records of each block
 }
 
-// newReader opens a file of a directory as a tier of a game. The test closes it.
-func newReader(t testing.TB, fsys store.FS, dir, name string, file *streamfmt.File, g game.Tiered, number int) *blockReader {
-	t.Helper()
-	tier, err := jobdir.OpenTierFiles(fsys, []string{path.Join(dir, name)}, g, number)
-	if err != nil {
-		t.Fatal(err)
+// open opens the file as a tier of a game.
+func (r *blockReader) open(g game.Tiered, number int) (err error) {
+	if r.Tier, err = jobdir.OpenTierFiles(r.fsys, []string{r.name}, g, number); err == nil {
+		r.cursor = r.Cursor(1 << 16)
 	}
-	t.Cleanup(func() { tier.Close() })
-	return &blockReader{Tier: tier, cursor: tier.Cursor(1 << 16), exact: file.Model() != nil}
+	return err
 }
 
-// read reads the i-th block.
+// read reads the i-th block. The index of a compact file has its number of records.
 func (r *blockReader) read(i int) error {
 	e, err := r.cursor.Entry(i)
 	if err != nil {
@@ -113,14 +111,28 @@ func (r *blockReader) read(i int) error {
 	if _, err := r.cursor.Load(&r.block, e.Range); err != nil {
 		return err
 	}
-	if n := r.block.Count(); n == 0 || r.exact && n != e.MostRecords() {
-		return fmt.Errorf("range %#x has %d positions, and %d in the index", e.Range, n, e.MostRecords())
+	if n := r.block.Count(); n == 0 || r.file.Model() != nil && n != e.MostRecords() {
+		return fmt.Errorf("%s: range %#x has %d positions, and %d in the index", r.name, e.Range, n, e.MostRecords())
 	}
 	return nil
 }
 
-// sameTier compares all positions and values of two files, and the numbers of those with each value.
-func sameTier(got, want *blockReader) error {
+// compareTiers compares all positions and values of two files, and the numbers of those with each value.
+func compareTiers(got, want blockReader) error {
+	parsed, err := all.Kinds().Parse(want.file.Spec())
+	if err != nil {
+		return err
+	}
+	g := parsed.(game.Tiered)
+	if half := game.HalfOf(g); half != nil {
+		g = half
+	}
+	for _, r := range []*blockReader{&got, &want} {
+		if err := r.open(g, want.file.Tier()); err != nil {
+			return err
+		}
+		defer r.Close()
+	}
 	if half, wanted := got.Half() != nil, want.Half() != nil; half != wanted {
 		return fmt.Errorf("it stores half of the positions: %t, want %t", half, wanted)
 	}
@@ -137,7 +149,7 @@ func sameTier(got, want *blockReader) error {
 		if err := cmp.Or(got.read(i), want.read(i)); err != nil {
 			return err
 		}
-		if err := sameBlock(&got.block, &want.block); err != nil {
+		if err := compareBlocks(&got.block, &want.block); err != nil {
 			return err
 		}
 	}
@@ -154,8 +166,8 @@ func recordOf(b *block.Block, slot int) record {
 	return record{b.Open.Has(slot), b.Done.Has(slot), b.Val[slot]}
 }
 
-// sameBlock compares the positions and values of two blocks.
-func sameBlock(got, want *block.Block) error {
+// compareBlocks compares the positions and values of two blocks.
+func compareBlocks(got, want *block.Block) error {
 	if got.Range != want.Range || got.Len() != want.Len() {
 		return fmt.Errorf("range %#x with %d slots, want %#x with %d", got.Range, got.Len(), want.Range, want.Len())
 	}

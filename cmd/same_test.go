@@ -49,8 +49,7 @@ func drive(t *testing.T, board []string, dir string, flags ...string) {
 	}
 }
 
-// same checks what must not depend on the way of solving: the text of final, and every file of the
-// table.
+// same checks what must not depend on the way of solving: the text of final, and the table.
 func same(t *testing.T, dir, want string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(want, "final", store.Success)); err != nil {
@@ -59,10 +58,10 @@ func same(t *testing.T, dir, want string) {
 	solved.SameText(t, store.Local{}, dir, want)
 }
 
-// TestSameBytes solves the same game in many ways and checks that the bytes are the same: with
+// TestSameResult solves the same game in many ways and checks that the result is the same: with
 // both runners, several numbers of reducers, with and without combiner and compression, and
 // started with one runner and resumed with another.
-func TestSameBytes(t *testing.T) {
+func TestSameResult(t *testing.T) {
 	t.Parallel()
 	ways := []way{
 		inlineWay("3", "--keep=all --compress"),
@@ -70,15 +69,15 @@ func TestSameBytes(t *testing.T) {
 		{{"--runner=pipe", "--keep=all", "--reducers=3", "--combine=false", "--until-tier=9"}, {"--runner=inline", "--resume", "--reducers=7"}},
 		{{"--memory=64M"}},
 	}
-	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
-	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways[:3]) })
-	t.Run("small dodgem", func(t *testing.T) { sameBytes(t, smallCars, ways[:3]) })
-	t.Run("dodgem", func(t *testing.T) { sameBytes(t, cars, ways[:1]) })
-	t.Run("mnk", func(t *testing.T) { sameBytes(t, rules, ways) })
+	t.Run("connectn", func(t *testing.T) { sameResult(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { sameResult(t, cyclic, ways[:3]) })
+	t.Run("small dodgem", func(t *testing.T) { sameResult(t, smallCars, ways[:3]) })
+	t.Run("dodgem", func(t *testing.T) { sameResult(t, cars, ways[:1]) })
+	t.Run("mnk", func(t *testing.T) { sameResult(t, rules, ways) })
 }
 
-// TestLongSameBytes tests all combinations.
-func TestLongSameBytes(t *testing.T) {
+// TestLongSameResult tests all combinations.
+func TestLongSameResult(t *testing.T) {
 	longtest.Skip(t)
 	var ways []way
 	for _, reducers := range []string{"1", "2", "7"} {
@@ -89,11 +88,11 @@ func TestLongSameBytes(t *testing.T) {
 			}
 		}
 	}
-	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
-	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
-	t.Run("dodgem", func(t *testing.T) { sameBytes(t, smallCars, ways) })
-	t.Run("mnk", func(t *testing.T) { sameBytes(t, larger, ways) })
-	t.Run("mancala", func(t *testing.T) { sameBytes(t, far, ways) })
+	t.Run("connectn", func(t *testing.T) { sameResult(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { sameResult(t, cyclic, ways) })
+	t.Run("dodgem", func(t *testing.T) { sameResult(t, smallCars, ways) })
+	t.Run("mnk", func(t *testing.T) { sameResult(t, larger, ways) })
+	t.Run("mancala", func(t *testing.T) { sameResult(t, far, ways) })
 }
 
 // A way to solve consists of the flags of consecutive runs.
@@ -107,7 +106,7 @@ func pipeWay(reducers, combine, keep string) way {
 	return way{strings.Fields("--runner pipe --reducers " + reducers + " " + combine + " " + keep)}
 }
 
-func sameBytes(t *testing.T, board []string, ways []way) {
+func sameResult(t *testing.T, board []string, ways []way) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, board, plain)
 	for _, runs := range ways {
@@ -154,7 +153,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 }
 
 // TestKilled kills the driver by SIGKILL at random times, and resumes it, with either runner.
-// In the end the bytes are the same, and no directory with a _SUCCESS was rebuilt.
+// In the end the result is the same, and no directory with a _SUCCESS was rebuilt.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	ways := []string{"--keep=final --runner=inline", "--keep=all --compress --runner=both"}

@@ -60,7 +60,7 @@ type site struct {
 }
 
 // TestEMR solves games on a simulated Amazon EMR with a real Hadoop, with and without
-// failures. It compares the results with those of a run in one process, byte for byte.
+// failures. It compares the results with those of a run in one process.
 func TestEMR(t *testing.T) {
 	newSite(t, true).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
@@ -249,7 +249,7 @@ func (s *site) fetched(t *testing.T, name string) string {
 	return dir
 }
 
-// same checks that a data directory has the same bytes as that of a run in one process.
+// same checks that a data directory has the same result as that of a run in one process.
 func (s *site) same(t *testing.T, b board, data string) {
 	t.Helper()
 	solved.Same(t, store.Local{}, data, s.inline(t, b))

@@ -145,7 +145,15 @@ func (t *blocks) find(p game.Position) (v game.Value, ok bool, err error) {
 		return 0, false, nil
 	}
 	value, ok, err := b.Value(slot)
-	return game.Value(value), ok, err
+	return game.Value(value), ok, t.damaged(tier, err)
+}
+
+// damaged returns the error of a View of a tier with the name of its file.
+func (t *blocks) damaged(tier int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &streamfmt.FormatError{File: t.files[tier].name, Reason: err.Error()}
 }
 
 // game returns the game with the positions that the files store.
@@ -325,13 +333,13 @@ func (r *viewPicker) pick(rng uint64, most int, numbers []uint64, take func(i in
 	own, images := r.part.split(most, numbers)
 	err = r.viewed.Pick(own, func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
 	if err != nil {
-		return err
+		return r.damaged(r.tier, err)
 	}
-	return r.viewed.Pick(images, func(i, slot int, value byte) {
+	return r.damaged(r.tier, r.viewed.Pick(images, func(i, slot int, value byte) {
 		if image, ok := r.part.image(position(slot), rng, slot); ok {
 			take(len(own)+i, image, game.Value(value))
 		}
-	})
+	}))
 }
 
 func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
@@ -351,5 +359,5 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 		return 0, 0, 0, false, nil
 	}
 	value, ok, err := c.Value(slot)
-	return rng, slot, game.Value(value), ok, err
+	return rng, slot, game.Value(value), ok, r.damaged(r.tier+1, err)
 }

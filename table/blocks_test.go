@@ -2,10 +2,12 @@ package table_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path/filepath"
@@ -262,7 +264,7 @@ func TestVerifyReport(t *testing.T) {
 }
 
 // TestVerifyFiles damages the files themselves, also the first, the middle and the last byte of each part of
-// a compact file. Look-ups of the tier then give an error or the right value.
+// a compact file. Look-ups of the tier then give an error or the right value, and a check of a sample an error.
 func TestVerifyFiles(t *testing.T) {
 	type damage struct {
 		name   string
@@ -275,6 +277,7 @@ func TestVerifyFiles(t *testing.T) {
 		{"empty", func(t *testing.T, file string) { cut(t, file, 1<<20) }, "cut short: 0 of"},
 		{"a byte changed", func(t *testing.T, file string) { flip(t, file) }, "checksum"},
 		{"incomplete", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "incomplete"},
+		{"codes, with the right checksums", recode, "codes of values are damaged"},
 		{"as if it were not compact", func(t *testing.T, file string) { flipAt(t, file, len("TRBLOCK"), '3'^'4') }, "damaged at its "},
 	}
 	const tier = 9
@@ -319,10 +322,13 @@ func TestVerifyFiles(t *testing.T) {
 				t.Errorf("got %v, want %q and the name of the file", err, test.want)
 			}
 			// The file was opened before it was damaged, or is opened now.
-			lookUp(t, opened, right)
+			lookUp(t, opened, right, file)
 			if tab, err := table.Open(dir, all.Kinds()); err == nil {
 				defer tab.Close()
-				if lookUp(t, tab, right) == 0 {
+				if _, _, err := (table.Rules{Sample: 10_000}).Verify(t.Context(), tab); err == nil || !strings.Contains(err.Error(), file) {
+					t.Errorf("a sample: got %v, want the name of the file", err)
+				}
+				if lookUp(t, tab, right, file) == 0 {
 					t.Errorf("all positions were found")
 				}
 			}
@@ -330,13 +336,67 @@ func TestVerifyFiles(t *testing.T) {
 	}
 }
 
-// lookUp looks positions up, and returns the number of errors. There may be no wrong answer.
-func lookUp(t *testing.T, tab *table.Table, right map[game.Position]game.Value) (errs int) {
+// recode writes a compact file of 4×5 connect 3 again, with another last byte in its longest block, which
+// ends with codes. All checksums are right.
+func recode(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.HalfOf(board(t, 4, 5))
+	tier, err := jobdir.OpenTierFiles(store.Local{}, []string{file}, g, f.Tier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	var out bytes.Buffer
+	w, err := streamfmt.NewCompactWriter(&out, g.Spec(), f.Tier(), true, f.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := slices.MaxFunc(entries, func(a, b streamfmt.Entry) int { return cmp.Compare(a.Length, b.Length) })
+	c, b := tier.Cursor(0), new(block.Block)
+	for _, e := range entries {
+		if _, err := c.Load(b, e.Range); err != nil {
+			t.Fatal(err)
+		}
+		var p streamfmt.Packer
+		p.SetCompact(game.DeducerOf(g), f.Model())
+		_, balanced := g.Stored(f.Tier(), e.Range)
+		p.AddHalf(b, balanced)
+		if e == longest {
+			p.Bytes[len(p.Bytes)-1] ^= 0x10
+			p.Cells[0].Sum = crc32.Checksum(p.Bytes, crc32.MakeTable(crc32.Castagnoli))
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := filepath.Dir(filepath.Dir(file))
+	if err := errors.Join(w.Close(), os.WriteFile(file, out.Bytes(), 0o666), table.Seal(store.Local{}, data, g.Spec())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lookUp looks positions of a file up, and returns the number of errors, which must name the file. There may
+// be no wrong answer.
+func lookUp(t *testing.T, tab *table.Table, right map[game.Position]game.Value, file string) (errs int) {
 	t.Helper()
 	for p, want := range right {
 		v, ok, err := tab.Lookup(p)
 		if err != nil {
-			errs++
+			if errs++; !strings.Contains(err.Error(), file) {
+				t.Fatalf("%#x: error %v does not name %s", p, err, file)
+			}
 		} else if v != want || !ok {
 			t.Fatalf("%#x: %d, %v, want %d", p, v, ok, want)
 		}

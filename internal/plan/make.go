@@ -119,6 +119,7 @@ type tier struct {
 	count.Tier
 	stored        float64 // positions that the table stores, if it stores about half of them; otherwise 0
 	kept, work    float64 // bytes in the table, and in data_first
+	values, slots float64 // blocks: bytes in data_second, and slots of its blocks
 	images        float64 // bytes of mirror images while it is solved
 	forward, back job
 }
@@ -168,14 +169,18 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	w.tables = float64(g.Tables())
 	w.start += 1e-9 * r.Blocks.Table * w.tables
 	last := len(w.tiers) - 1
-	won := w.wonLater()
+	won, all := w.wonLater(), w.won()
+	moves := float64(len(g.Moves(nil, g.Start())))
+	compact := game.DeducerOf(g) != nil
 	for i := range w.tiers {
 		t := &w.tiers[i]
 		of, images := t.Tier, 0.0 // what the jobs compute
 		bits := valueBits(of.Positions/max(1, min(of.Cells, of.Positions)), last-i, won[i])
+		kept := of // what the table stores
+		kept.Cells = min(of.Cells, of.Positions)
 		if half := game.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
-			t.stored, t.kept = stored.Positions, halfTimes*keptBytes(stored.Positions, stored.Slots, stored.Cells, bits)
+			t.stored, kept = stored.Positions, stored
 			if where.Runner == Inline { // then the jobs compute only what the table stores
 				balanced := 2*stored.Positions - of.Positions
 				images = max(0, balanced*(1-of.Won/max(1, of.Positions)))
@@ -188,13 +193,23 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		if i == last {
 			open = 0
 		}
-		values := keptBytes(of.Positions, of.Slots, cells, bits)
-		if t.stored == 0 {
-			t.kept = values
-		}
+		t.values = keptBytes(of.Positions, of.Slots, cells, bits)
 		t.work = setBytes(open, of.Slots, cells) + setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
 		if i == last {
-			t.work = values
+			t.work = t.values
+		}
+		if compact && t.Positions > 0 {
+			ends := 0.0
+			if i < last {
+				ends = w.tiers[i+1].Won / max(1, t.Positions-t.Won)
+			}
+			t.kept = compactBytes(kept, moves, float64(last-i), float64(last), all, ends)
+		} else {
+			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells, bits)
+		}
+		t.slots = of.Slots
+		if where.Runner == Inline { // solve jobs write the form of the table
+			t.values = t.kept
 		}
 		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells+r.Blocks.Image*images)
 		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells, held: heldSlot * of.Slots}
@@ -202,7 +217,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			before := &w.tiers[i-1]
 			t.forward.reads, t.forward.in = before.Positions, before.work
 		}
-		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + values, out: values + t.kept}
+		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.values, out: t.values + t.kept}
 		if i < last {
 			t.back.sent = open
 			t.back.bytes = setBytes(open, of.Slots, cells) + open*bits/8 + cells*cellBytes
@@ -212,7 +227,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	}
 	for i := range w.tiers[:last] {
 		w.tiers[i].back.reads = w.tiers[i+1].Positions
-		w.tiers[i].back.in += w.tiers[i+1].kept
+		w.tiers[i].back.in += w.tiers[i+1].values
 	}
 	w.storeBlocks()
 }
@@ -227,37 +242,49 @@ func (w *work) storeBlocks() {
 	w.peaks = make([]float64, len(w.tiers))
 	for i := last; i >= 0; i-- {
 		t := &w.tiers[i]
-		sealed += after
-		sum := sealed + t.kept + after + t.images
+		if i < last {
+			sealed += w.tiers[i+1].kept
+		}
+		sum := sealed + t.values + after + t.images
 		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
-		w.peaks[i], after = sum, t.kept
+		w.peaks[i], after = sum, t.values
 	}
 	// At the end, only the table is left.
 	w.peaks[0] = max(w.peaks[0], sealed+w.tiers[0].kept)
 }
 
-// halfTimes is by how much the table is larger than the share of its slots would make it: play
-// reaches more of the balanced positions than of others. Boards of 20 to 30 squares took 1.00 to
-// 1.15 times that.
-const halfTimes = 1.06
-
 // imageBytes is the number of bytes that a balanced position which is not terminal takes while its
 // tier is solved: a gap and a value, for its own messages and for its image.
 const imageBytes = 4
 
-// halfOf returns the part of a tier that is stored: the shares of the slots and of the ranges.
+// halfOf returns the part of a tier that is stored: a share of its slots, and some of its ranges.
 func halfOf(t count.Tier, half *game.Half) count.Tier {
 	if t.Positions == 0 {
 		return t // every game may end before this tier, which then has neither slots nor ranges
 	}
 	share := half.HalfSlots(t.Tier) / half.Halved.Slots(t.Tier)
 	t.Positions *= share
-	t.Slots *= share
 	t.Won *= share
-	t.Cells = max(1, min(t.Cells*half.HalfRanges(t.Tier)/half.Halved.Ranges(t.Tier), t.Positions))
+	// If play reaches a part of the ranges only, it is most of those that are stored: boards with more
+	// pieces on the left of the middle than on the right are the first to end.
+	all, stored := half.Halved.Ranges(t.Tier), half.HalfRanges(t.Tier)
+	t.Slots *= max(share, stored/all) // a stored range has all its slots
+	t.Cells = max(1, min(t.Cells*stored/(t.Cells+stored-t.Cells*stored/all), t.Positions))
 	return t
+}
+
+// won returns the share of won positions in all tiers.
+func (w *work) won() float64 {
+	won, positions := 0.0, 0.0
+	for _, t := range w.tiers {
+		won, positions = won+t.Won, positions+t.Positions
+	}
+	if won == 0 {
+		return unknownWon
+	}
+	return won / positions
 }
 
 // wonLater returns, by tier, the share of won positions in later tiers, except the last

@@ -18,6 +18,10 @@ const (
 	// workers share. They use at most sharedMemory bytes.
 	slotMemory   = 0.6
 	sharedMemory = 74e6
+	// solvedMemory is the memory for a slot of two tiers, one after the other, whose values a process keeps
+	// for the next job. It keeps a tier if it has at most mostSolved slots.
+	solvedMemory = 1.5
+	mostSolved   = 128 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes.
 	imageMemory  = 4
@@ -44,7 +48,7 @@ const (
 // all: at least the minimum of the runner. A driver needs tables, slots and images only for the jobs of
 // blocks that it runs itself.
 func (w *work) memory(s *site, until int) float64 {
-	ranges, slots, rows, stored, tables, shards := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	ranges, slots, rows, stored, tables, shards, solved, before := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, t := range w.tiers {
 		if until >= 0 && i > until {
 			break
@@ -60,6 +64,11 @@ func (w *work) memory(s *site, until int) float64 {
 			if !s.onCluster() { // jobs beside those of a cluster compute all positions
 				stored = max(stored, t.stored)
 			}
+			kept := 0.0
+			if s.Runner == Inline && t.slots <= mostSolved {
+				kept = t.slots
+			}
+			solved, before = max(solved, before+kept), kept
 		}
 	}
 	row := float64(rowMemory)
@@ -73,7 +82,7 @@ func (w *work) memory(s *site, until int) float64 {
 	}
 	switch w.method {
 	case blocks:
-		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory)
+		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory) + solvedMemory*solved
 	case lists:
 		bytes += rows
 	case states:

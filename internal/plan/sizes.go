@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
 // The sizes of records, which do not depend on the machine. docs/plan.md lists the boards that
@@ -30,6 +31,33 @@ const (
 	valueMany     = 0.48
 	// unknownWon is the share of won positions if it is unknown.
 	unknownWon = 0.3
+
+	// A tier of a game.Deduced has absentShare·(4/moves)^absentPower·e^(−absentPace·progress) absent slots for
+	// each of its positions: slots that could be positions, as far as the board shows, and are none. The
+	// more moves the game begins with, the more ways lead to a board. An absent slot takes as many bits
+	// as its entropy, at most absentBits, because neighbours are correlated.
+	absentShare = 1.1
+	absentPower = 5
+	absentPace  = 5
+	absentBits  = 8.5
+	// The code of a value takes codeBits·(4/moves)^codePower·won^codeWon bits if the end of the game is
+	// far. Near it there are fewer values, and none in the last codeLeft tiers: codePace is the
+	// number of tiers in which the difference shrinks to 1/e. won is the share of won positions in all
+	// tiers. codeEnds is how much fewer bits there are because the mover wins at once, by the number of
+	// won positions of the next tier for each position that is not terminal: these have no code.
+	codeBits  = 9.6
+	codePower = 0.9
+	codeWon   = 0.73
+	codeLeft  = 1.8
+	codePace  = 3
+	codeEnds  = 2
+	// compactCell is the overhead of a range, as cellBytes, with the number of its records. compactSegment is
+	// that of a segment of segmentSlots slots: its length, the number of levels of its set, and the state of
+	// its coder. compactTier is the size of a model, with the head and the tail of the file.
+	compactCell    = 10.4
+	compactSegment = 2
+	compactTier    = 350
+	segmentSlots   = 4096
 
 	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
 	// to the next tier: its key, as a difference to the one before, and its value, which is
@@ -94,8 +122,22 @@ func valueBits(inBlock float64, left int, won float64) float64 {
 	return most * (1 - math.Exp(-valuePace*math.Pow(won, valueWon)*math.Pow(inBlock, valueMany)))
 }
 
-// keptBytes returns the size of a tier in the table: sets, and a value of this many bits for
+// keptBytes returns the size of a tier with values, except of a game.Deduced in the table: sets, and a value of this many bits for
 // each position; each block has a list of its values.
 func keptBytes(n, slots, cells, bits float64) float64 {
 	return setBytes(n, slots, cells) + n*bits/8 + cells*(cellBytes+math.Exp2(bits))
+}
+
+// compactBytes returns the size of a tier of a game.Deduced in the table, which stores the positions of t.
+// moves is the number of moves at the beginning of the game, left the number of tiers after t, of
+// last, won the share of won positions in all tiers, and ends the number of won positions in the next
+// tier for each position of this one that is not terminal.
+func compactBytes(t count.Tier, moves, left, last, won, ends float64) float64 {
+	absent := t.Positions * min(1, absentShare*math.Pow(4/moves, absentPower)*math.Exp(-absentPace*(1-left/last)))
+	bits := absent * min(absentBits, math.Log2(math.E*max(t.Slots, absent)/absent))
+	if left > codeLeft {
+		most := codeBits * math.Pow(4/moves, codePower) * math.Pow(won, codeWon)
+		bits += (t.Positions - t.Won) * most * (1 - math.Exp(-(left-codeLeft)/codePace)) * math.Exp(-codeEnds*ends)
+	}
+	return bits/8 + t.Cells*compactCell + max(t.Cells, t.Cells/2+t.Slots/segmentSlots)*compactSegment + compactTier
 }

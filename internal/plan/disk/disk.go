@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// slotBytes is the size of the table in bytes per slot of the tiers, as measured on 5×5
-	// (docs/benchmarks.md). On larger boards, play reaches a smaller share of the slots: from
+	// slotBytes is the size of a table that is not compact in bytes per slot of the tiers, as measured on
+	// 5×5. A run takes less, unless it keeps all directories. On larger boards, play reaches a smaller share of the slots: from
 	// manySlots on, manyBytes applies, as measured on 6×6.
 	slotBytes = 0.25
 	manySlots = 1e11

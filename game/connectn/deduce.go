@@ -25,8 +25,8 @@ type pieceSets struct {
 	once sync.Once
 	top  block.Set // a piece on top of a column
 	line block.Set // a line
-	drop block.Set // all squares of a line but one, on which he can drop a piece
-	// ends and dropEnds are the same for the squares of each end of a line, see layout.ends.
+	drop block.Set // all squares of a line but one, on which he can drop a piece; perhaps also a line
+	// ends and dropEnds are like line and drop for the squares of each end of a line, see layout.ends.
 	ends, dropEnds []block.Set
 	// without is, by column, a line without the top piece of the column.
 	without []block.Set
@@ -49,38 +49,47 @@ func (l *layout) sets(s *space, player game.Player) *pieceSets {
 		for range l.columns {
 			p.without = append(p.without, next())
 		}
-		for slot, low := range s.low {
-			l.addTo(p, slot, low, player)
+		for from := range n {
+			l.fillSets(p, from, s.low[64*from:min(64*from+64, len(s.low))], player)
 		}
 	})
 	return p
 }
 
-// addTo adds a slot to the sets of a player.
-func (l *layout) addTo(p *pieceSets, slot int, low uint32, player game.Player) {
-	own := uint32(l.rules.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
-	free, tops := l.heights(low)
-	if own&tops != 0 {
-		p.top.Add(slot)
-	}
-	for _, line := range l.lines {
-		if missing := line &^ own; missing == 0 {
-			p.line.Add(slot)
-			for c := range p.without {
-				if line&tops>>(uint(c)*l.rules.bits)&(1<<l.rules.bits-1) == 0 {
-					p.without[c].Add(slot)
-				}
+// fillSets sets a word of the sets of a player, from the low parts of its slots.
+func (l *layout) fillSets(p *pieceSets, word int, lows []uint32, player game.Player) {
+	var owns, frees [64]uint32 // the player's squares, and those on which a piece can be dropped
+	r, column := l.rules, uint32(1)<<l.rules.bits-1
+	for i, low := range lows {
+		own := uint32(r.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
+		free, tops := l.heights(low)
+		owns[i], frees[i] = own, free
+		bit := uint64(1) << i
+		if own&tops != 0 {
+			p.top[word] |= bit
+		}
+		if uint32(r.spots(uint64(own)))&free != 0 {
+			p.drop[word] |= bit
+		}
+		if r.lines.in(uint64(own)) == 0 {
+			continue
+		}
+		p.line[word] |= bit
+		for c := range p.without {
+			if r.lines.in(uint64(own&^(tops&(column<<(uint(c)*r.bits))))) != 0 {
+				p.without[c][word] |= bit
 			}
-		} else if missing&(missing-1)|missing&^free == 0 {
-			p.drop.Add(slot)
 		}
 	}
+	zero := func(x uint32) uint64 { return (uint64(x) - 1) >> 63 } // 1 if x is 0
 	for i, e := range l.ends {
-		if missing := e.low &^ own; missing == 0 {
-			p.ends[i].Add(slot)
-		} else if missing&(missing-1)|missing&^free == 0 {
-			p.dropEnds[i].Add(slot)
+		var all, drop uint64
+		for j := range lows {
+			missing := e.low &^ owns[j&63]
+			all |= zero(missing) << (j & 63)
+			drop |= zero(missing&(missing-1)|missing&^frees[j&63]) << (j & 63)
 		}
+		p.ends[i][word], p.dropEnds[i][word] = all, drop
 	}
 }
 
@@ -264,27 +273,43 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 		clear(d.Open[from:to])
 		return
 	}
-	var lines, others, wins chunk
 	var memory [1 + 2*maxEnds]block.Set
+	var lines, others chunk
+	others.add(from, to, of(append(memory[:0], b.mover.line), b.mover.ends, b.own)...)
 	if b.over {
 		lines = everything
 	} else {
 		lines.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
 	}
-	others.add(from, to, of(append(memory[:0], b.mover.line), b.mover.ends, b.own)...)
+	var ended, rest uint64 // whether there are boards with and without a line of the other player
+	for i := range d.Open[from:to] {
+		open := d.Open[from+i] &^ others[i]
+		d.Open[from+i] = open &^ lines[i]
+		d.Known[0][from+i] = open & lines[i]
+		ended |= open & lines[i]
+		rest |= open &^ lines[i]
+	}
+	if d.Brief {
+		clear(d.Known[0][from:to])
+	} else if ended != 0 {
+		b.removeLate(d.Known[0], &lines, from, to)
+	}
+	if rest != 0 {
+		b.addWins(d, from, to)
+	}
+}
+
+// addWins sorts the words from to to-1 of d.Open, whose boards have no line.
+func (b *deduction) addWins(d *block.Deduced, from, to int) {
+	var memory [1 + 2*maxEnds]block.Set
+	var wins chunk
 	if b.wins {
 		wins = everything
 	} else {
 		wins.add(from, to, of(of(append(memory[:0], b.mover.drop), b.mover.dropEnds, b.own), b.mover.ends, b.dropped)...)
 	}
-	late := lines
-	if !d.Brief {
-		b.notLast(&late, from, to)
-	}
 	for i, open := range d.Open[from:to] {
-		open &^= others[i]
-		d.Known[0][from+i] = open & lines[i] &^ late[i]
-		if open &^= lines[i]; !b.top {
+		if !b.top {
 			open &= b.other.top[from+i]
 		}
 		d.Known[1][from+i] = open & wins[i]
@@ -292,9 +317,10 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 	}
 }
 
-// notLast keeps those slots of late, all of which have a line of the other player, in which no piece is both
-// on top of a column and in all of his lines.
-func (b *deduction) notLast(late *chunk, from, to int) {
+// removeLate removes from set, in the words from to to-1, the boards with lines of the other player in which
+// no piece is both on top of a column and in all of his lines. lines are the boards with such lines.
+func (b *deduction) removeLate(set block.Set, lines *chunk, from, to int) {
+	late := *lines
 	var memory, ends, heights [1 + maxEnds]block.Set
 	for c := 0; c < b.columns && !b.over; c++ {
 		sets, cut, by := append(memory[:0], b.other.without[c]), ends[:0], heights[:0]
@@ -317,5 +343,8 @@ func (b *deduction) notLast(late *chunk, from, to int) {
 		var without chunk
 		without.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, which)...)
 		late.intersect(&without)
+	}
+	for i := range set[from:to] {
+		set[from+i] &^= late[i]
 	}
 }

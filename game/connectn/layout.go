@@ -43,12 +43,11 @@ type layout struct {
 	rangeWays   columnWays
 	half        halfWays
 
-	lines []uint32 // the squares of each line within the low columns, in the form of Rules.bitboard
-	ends  []end    // at most maxEnds
+	ends []end // at most maxEnds
 }
 
-// maxEnds is a bound on the ends: with one square, one in each row; with one more column, at most three in
-// each row. Three columns of six rows have the most, 42.
+// maxEnds is a bound on the number of ends: one in each row with a square of one column, and at most three
+// in each row for each further column, in all 42 for three columns of six rows.
 const maxEnds = 42
 
 // An end is the squares in the low columns of lines that begin in the range.
@@ -81,11 +80,11 @@ func (l *layout) init(r *Rules) {
 	squares := l.columns * r.height
 	l.spaces = make([]space, (squares+1)*(squares+1))
 	l.slots = make([]uint32, 1<<l.LowBits())
-	l.initLines()
+	l.initEnds()
 }
 
-// initLines sets lines and ends.
-func (l *layout) initLines() {
+// initEnds sets ends.
+func (l *layout) initEnds() {
 	r := l.rules
 	for _, step := range [][2]int{{0, 1}, {1, -1}, {1, 0}, {1, 1}} { // columns and rows
 		for c := range r.width - step[0]*(r.connect-1) {
@@ -98,17 +97,16 @@ func (l *layout) initLines() {
 					line |= 1 << (r.shift(c+i*step[0]) + uint(row+i*step[1]))
 				}
 				low := uint32(line & (1<<l.LowBits() - 1))
-				switch high := line - uint64(low); {
-				case high == 0:
-					l.lines = append(l.lines, low)
-				case low != 0:
-					i := slices.IndexFunc(l.ends, func(e end) bool { return e.low == low })
-					if i < 0 {
-						i = len(l.ends)
-						l.ends = append(l.ends, end{low: low})
-					}
-					l.ends[i].high = append(l.ends[i].high, high)
+				high := line - uint64(low)
+				if low == 0 || high == 0 {
+					continue
 				}
+				i := slices.IndexFunc(l.ends, func(e end) bool { return e.low == low })
+				if i < 0 {
+					i = len(l.ends)
+					l.ends = append(l.ends, end{low: low})
+				}
+				l.ends[i].high = append(l.ends[i].high, high)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	sharedMemory = 74e6
 	// solvedMemory is the memory for a slot of two tiers, one after the other, whose values a process keeps
 	// for the next job. It keeps a tier if it has at most mostSolved slots.
-	solvedMemory = 1.5
-	mostSolved   = 128 << 20
+	solvedMemory = 0.7
+	mostSolved   = 64 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes.
 	imageMemory  = 4

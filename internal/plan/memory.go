@@ -19,8 +19,8 @@ const (
 	slotMemory   = 0.6
 	sharedMemory = 74e6
 	// solvedMemory is the memory for a slot of two tiers, one after the other, whose values a process keeps
-	// for the next job. It keeps a tier if it has at most mostSolved slots.
-	solvedMemory = 0.7
+	// for the next job. It keeps a tier if it has at most mostSolved slots; then slots and images take less.
+	solvedMemory = 1.9
 	mostSolved   = 64 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes.
@@ -82,7 +82,8 @@ func (w *work) memory(s *site, until int) float64 {
 	}
 	switch w.method {
 	case blocks:
-		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges + min(slotMemory*slots, sharedMemory) + min(imageMemory*stored, imagesMemory) + solvedMemory*solved
+		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges +
+			max(solvedMemory*solved, min(slotMemory*slots, sharedMemory)+min(imageMemory*stored, imagesMemory))
 	case lists:
 		bytes += rows
 	case states:

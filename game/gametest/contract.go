@@ -44,6 +44,7 @@ func Contract(t testing.TB, g game.Game) {
 			c.checkText(r, p)
 			if c.Blocks != nil {
 				c.checkFinish(c.Blocks, p)
+				c.checkDeduced(c.Blocks, p)
 			}
 		}
 		c.checkBackward(r, walk)

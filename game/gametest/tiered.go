@@ -129,6 +129,45 @@ func (c contract) checkFinish(g game.Tiered, p game.Position) {
 	}
 }
 
+// checkDeduced checks what Deduce says of a reachable position: it is one, and its value, if Deduce says it,
+// is that of Primitive, or a win with one move.
+func (c contract) checkDeduced(g game.Tiered, p game.Position) {
+	c.Helper()
+	deduce := game.DeducerOf(g)
+	if deduce == nil {
+		return
+	}
+	tier, end := g.Tier(p), g.Primitive(p)
+	rng, low := split(g, p)
+	slot, _ := slices.BinarySearch(g.Low(tier, rng), low)
+	var d block.Deduced
+	d.Reset(len(g.Low(tier, rng)))
+	deduce(&d, tier, rng, 0, len(d.Open))
+	said, kinds := game.Value(0), 0
+	if d.Open.Has(slot) {
+		kinds++
+	}
+	for i, known := range d.Known {
+		if known.Has(slot) {
+			said = game.Value(d.Values[i])
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		c.failf(p, "it is in %d sets of Deduce, expected 1", kinds)
+	}
+	if said == 0 || said == end {
+		return
+	}
+	wins := func(m game.Move) bool {
+		v := g.Values().Before(g.Primitive(m.To))
+		return v == said && g.Values().Ended(v, g.ToMove(p)).Outcome().Winner() == g.ToMove(p)
+	}
+	if end != 0 || !slices.ContainsFunc(g.Moves(nil, p), wins) {
+		c.failf(p, "Deduce says %d", said)
+	}
+}
+
 // sameList reports whether two lists are equal; usually they are the same slice.
 func sameList(a, b []uint32) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))

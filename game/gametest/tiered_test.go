@@ -21,6 +21,37 @@ func (g misfinished) Finish(b *block.Block) {
 	g.wrong(b)
 }
 
+// misdeduced is a Deduced game whose Deduce is wrong.
+type misdeduced struct {
+	game.Deduced
+	wrong func(*block.Deduced)
+}
+
+func (g misdeduced) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
+	g.Deduced.Deduce(d, tier, rng, from, to)
+	g.wrong(d)
+}
+
+// TestDeducedContract checks that the contract finds positions that Deduce removes, or says wrong values of.
+func TestDeducedContract(t *testing.T) {
+	rules, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, wrong := range map[string]func(*block.Deduced){
+		"in 0 sets": func(d *block.Deduced) { clear(d.Open) },
+		"in 2 sets": func(d *block.Deduced) { d.Open.Union(d.Known[1]) },
+		"Deduce says": func(d *block.Deduced) {
+			d.Known[1].Union(d.Open)
+			clear(d.Open)
+		},
+	} {
+		if f := failure(t, misdeduced{rules, wrong}); !strings.Contains(f, want) {
+			t.Errorf("%q, want %q", f, want)
+		}
+	}
+}
+
 // A Tiered game satisfies the contract with all combinations of Values; if Finish does not
 // agree with Primitive, it does not.
 func TestTieredContract(t *testing.T) {

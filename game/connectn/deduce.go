@@ -20,48 +20,84 @@ import (
 
 var _ game.Deduced = (*Rules)(nil)
 
-// pieceSets are sets of the slots of a space, by what a player has in the low columns.
-type pieceSets struct {
+// lineSets are the slots of a space in which a player has certain squares of the low columns.
+type lineSets struct {
 	once sync.Once
-	top  block.Set // a piece on top of a column
-	line block.Set // a line
-	drop block.Set // all squares of a line but one, on which he can drop a piece; perhaps also a line
-	// ends and dropEnds are like line and drop for the squares of each end of a line, see layout.ends.
-	ends, dropEnds []block.Set
-	// without is, by column, a line without the top piece of the column.
-	without []block.Set
+	line block.Set   // a line
+	ends []block.Set // the squares of each end of a line, see layout.ends
 }
 
-// sets returns the sets of a player.
-func (l *layout) sets(s *space, player game.Player) *pieceSets {
-	p := &s.sets[player]
+// dropSets are further sets of the slots of a space, which only Deduce needs.
+type dropSets struct {
+	once     sync.Once
+	top      block.Set   // a piece of the player on top of a column
+	drop     block.Set   // all squares of a line but one, on which he can drop a piece; perhaps also a line
+	dropEnds []block.Set // the same for the squares of each end of a line
+	without  []block.Set // by column, a line without the top piece of the column
+}
+
+// newSets returns n sets of the slots of a space.
+func (s *space) newSets(n int) []block.Set {
+	words := block.Words(len(s.low))
+	all, sets := make(block.Set, n*words), make([]block.Set, n)
+	for i := range sets {
+		sets[i] = all[i*words:][:words:words]
+	}
+	return sets
+}
+
+// own returns the squares of a player in a low part.
+func (l *layout) own(low uint32, player game.Player) uint32 {
+	return uint32(l.rules.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
+}
+
+// zero returns 1 if x is 0, otherwise 0.
+func zero(x uint32) uint64 { return (uint64(x) - 1) >> 63 }
+
+// linesOf returns the lineSets of a player.
+func (l *layout) linesOf(s *space, player game.Player) *lineSets {
+	p := &s.lines[player]
 	p.once.Do(func() {
-		n := block.Words(len(s.low))
-		all := make(block.Set, n*(3+2*len(l.ends)+l.columns))
-		next := func() (set block.Set) {
-			set, all = all[:n:n], all[n:]
-			return set
-		}
-		p.top, p.line, p.drop = next(), next(), next()
-		for range l.ends {
-			p.ends, p.dropEnds = append(p.ends, next()), append(p.dropEnds, next())
-		}
-		for range l.columns {
-			p.without = append(p.without, next())
-		}
-		for from := range n {
-			l.fillSets(p, from, s.low[64*from:min(64*from+64, len(s.low))], player)
+		sets := s.newSets(1 + len(l.ends))
+		p.line, p.ends = sets[0], sets[1:]
+		var owns [64]uint32
+		for word := range p.line {
+			lows := s.low[64*word : min(64*word+64, len(s.low))]
+			for i, low := range lows {
+				owns[i] = l.own(low, player)
+				if l.rules.lines.in(uint64(owns[i])) != 0 {
+					p.line[word] |= 1 << i
+				}
+			}
+			for i, e := range l.ends {
+				for j := range lows {
+					p.ends[i][word] |= zero(e.low&^owns[j&63]) << (j & 63)
+				}
+			}
 		}
 	})
 	return p
 }
 
-// fillSets sets a word of the sets of a player, from the low parts of its slots.
-func (l *layout) fillSets(p *pieceSets, word int, lows []uint32, player game.Player) {
+// dropsOf returns the dropSets of a player.
+func (l *layout) dropsOf(s *space, player game.Player) *dropSets {
+	p := &s.drops[player]
+	p.once.Do(func() {
+		sets := s.newSets(2 + len(l.ends) + l.columns)
+		p.top, p.drop, p.dropEnds, p.without = sets[0], sets[1], sets[2:][:len(l.ends)], sets[2+len(l.ends):]
+		for word := range p.top {
+			l.fillDrops(p, word, s.low[64*word:min(64*word+64, len(s.low))], player)
+		}
+	})
+	return p
+}
+
+// fillDrops sets a word of the sets of a player, from the low parts of its slots.
+func (l *layout) fillDrops(p *dropSets, word int, lows []uint32, player game.Player) {
 	var owns, frees [64]uint32 // the player's squares, and those on which a piece can be dropped
 	r, column := l.rules, uint32(1)<<l.rules.bits-1
 	for i, low := range lows {
-		own := uint32(r.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
+		own := l.own(low, player)
 		free, tops := l.heights(low)
 		owns[i], frees[i] = own, free
 		bit := uint64(1) << i
@@ -74,22 +110,19 @@ func (l *layout) fillSets(p *pieceSets, word int, lows []uint32, player game.Pla
 		if r.lines.in(uint64(own)) == 0 {
 			continue
 		}
-		p.line[word] |= bit
 		for c := range p.without {
 			if r.lines.in(uint64(own&^(tops&(column<<(uint(c)*r.bits))))) != 0 {
 				p.without[c][word] |= bit
 			}
 		}
 	}
-	zero := func(x uint32) uint64 { return (uint64(x) - 1) >> 63 } // 1 if x is 0
 	for i, e := range l.ends {
-		var all, drop uint64
+		var drop uint64
 		for j := range lows {
 			missing := e.low &^ owns[j&63]
-			all |= zero(missing) << (j & 63)
 			drop |= zero(missing&(missing-1)|missing&^frees[j&63]) << (j & 63)
 		}
-		p.ends[i][word], p.dropEnds[i][word] = all, drop
+		p.dropEnds[i][word] = drop
 	}
 }
 
@@ -97,10 +130,7 @@ func (l *layout) fillSets(p *pieceSets, word int, lows []uint32, player game.Pla
 // of its highest piece.
 func (l *layout) heightsOf(s *space) []block.Set {
 	s.heightsOnce.Do(func() {
-		s.heights = make([]block.Set, l.LowBits())
-		for i := range s.heights {
-			s.heights[i] = make(block.Set, block.Words(len(s.low)))
-		}
+		s.heights = s.newSets(int(l.LowBits()))
 		for slot, low := range s.low {
 			for _, tops := l.heights(low); tops != 0; tops &= tops - 1 {
 				s.heights[bits.TrailingZeros32(tops)].Add(slot)
@@ -199,8 +229,9 @@ func (l *layout) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
 // one. Ends are bits, by index in layout.ends.
 type deduction struct {
 	*layout
-	other, mover *pieceSets
-	heights      []block.Set
+	other, mover           *lineSets
+	otherDrops, moverDrops *dropSets
+	heights                []block.Set
 
 	none bool   // the mover has a line
 	over bool   // the other player has a line
@@ -220,7 +251,8 @@ func (l *layout) deduction(tier int, rng uint64) deduction {
 	in := func(p game.Player) uint64 { return r.bitboard(rng<<l.LowBits(), p) &^ (1<<l.LowBits() - 1) }
 	other, own := in(mover.Other()), in(mover)
 	b := deduction{
-		layout: l, other: l.sets(s, mover.Other()), mover: l.sets(s, mover), heights: l.heightsOf(s),
+		layout: l, other: l.linesOf(s, mover.Other()), mover: l.linesOf(s, mover),
+		otherDrops: l.dropsOf(s, mover.Other()), moverDrops: l.dropsOf(s, mover), heights: l.heightsOf(s),
 		none: r.lines.in(own) != 0, over: r.lines.in(other) != 0, top: tier == 0, wins: tier == r.Tiers(),
 	}
 	b.ends, _ = l.endsOf(other, 0)
@@ -306,11 +338,11 @@ func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	if b.wins {
 		wins = everything
 	} else {
-		wins.add(from, to, of(of(append(memory[:0], b.mover.drop), b.mover.dropEnds, b.own), b.mover.ends, b.dropped)...)
+		wins.add(from, to, of(of(append(memory[:0], b.moverDrops.drop), b.moverDrops.dropEnds, b.own), b.mover.ends, b.dropped)...)
 	}
 	for i, open := range d.Open[from:to] {
 		if !b.top {
-			open &= b.other.top[from+i]
+			open &= b.otherDrops.top[from+i]
 		}
 		d.Known[1][from+i] = open & wins[i]
 		d.Open[from+i] = open &^ wins[i]
@@ -323,7 +355,7 @@ func (b *deduction) removeLate(set block.Set, lines *chunk, from, to int) {
 	late := *lines
 	var memory, ends, heights [1 + maxEnds]block.Set
 	for c := 0; c < b.columns && !b.over; c++ {
-		sets, cut, by := append(memory[:0], b.other.without[c]), ends[:0], heights[:0]
+		sets, cut, by := append(memory[:0], b.otherDrops.without[c]), ends[:0], heights[:0]
 		for which := b.ends; which != 0; which &= which - 1 {
 			i := bits.TrailingZeros64(which)
 			square := b.layout.ends[i].low >> (uint(c) * b.rules.bits) & (1<<b.rules.bits - 1)

@@ -69,7 +69,8 @@ type space struct {
 	movesOnce [2]sync.Once
 	moves     [2][]uint32 // by player to move: see game.Tiered.Within
 
-	sets        [2]pieceSets // by player
+	lines       [2]lineSets // by player
+	drops       [2]dropSets
 	heightsOnce sync.Once
 	heights     []block.Set // see heightsOf
 }
@@ -268,7 +269,7 @@ func (l *layout) Finish(b *block.Block) {
 	all := r.lines.in(high) != 0
 	var won []block.Set
 	if !all {
-		sets := l.sets(l.spaceOf(b.Tier, b.Range), last)
+		sets := l.linesOf(l.spaceOf(b.Tier, b.Range), last)
 		won = append(make([]block.Set, 0, 1+maxEnds), sets.line)
 		ends, _ := l.endsOf(high, 0)
 		won = of(won, sets.ends, ends)
@@ -464,7 +465,7 @@ func (w ways) plus(other ways) ways {
 
 // Tables returns the size of the slot table (an entry for each value of the low bits), and of
 // the tables of each valid low part: itself, the moves of both players, and a bit for each set of
-// pieceSets and of heightsOf. It includes low parts with too many pieces of one player, whose tables
+// lineSets, dropSets and heightsOf. It includes low parts with too many pieces of one player, whose tables
 // are never built.
 func (l *layout) Tables() int {
 	low := 1

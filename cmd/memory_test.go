@@ -187,7 +187,7 @@ func TestLongMemory(t *testing.T) {
 	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")
 	checkMemory(t, []string{five}, []int{16}, 96, "--final yes --keep all")
 	checkMemory(t, []string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes")
-	checkMemory(t, []string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 64, "--final yes")
+	checkMemory(t, []string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 80, "--final yes")
 	checkMemory(t, []string{cross44}, []int{2, 8, 16, 64}, 64, "--final no")
 	checkMemory(t, []string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3")
 	checkMemory(t, []string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no")

@@ -36,7 +36,7 @@ type sorter struct {
 // to counts. ok is false if b disagrees with the rules: then it cannot be compact.
 func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, counts *[256]uint64) (ok bool) {
 	s.absent = slices.Grow(s.absent[:0], to-from)[:to-from]
-	s.values = slices.Grow(s.values[:0], segmentSlots+64)[:segmentSlots+64]
+	s.values = slices.Grow(s.values[:0], 64*(to-from+1))[:64*(to-from+1)]
 	n := 0
 	for i := from; i < to; i++ {
 		if b.Open[i] != 0 {
@@ -180,7 +180,8 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 			deduced.Known[1][from+i] &^= w
 		}
 	}
-	values := slices.Grow(d.segment[:0], segmentSlots)[:deduced.Open[from:to].Count()]
+	n := deduced.Open[from:to].Count()
+	values := slices.Grow(d.segment[:0], n)[:n]
 	d.segment = values
 	if err := d.compact.model.decode(src, values); err != nil {
 		return err

@@ -282,7 +282,7 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
 	n.record = blockMemory(largest)
-	n.worker = 2*blockMemory(largest) + 4*largest // 4 bytes for each slot in the list of open positions
+	n.worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
 	n.chunk = func(slots int) int { return chunkMemory(g, w.Codec, slots, largest) }
 	return n, nil
 }

@@ -53,7 +53,7 @@ const (
 	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job.
 	solvedShare = 32
 	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
-	nearBlockMemory = 256
+	nearBlockMemory = 512
 
 	// imagesShare is the divisor of memory for mirror images while they are sorted, which take
 	// mostImages bytes at most; finalShare is the divisor for those of all tiers in the final job, and
@@ -297,5 +297,5 @@ func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
 	if c == jobdir.Packed {
 		each = 1
 	}
-	return ((slots+largest)*each + 2*largest) / 4 * 5
+	return ((slots+largest)*each + 4*largest) / 4 * 5
 }

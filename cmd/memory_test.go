@@ -191,7 +191,7 @@ func TestLongMemory(t *testing.T) {
 	checkMemory(t, []string{cross44}, []int{2, 8, 16, 64}, 64, "--final no")
 	checkMemory(t, []string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3")
 	checkMemory(t, []string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no")
-	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 64, "--runner pipe")
+	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 72, "--runner pipe")
 }
 
 // TestLeastMemory checks that a game that needs more memory is refused before the first job.

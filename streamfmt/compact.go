@@ -70,11 +70,12 @@ func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, coun
 	return true
 }
 
-// A Sampler counts the values of some blocks of a tier, for the Model of all of them.
+// A Sampler counts how often a value follows another one in some blocks of a tier, for the Model of all of
+// them.
 type Sampler struct {
-	Statistics
 	sorter
 	deduce block.Deducer
+	pairs  [256][256]uint64 // by value before, 0 at the start of a segment, and value
 }
 
 // NewSampler returns a sampler for compact blocks of a game.
@@ -88,7 +89,11 @@ func (s *Sampler) Add(b *block.Block) {
 		if !s.sort(b, deduced, from, min(from+segmentWords, len(b.Done)), &counts) {
 			return
 		}
-		s.Statistics.add(s.values)
+		before := byte(0)
+		for _, v := range s.values {
+			s.pairs[before][v]++
+			before = v
+		}
 	}
 }
 

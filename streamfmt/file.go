@@ -353,11 +353,13 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 
 // readModel reads the model at the end of the summary, and returns what is before it.
 func (f *File) readModel(summary []byte) ([]byte, error) {
-	at := len(summary) - modelSize
-	if at < 0 || uint64(at) < uint64(binary.LittleEndian.Uint32(summary[at:])) {
+	at, from := len(summary)-modelSize, -1
+	if at >= 0 {
+		from = at - int(binary.LittleEndian.Uint32(summary[at:]))
+	}
+	if from < 0 {
 		return nil, f.errorf("damaged at its end")
 	}
-	from := at - int(binary.LittleEndian.Uint32(summary[at:])) // at most at
 	m, err := readModel(summary[from:at])
 	if err != nil {
 		return nil, f.errorf("damaged at its end: %v", err)

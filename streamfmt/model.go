@@ -23,29 +23,6 @@ const (
 	least     = 1 << 16
 )
 
-// Statistics count how often a value follows another one in compact blocks.
-type Statistics struct {
-	pairs [256][256]uint64 // by value before, 0 at the start of a segment, and value
-}
-
-// add counts the values of a segment.
-func (s *Statistics) add(values []byte) {
-	before := byte(0)
-	for _, v := range values {
-		s.pairs[before][v]++
-		before = v
-	}
-}
-
-// Merge adds what t has counted.
-func (s *Statistics) Merge(t *Statistics) {
-	for before := range s.pairs {
-		for v, n := range t.pairs[before] {
-			s.pairs[before][v] += n
-		}
-	}
-}
-
 // A Model contains the frequencies of values.
 type Model struct {
 	values []byte    // ascending
@@ -56,8 +33,8 @@ type Model struct {
 	codes []byte // by context and x%total
 }
 
-// Model returns a model of all values that occur in a tier, from statistics of some of its blocks.
-func (s *Statistics) Model(counts *Counts) *Model {
+// Model returns a model of all values that occur in a tier. counts counts them, or those that can occur.
+func (s *Sampler) Model(counts *Counts) *Model {
 	var values []byte
 	for v, n := range counts {
 		if v > 0 && n > 0 {

@@ -433,9 +433,6 @@ func (v *View) decode(i int) error {
 	return nil
 }
 
-// Low returns the low parts of the keys of the slots.
-func (v *View) Low() []uint32 { return v.block.Low }
-
 // Value returns the value of a slot, 0 if it is open; ok is false if the slot contains no position.
 func (v *View) Value(slot int) (value byte, ok bool, err error) {
 	if len(v.segments) > 0 {

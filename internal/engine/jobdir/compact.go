@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"runtime"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -100,19 +102,35 @@ func (w *Writer) copyTier(t *Tier) error {
 	return w.err
 }
 
-// loadAtOnce is the number of blocks that a worker of appendTier decodes at a time.
-const loadAtOnce = 256
+const (
+	// loadAtOnce is the number of blocks that a worker of appendTier decodes at a time.
+	loadAtOnce = 256
+	// chunksPerWorker is the number of chunks for each worker of appendTier: one that it fills, and
+	// others that wait to be written.
+	chunksPerWorker = 3
+)
 
-// appendTier appends the blocks of a tier after keep.
+// appendTier appends the blocks of a tier after keep. Workers on all cores load them. Nothing has been
+// added to w.chunk.
 func (w *Writer) appendTier(ctx context.Context, t *Tier, keep func(*block.Block)) error {
-	return w.AppendBlocks(ctx, t.Len(), loadAtOnce, func() func(int, *block.Block) (bool, error) {
-		c := t.Cursor(readAhead)
-		return func(i int, b *block.Block) (bool, error) {
-			err := c.loadAt(b, i)
-			if err == nil {
-				keep(b)
+	workers := runtime.GOMAXPROCS(0)
+	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, parallel.Work[int, *Chunk]{
+		Next:  parallel.Numbers((t.Len() + loadAtOnce - 1) / loadAtOnce),
+		Chunk: func() *Chunk { c := *w.chunk; return &c },
+		Worker: func() func(int, *Chunk) error {
+			c, b := t.Cursor(readAhead), new(block.Block)
+			return func(task int, out *Chunk) error {
+				out.Reset()
+				for i := task * loadAtOnce; i < min((task+1)*loadAtOnce, t.Len()); i++ {
+					if err := c.loadAt(b, i); err != nil {
+						return err
+					}
+					keep(b)
+					out.Add(b)
+				}
+				return nil
 			}
-			return true, err
-		}
+		},
+		Write: func(_ int, out *Chunk) error { return w.Append(out) },
 	})
 }

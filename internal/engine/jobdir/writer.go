@@ -2,17 +2,14 @@ package jobdir
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
-	"runtime"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/lines"
-	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -194,36 +191,6 @@ func (w *Writer) Append(c *Chunk) error {
 func (w *Writer) Add(b *block.Block) error {
 	w.chunk.Add(b)
 	return w.spill()
-}
-
-// chunksPerWorker is the number of chunks for each worker of AppendBlocks: one that it fills, and
-// others that wait to be written.
-const chunksPerWorker = 3
-
-// AppendBlocks appends the blocks 0 to blocks-1, whose ranges must ascend. Workers on all cores load
-// them, atOnce consecutive ones at a time. worker returns the function of one worker, which loads a
-// block; ok is false if there is none.
-func (w *Writer) AppendBlocks(ctx context.Context, blocks, atOnce int, worker func() func(i int, b *block.Block) (ok bool, err error)) error {
-	workers := runtime.GOMAXPROCS(0)
-	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, parallel.Work[int, *Chunk]{
-		Next:  parallel.Numbers((blocks + atOnce - 1) / atOnce),
-		Chunk: func() *Chunk { c := *w.chunk; return &c }, // w.chunk is empty
-		Worker: func() func(int, *Chunk) error {
-			load, b := worker(), new(block.Block)
-			return func(task int, out *Chunk) error {
-				out.Reset()
-				for i := task * atOnce; i < min((task+1)*atOnce, blocks); i++ {
-					if ok, err := load(i, b); err != nil {
-						return err
-					} else if ok {
-						out.Add(b)
-					}
-				}
-				return nil
-			}
-		},
-		Write: func(_ int, out *Chunk) error { return w.Append(out) },
-	})
 }
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.

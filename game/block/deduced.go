@@ -62,12 +62,16 @@ func (b *Block) Deduce(deduce Deducer) *Deduced {
 func (b *Block) Settle(d *Deduced) {
 	for j, known := range d.Known {
 		for i, w := range known {
-			w &= b.Open[i]
-			b.Open[i] &^= w
-			b.Done[i] |= w
-			b.SetValues(i, w, d.Values[j])
+			b.Finish(i, w&b.Open[i], d.Values[j])
 		}
 	}
+}
+
+// Finish gives the open slots of set in word i, whose values are 0, the value v.
+func (b *Block) Finish(i int, set uint64, v byte) {
+	b.Open[i] &^= set
+	b.Done[i] |= set
+	b.SetValues(i, set, v)
 }
 
 // spread is, by byte, eight bytes: all ones for each bit that is set, in ascending order.

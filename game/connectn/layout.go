@@ -286,19 +286,10 @@ func (l *layout) Finish(b *block.Block) {
 			}
 			lines &= open
 		}
-		finish(b, i, lines, game.NewValue(game.WinFor(last), 0))
+		b.Finish(i, lines, byte(game.NewValue(game.WinFor(last), 0)))
 		if b.Tier == r.Tiers() {
-			finish(b, i, open&^lines, game.NewValue(game.Tie, 0))
+			b.Finish(i, open&^lines, byte(game.NewValue(game.Tie, 0)))
 		}
-	}
-}
-
-// finish gives the open slots w of word i a value, with a remoteness of 0.
-func finish(b *block.Block, i int, w uint64, v game.Value) {
-	b.Open[i] &^= w
-	b.Done[i] |= w
-	for ; w != 0; w &= w - 1 {
-		b.Val[i<<6+bits.TrailingZeros64(w)] = byte(v)
 	}
 }
 

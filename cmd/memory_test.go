@@ -98,7 +98,7 @@ const (
 // times --memory, and that the result is the same for every --memory.
 func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags string) {
 	for _, game := range games {
-		want := filepath.Join(t.TempDir(), "want") // of the first run
+		want := filepath.Join(t.TempDir(), "want") // the directory of the first run
 		for i, n := range append([]int{2}, cores...) {
 			name := fmt.Sprintf("%s %s on %d cores", game, flags, n)
 			asked := memory

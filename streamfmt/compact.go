@@ -29,7 +29,7 @@ type compact struct {
 // A sorter sorts the slots of a segment, see sort. It reuses its memory.
 type sorter struct {
 	absent block.Set // slots of the segment that could be positions, and are none
-	values []byte    // of the positions whose values the rules do not say, in order of slot
+	values []byte    // the values that the rules do not say, in order of slot
 }
 
 // sort sorts the slots of b in a segment, the words from to to-1, and adds the values that the rules say

@@ -86,8 +86,8 @@
 //	codes   = state(4) [state(4)] word(2) …
 //	                                        the values of the other slots that are not known; nothing if
 //	                                        there are none, or the model has one value
-//	model   = n(1) n value bytes, ascending; then, if n > 1, frequencies: for each context uv(frequency−1)
-//	          of each value; a zero is followed by uv(number of further zeros)
+//	model   = n(1) n value bytes, ascending; then, if n > 1, frequencies: for each context, and each value
+//	          there, uv(frequency−1); a zero is followed by uv(number of further zeros)
 //
 // The frequencies of a context have the sum 4,096. The context of the first value of a segment is the
 // first one; that of another value is one more than the index of the value before it. model.go describes

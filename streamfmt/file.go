@@ -124,7 +124,7 @@ type Writer struct {
 	last   uint64
 	counts Counts
 	half   bool   // see NewHalfWriter
-	model  *Model // of compact blocks; nil: there are none
+	model  *Model // for compact blocks; nil: there are none
 	stored uint64 // records, if half
 
 	// The page of the index that is being written: its first range, the offset of its first block,

@@ -29,7 +29,7 @@ type frameWriter struct {
 	head      []byte
 	offset    uint64 // the offset of the next byte
 	directory []byte // the entries of the pages written so far
-	sum       uint32 // of the complete file, see frame.Sum
+	sum       uint32 // the checksum of the complete file, see frame.Sum
 }
 
 // Sum returns the checksum in the tail of the complete file, as that of an open file.

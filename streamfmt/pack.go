@@ -159,7 +159,7 @@ type Encoder struct {
 	values      []byte
 	masks, kept [maxLevels][]byte
 	sorter
-	lengths, bytes, words []byte // of the segments of a compact block
+	lengths, bytes, words []byte // parts of a compact block
 }
 
 const (

@@ -296,7 +296,7 @@ func TestVerifyFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	right := make(map[game.Position]game.Value) // of the tier
+	right := make(map[game.Position]game.Value) // the values of the tier
 	for b, err := range tab.All() {
 		if err != nil {
 			t.Fatal(err)

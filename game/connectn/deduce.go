@@ -126,8 +126,7 @@ func (l *layout) fillDrops(p *dropSets, word int, lows []uint32, player game.Pla
 	}
 }
 
-// heightsOf returns the slots whose columns have certain heights: by column from the right, and the row
-// of its highest piece.
+// heightsOf returns, by square of the low columns, the slots in which it has the highest piece of its column.
 func (l *layout) heightsOf(s *space) []block.Set {
 	s.heightsOnce.Do(func() {
 		s.heights = s.newSets(int(l.LowBits()))
@@ -291,8 +290,8 @@ func (l *layout) endsOf(high, free uint64) (ends, dropped uint64) {
 	return ends, dropped
 }
 
-// of appends the sets with the bits of which.
-func of(dst []block.Set, sets []block.Set, which uint64) []block.Set {
+// selected appends the sets whose numbers are the bits of which.
+func selected(dst []block.Set, sets []block.Set, which uint64) []block.Set {
 	for ; which != 0; which &= which - 1 {
 		dst = append(dst, sets[bits.TrailingZeros64(which)])
 	}
@@ -307,11 +306,11 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 	}
 	var memory [1 + 2*maxEnds]block.Set
 	var lines, others chunk
-	others.add(from, to, of(append(memory[:0], b.mover.line), b.mover.ends, b.own)...)
+	others.add(from, to, selected(append(memory[:0], b.mover.line), b.mover.ends, b.own)...)
 	if b.over {
 		lines = everything
 	} else {
-		lines.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
+		lines.add(from, to, selected(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
 	}
 	var ended, rest uint64 // whether there are boards with and without a line of the other player
 	for i := range d.Open[from:to] {
@@ -338,7 +337,7 @@ func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	if b.wins {
 		wins = everything
 	} else {
-		wins.add(from, to, of(of(append(memory[:0], b.moverDrops.drop), b.moverDrops.dropEnds, b.own), b.mover.ends, b.dropped)...)
+		wins.add(from, to, selected(selected(append(memory[:0], b.moverDrops.drop), b.moverDrops.dropEnds, b.own), b.mover.ends, b.dropped)...)
 	}
 	for i, open := range d.Open[from:to] {
 		if !b.top {
@@ -373,7 +372,7 @@ func (b *deduction) removeLate(set block.Set, lines *chunk, from, to int) {
 	}
 	for _, which := range b.without {
 		var without chunk
-		without.add(from, to, of(append(memory[:0], b.other.line), b.other.ends, which)...)
+		without.add(from, to, selected(append(memory[:0], b.other.line), b.other.ends, which)...)
 		late.intersect(&without)
 	}
 	for i := range set[from:to] {

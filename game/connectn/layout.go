@@ -272,7 +272,7 @@ func (l *layout) Finish(b *block.Block) {
 		sets := l.linesOf(l.spaceOf(b.Tier, b.Range), last)
 		won = append(make([]block.Set, 0, 1+maxEnds), sets.line)
 		ends, _ := l.endsOf(high, 0)
-		won = of(won, sets.ends, ends)
+		won = selected(won, sets.ends, ends)
 	}
 	for i, open := range b.Open {
 		if open == 0 {

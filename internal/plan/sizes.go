@@ -122,8 +122,8 @@ func valueBits(inBlock float64, left int, won float64) float64 {
 	return most * (1 - math.Exp(-valuePace*math.Pow(won, valueWon)*math.Pow(inBlock, valueMany)))
 }
 
-// keptBytes returns the size of a tier with values, except of a game.Deduced in the table: sets, and a value of this many bits for
-// each position; each block has a list of its values.
+// keptBytes returns the size of a tier with values, unless it is compact: sets, and a value of this many bits
+// for each position; each block has a list of its values.
 func keptBytes(n, slots, cells, bits float64) float64 {
 	return setBytes(n, slots, cells) + n*bits/8 + cells*(cellBytes+math.Exp2(bits))
 }

@@ -23,8 +23,8 @@ import (
 
 // TableDifferences compares the table in the data directory got of fsys with that of the local one want. It
 // returns what differs. Compact files must have the same positions, values and counts as those of want, which
-// may be of a version without compact files. Their bytes depend on the way of solving, since the frequencies
-// of each come from other blocks. All other files must have the same bytes.
+// may be of a version without compact files. Their bytes depend on the way of solving, which selects the blocks
+// that are sampled for the model. All other files must have the same bytes.
 func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	got, want = path.Join(got, table.Dir), filepath.Join(want, table.Dir)
 	files, err := contents(fsys, got)

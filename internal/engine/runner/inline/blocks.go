@@ -173,7 +173,7 @@ func (w *blockWork) openCompact() (err error) {
 	if w.deduce == nil {
 		return nil
 	}
-	var counts streamfmt.Counts // of the values that can occur
+	var counts streamfmt.Counts // the values that can occur have a count
 	for v, n := range w.input.Counts() {
 		if n > 0 { // the input has no open positions
 			counts[w.g.Values().Before(game.Value(v))] = n
@@ -394,7 +394,7 @@ func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
 // A solvedTier is the values of a tier in memory, so that the job that solves the tier before it need not
 // decode them.
 type solvedTier struct {
-	sums []uint32 // of its files
+	sums []uint32 // the checksums of its files
 
 	mu     sync.Mutex
 	blocks map[uint64]*block.Block // by range; with values only

@@ -132,7 +132,7 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`location.search === '?moves=1' && document.querySelectorAll('.piece').length === 1`)
 		tab.run(chromedp.KeyEvent(kb.ArrowRight))
 		tab.wait(`location.search === '?moves=1%2C1'`)
-		tab.run(chromedp.Click("#undo"))
+		tab.run(press("#undo"))
 		tab.wait(`location.search === '?moves=1'`)
 		tab.run(chromedp.NavigateBack())
 		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
@@ -160,32 +160,32 @@ func TestBrowser(t *testing.T) {
 	t.Run("the board editor", func(t *testing.T) {
 		tab := open(t, browser, address+solved)
 		tab.expectError = true // a board that is no position
-		tab.run(chromedp.Click("#edit"))
+		tab.run(press("#edit"))
 		tab.wait(`document.querySelectorAll('#board [role=button]').length === 16 && document.activeElement.id === 'edit'`)
 		place := func(piece, column, row int) {
-			tab.run(chromedp.Click(fmt.Sprintf(`#tools button:nth-of-type(%d)`, piece)))
+			tab.run(press(fmt.Sprintf(`#tools button:nth-of-type(%d)`, piece)))
 			x, y := tab.middle(fmt.Sprintf(`#board [role=button][x="%d"][y="%d"]`, column, row))
 			tab.run(chromedp.MouseClickXY(x, y))
 		}
 		place(2, 1, 3) // X
-		tab.run(chromedp.Click("#editor [type=submit]"))
+		tab.run(press("#editor [type=submit]"))
 		tab.wait(`location.search === '?from=++++X+++++++++++' && document.querySelectorAll('.piece').length === 1 && document.querySelector('#editor').hidden`)
-		tab.run(chromedp.Click("#edit"))
+		tab.run(press("#edit"))
 		place(2, 0, 0)
-		tab.run(chromedp.Click("#editor [type=submit]"))
+		tab.run(press("#editor [type=submit]"))
 		tab.wait(`/piece over an empty square/.test(document.querySelector('#message').textContent)`)
 		place(1, 0, 0) // empty
 		place(3, 0, 3) // O
-		tab.run(chromedp.Focus(`#board [role=button][x="2"][y="3"]`), chromedp.Click(`#tools button:nth-of-type(2)`), chromedp.Focus(`#board [role=button][x="2"][y="3"]`), chromedp.KeyEvent(kb.Enter))
-		tab.run(chromedp.Click("#editor [type=submit]"))
-		tab.wait(`document.querySelectorAll('.piece').length === 3 && document.querySelector('#message').textContent === ''`)
-		tab.run(chromedp.Click("#edit"), chromedp.Click("#cancel"))
+		tab.run(chromedp.Focus(`#board [role=button][x="2"][y="3"]`), press(`#tools button:nth-of-type(2)`), chromedp.Focus(`#board [role=button][x="2"][y="3"]`), chromedp.KeyEvent(kb.Enter))
+		tab.run(press("#editor [type=submit]"))
+		tab.wait(`document.querySelector('#editor').hidden && document.querySelectorAll('.piece').length === 3 && document.querySelector('#message').textContent === ''`)
+		tab.run(press("#edit"), press("#cancel"))
 		tab.wait(`document.querySelector('#editor').hidden && document.querySelectorAll('#board .mark').length > 0`)
 	})
 
 	t.Run("a random position by value", func(t *testing.T) {
 		tab := open(t, browser, address+solved)
-		tab.run(chromedp.Click("details summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), chromedp.Click("#drawn button"))
+		tab.run(press("details summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), press("#drawn button"))
 		tab.wait(`document.querySelectorAll('.piece').length === 5`)
 		tab.wait(`/O: win in 3/.test(document.querySelector('#worth').textContent)`)
 	})
@@ -224,7 +224,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
 					}
 					if name == "editor" {
-						tab.run(chromedp.Click("#edit"), chromedp.Click("details summary"))
+						tab.run(press("#edit"), press("details summary"))
 					}
 					tab.keep()
 				})
@@ -416,6 +416,12 @@ func (t *tab) wait(expression string) {
 			t.Fatalf("%s: not true after %v at %s: %v: %s", expression, patience, t.text("location.href"), err, t.text("document.body.innerText"))
 		}
 	}
+}
+
+// press presses a button or follows a link with the keyboard: a click with the mouse misses it if a part
+// of the page that comes late moves it.
+func press(selector string) chromedp.Action {
+	return chromedp.Tasks{chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter)}
 }
 
 // want checks the value of an expression.

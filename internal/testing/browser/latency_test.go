@@ -169,7 +169,7 @@ func TestLatency(t *testing.T) {
 	})
 	t.Run("a move after a request for another position", func(t *testing.T) {
 		tab := g.open(t, browser, "1,2")
-		tab.run(chromedp.Click("#random"))
+		tab.run(press("#random"))
 		random := g.requests(tab, 1)
 		tab.run(chromedp.KeyEvent("0"))
 		g.pass(tab, 1)

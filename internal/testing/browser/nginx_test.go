@@ -56,7 +56,7 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 	tab := open(t, launch(t), first)
 	follow := func(link, path string) {
 		tab.Helper()
-		tab.run(chromedp.Click(link))
+		tab.run(press(link))
 		tab.wait(`location.pathname === '/games/` + path + `' && document.readyState === 'complete'`)
 		tab.want(`getComputedStyle(document.querySelector('header')).display !== '' && [...document.styleSheets].length >= 3`, "true")
 	}

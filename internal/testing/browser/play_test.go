@@ -45,7 +45,7 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 	if took := time.Since(begun); took < time.Second {
 		t.Errorf("slow machines: the first move after %v", took)
 	}
-	tab.run(chromedp.Click("#pause"))
+	tab.run(press("#pause"))
 	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
 	paused := tab.plies()
 	time.Sleep(1700 * time.Millisecond) // longer than the pause between moves
@@ -53,16 +53,16 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 		t.Errorf("%d moves during the pause after %d moves", n, paused)
 	}
 	tab.choose("speed", "0")
-	tab.run(chromedp.Click("#undo"))
+	tab.run(press("#undo"))
 	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(paused-1))
-	tab.run(chromedp.Click("#pause"))
+	tab.run(press("#pause"))
 	tab.wait(`document.querySelector('#state').textContent === 'The game is over: X wins.'`)
 	if n := tab.plies(); n != best {
 		t.Errorf("%d moves, want %d", n, best)
 	}
 	tab.want(`/^0:[0-5]\d of 1:00$/.test(document.querySelector('#clock0').textContent)`, "true")
 	tab.want(`document.querySelector('#judged').textContent`, "X: 5 moves, 0 mistakes. O: 4 moves, 0 mistakes.")
-	tab.run(chromedp.Click("#undo")) // a machine does not make a move again that was taken back
+	tab.run(press("#undo")) // a machine does not make a move again that was taken back
 	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(best-1))
 	time.Sleep(200 * time.Millisecond)
 	if n := tab.plies(); n != best-1 {
@@ -103,7 +103,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 
 	tab.visit(address + "/play/connectn/4-3-3?moves=0,0,0,3,2,1")
 	tab.want(`document.querySelector('#review').hidden`, "false")
-	tab.run(chromedp.Click("#review"))
+	tab.run(press("#review"))
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
@@ -116,21 +116,21 @@ func testReload(t *testing.T, browser context.Context, address string) {
 	const players = `['seat0', 'seat1', 'speed', 'limit'].map(id => document.getElementById(id).value).join()`
 	tab.run(chromedp.KeyEvent("2")) // the clock of O runs
 	tab.wait(`document.querySelector('#clock1').textContent >= '0:02'`)
-	tab.run(chromedp.Click("#undo"))
+	tab.run(press("#undo"))
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
 	tab.choose("seat1", "novice")
 	tab.choose("speed", "1500")
 	tab.choose("limit", "game 60")
-	tab.run(chromedp.Click("#pause"), chromedp.KeyEvent("3")) // the machine waits
+	tab.run(press("#pause"), chromedp.KeyEvent("3")) // the machine waits
 	tab.wait(`document.querySelectorAll('.piece').length === 3`)
-	tab.run(chromedp.Click("#undo"))
+	tab.run(press("#undo"))
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
 	tab.run(chromedp.Reload())
 	tab.settle()
 	tab.want(players, "person,novice,1500,game 60")
 	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
 	tab.want(`document.querySelector('#clock1').textContent >= '0:02'`, "true")
-	tab.run(chromedp.Click("#redo"))
+	tab.run(press("#redo"))
 	tab.wait(`location.search === '?moves=1%2C1%2C3'`)
 	open(t, browser, tab.text(`location.href`)).want(players, "person,person,500,")
 	tab.visit(address + solved) // X moves, so the clock of O stands
@@ -142,13 +142,13 @@ func testReload(t *testing.T, browser context.Context, address string) {
 // and the arrow keys still work.
 func testKeys(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
-	tab.run(chromedp.Click("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
+	tab.run(press("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
 	tab.settle()
 	tab.want(`document.querySelector('#keys').ariaPressed`, "false")
 	tab.run(chromedp.KeyEvent("2"), chromedp.KeyEvent(kb.ArrowLeft))
 	tab.wait(`document.querySelectorAll('.piece').length === 1`)
 	tab.want(`location.search`, "?moves=1")
-	tab.run(chromedp.Click("#keys"), chromedp.KeyEvent("2"))
+	tab.run(press("#keys"), chromedp.KeyEvent("2"))
 	tab.wait(`location.search === '?moves=1%2C2'`)
 }
 
@@ -158,12 +158,12 @@ func testHints(t *testing.T, browser context.Context, address string) {
 	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('#moves').textContent) && !document.querySelector('#past').hidden`
 	tab.want(shown, "true")
 	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win.")
-	tab.run(chromedp.Click("#hints"))
+	tab.run(press("#hints"))
 	tab.visit(address + solved + "?moves=1,1,0,2")
 	tab.wait(`document.querySelectorAll('.piece').length === 4`)
 	tab.want(`/win|lose|tie|keep/.test(document.querySelector('.side').innerText)`, "false")
 	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
-	tab.run(chromedp.Click("#hints"), chromedp.Reload())
+	tab.run(press("#hints"), chromedp.Reload())
 	tab.settle()
 	tab.want(shown, "true")
 }

@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 	tab.want(`document.activeElement.getAttribute('aria-label')`, "Table: jobs")
 	inAllForms(t, browser, "run-solved", page, state+` === 'solved'`)
 	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('a[href*="/run"]').textContent === 'Its run'`)
-	tab.run(chromedp.Click(".links a"))
+	tab.run(press(".links a"))
 	tab.wait(`location.pathname === '/play/connectn/4-5-3' && document.querySelector('#search')?.textContent === 'From the table.'`)
 }
 

@@ -178,20 +178,31 @@ func TestMemoryLimit(t *testing.T) {
 	checkMemory(t, []string{"connectn --width 5 --height 4 --connect 4"}, []int{2}, 64, "--final yes")
 }
 
-// TestLongMemory solves 5×5 in 256M, 8×3 in 64M, in which the mirror images of its tiers do not fit,
+// TestLongMemory solves 5×5 in 256M, 8×3 in 80M, in which the mirror images of its tiers do not fit,
 // and 4×4 in 64M, in which the inboxes of the ranges do not fit.
 func TestLongMemory(t *testing.T) {
-	longtest.Skip(t)
 	five := "connectn --width 5 --height 4 --connect 4"
-	checkMemory(t, []string{five, cross43}, []int{2, 8, 16, 64}, 64, "--final yes")
-	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")
-	checkMemory(t, []string{five}, []int{16}, 96, "--final yes --keep all")
-	checkMemory(t, []string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes")
-	checkMemory(t, []string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 80, "--final yes")
-	checkMemory(t, []string{cross44}, []int{2, 8, 16, 64}, 64, "--final no")
-	checkMemory(t, []string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3")
-	checkMemory(t, []string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no")
-	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 72, "--runner pipe")
+	for _, test := range []struct {
+		boards []string
+		cores  []int
+		memory int64
+		flags  string
+	}{
+		{[]string{five, cross43}, []int{2, 8, 16, 64}, 64, "--final yes"},
+		{[]string{five}, []int{16}, 64, "--final yes --reducers 7"},
+		{[]string{five}, []int{16}, 96, "--final yes --keep all"},
+		{[]string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes"},
+		{[]string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 80, "--final yes"},
+		{[]string{cross44}, []int{2, 8, 16, 64}, 64, "--final no"},
+		{[]string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3"},
+		{[]string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no"},
+		{[]string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 72, "--runner pipe"},
+	} {
+		t.Run(test.boards[0]+" "+test.flags, func(t *testing.T) {
+			longtest.Skip(t)
+			checkMemory(t, test.boards, test.cores, test.memory, test.flags)
+		})
+	}
 }
 
 // TestLeastMemory checks that a game that needs more memory is refused before the first job.

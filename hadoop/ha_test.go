@@ -17,6 +17,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
@@ -24,6 +25,7 @@ import (
 // TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
 // written, and a board is solved.
 func TestHadoopFailOver(t *testing.T) {
+	longtest.Share(t, 2)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
@@ -40,7 +41,10 @@ func TestHadoop(t *testing.T) {
 	t.Run("connection", func(t *testing.T) { testConnection(t, c) })
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
 	t.Run("umask", func(t *testing.T) { testUmask(t, c) })
-	t.Run("other user", func(t *testing.T) { testOtherUser(ctx, t, c) })
+	t.Run("other user", func(t *testing.T) {
+		longtest.Share(t, 2)
+		testOtherUser(ctx, t, c)
+	})
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
 	for name, test := range map[string]func(*testing.T){
@@ -50,6 +54,7 @@ func TestHadoop(t *testing.T) {
 		"recover":      func(t *testing.T) { testRecover(t, c) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			longtest.Share(t, 2)
 			t.Parallel()
 			test(t)
 		})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
@@ -21,6 +22,7 @@ import (
 // TestHadoopNodes reads and writes files on a cluster with three data nodes, while one of them is
 // lost with its storage, and later while another one hangs.
 func TestHadoopNodes(t *testing.T) {
+	longtest.Share(t, 2)
 	c := clustertest.Up(t.Context(), t, minicluster.Config{
 		Nodes:   3,
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.DataNode, minicluster.DataNode.OfNode(2), minicluster.DataNode.OfNode(3)},

@@ -17,12 +17,14 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
 // TestHadoopStopped stops the daemons of HDFS by SIGSTOP: they accept connections and do not answer.
 func TestHadoopStopped(t *testing.T) {
+	longtest.Share(t, 2)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{

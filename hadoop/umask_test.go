@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
 // TestHadoopUmask compares the table of TestUmask with Hadoop's class FsPermission.
 func TestHadoopUmask(t *testing.T) {
+	longtest.Share(t, 2)
 	path, err := clustertest.Shared(t.Context(), t).Command(t.Context(), "classpath").Output()
 	if err != nil {
 		t.Fatal(err)

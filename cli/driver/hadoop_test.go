@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -75,6 +76,7 @@ func TestHadoopDiagnosis(t *testing.T) {
 			"quota of blocks": testQuotaBlocks,
 		} {
 			t.Run(name, func(t *testing.T) {
+				longtest.Share(t, 2)
 				t.Parallel()
 				test(ctx, t, s)
 			})

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // manager and history are the web services that report the jobs of the cluster of make
@@ -30,6 +32,7 @@ const (
 // runs jobs by hand, and solves games by make and by driver. It stops, starts and stops the cluster
 // again. Finally it makes a daemon unable to start.
 func TestHadoopMake(t *testing.T) {
+	longtest.Share(t, 2)
 	u := newUser(t)
 	const up = `file system: hdfs://localhost:9000
 jobs:        http://localhost:8088

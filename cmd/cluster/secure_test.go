@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // TestHadoopSecure uses a cluster with Kerberos as a user does: with and without a keytab. It kills
 // and restarts the KDC, which then has new keys.
 func TestHadoopSecure(t *testing.T) {
+	longtest.Share(t, 2)
 	u := newUser(t)
 	const (
 		up    = "make -s cluster-up CLUSTER=$CLUSTER FREE_PORTS=1"

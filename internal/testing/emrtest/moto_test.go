@@ -20,6 +20,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
@@ -84,6 +85,7 @@ type siteTest struct {
 func (s *site) run(t *testing.T, tests []siteTest) {
 	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
+			longtest.Share(t, 2)
 			test.do(t, s)
 			s.noneAlive(t)
 		}) {

@@ -12,14 +12,20 @@ import (
 // shares is the number of parts of which TREEREDUCE_SHARE selects one.
 const shares = 8
 
-// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE, any text, is the seed by
-// which about an eighth of the tests are selected.
+// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE selects about an eighth of these tests.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {
 		t.Skip("it takes long: make test-long runs it")
 	}
-	if seed := os.Getenv("TREEREDUCE_SHARE"); seed != "" && sha256.Sum256([]byte(seed + t.Name()))[0]%shares != 0 {
+	Share(t, shares)
+}
+
+// Share skips a test if TREEREDUCE_SHARE, any text, is set and does not select it. It is the seed by which about
+// one of n tests is selected.
+func Share(t testing.TB, n byte) {
+	t.Helper()
+	if seed := os.Getenv("TREEREDUCE_SHARE"); seed != "" && sha256.Sum256([]byte(seed + t.Name()))[0]%n != 0 {
 		t.Skipf("it is not in the share %q", seed)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/bits"
 	"slices"
 
@@ -103,7 +104,7 @@ func (s *Sampler) Add(b *block.Block) {
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
 	var sum [256]uint64
 	deduced := b.Deduce(c.deduce)
-	e.lengths, e.bytes = e.lengths[:0], e.bytes[:0]
+	e.lengths, e.bytes, e.content = e.lengths[:0], e.bytes[:0], 0
 	for from := 0; from < len(b.Done); from += segmentWords {
 		to, start := min(from+segmentWords, len(b.Done)), len(e.bytes)
 		if !e.sort(b, deduced, from, to, &sum) {
@@ -120,6 +121,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 		} else {
 			e.bytes = e.appendSet(e.bytes, e.absent, segmentLen(b.Len(), from))
 		}
+		e.content = crc32.Update(crc32.Update(e.content, castagnoli, e.bytes[start:]), castagnoli, e.sorter.values)
 		e.bytes, e.words = c.model.appendCodes(e.bytes, e.sorter.values, e.words)
 		if to < len(b.Done) {
 			e.lengths = binary.AppendUvarint(e.lengths, uint64(len(e.bytes)-start))

@@ -75,7 +75,7 @@
 // # Compact blocks
 //
 // A file of the table of a game.Deduced begins with "TRBLOCK4". An entry of its index has uv(records)
-// before the checksum, and its summary ends with a model and the length of the model (4). It may contain
+// before the checksum, and its summary ends with a model, File.Content (8), and the length of the model (4). It may contain
 // blocks as above, and compact blocks. These have no open positions, and leave out what the rules say
 // (see block.Deduced): which slots cannot be positions, and the values of known positions.
 //

@@ -20,7 +20,7 @@ const (
 	pageSize     = 256 // blocks in a page of the index
 	countSize    = 9
 	totalSize    = 8 // the number of records in the summary of half a tier
-	modelSize    = 4 // the length of the model at the end of the summary
+	modelSize    = 12 // the checksum of the content and the length of the model, at the end of the summary
 
 	maxSummary = 256*countSize + totalSize // bytes, without a model
 	maxModel   = 256*257*2 + modelSize
@@ -57,6 +57,7 @@ type Packer struct {
 	Counts Counts // records of the blocks, except those in Twice
 	Twice  Counts // records that count twice, see AddHalf
 
+	content uint64   // see File.Content
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
 	compact *compact // nil: blocks are not compact
@@ -67,7 +68,7 @@ func (p *Packer) SetCompact(deduce block.Deducer, m *Model) { p.compact = &compa
 
 // Reset empties p.
 func (p *Packer) Reset() {
-	p.Bytes, p.Cells, p.Counts, p.Twice = p.Bytes[:0], p.Cells[:0], Counts{}, Counts{}
+	p.Bytes, p.Cells, p.Counts, p.Twice, p.content = p.Bytes[:0], p.Cells[:0], Counts{}, Counts{}, 0
 	clear(p.values)
 }
 
@@ -83,6 +84,21 @@ func (p *Packer) add(b *block.Block, counts *Counts) {
 		p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(counts))
 	}
 	p.end(Cell{First: b.Range, Last: b.Range, Rows: uint32(b.Count())}, from)
+	if p.compact != nil {
+		sum := p.encoder.content
+		if !ok {
+			sum = p.Cells[len(p.Cells)-1].Sum
+		}
+		p.content += mix(mix(uint64(b.Tier)<<32|uint64(sum)) ^ b.Range)
+	}
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation that spreads each bit over all.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // AddHalf packs b, of a tier that stores half of its positions. Each record counts twice, for
@@ -120,12 +136,13 @@ func (p *Packer) end(c Cell, from int) {
 // A Writer writes a block file.
 type Writer struct {
 	frameWriter
-	blocks uint64
-	last   uint64
-	counts Counts
-	half   bool   // see NewHalfWriter
-	model  *Model // for compact blocks; nil: there are none
-	stored uint64 // records, if half
+	blocks  uint64
+	last    uint64
+	counts  Counts
+	half    bool   // see NewHalfWriter
+	model   *Model // for compact blocks; nil: there are none
+	content uint64 // see File.Content
+	stored  uint64 // records, if half
 
 	// The page of the index that is being written: its first range, the offset of its first block,
 	// and the entries of its blocks.
@@ -192,6 +209,7 @@ func (w *Writer) Append(p *Packer) error {
 	w.counts.Add(&p.Twice)
 	w.counts.Add(&p.Twice)
 	w.stored += p.Counts.Total() + p.Twice.Total()
+	w.content += p.content
 	return w.write(p.Bytes[written:])
 }
 
@@ -236,6 +254,7 @@ func (w *Writer) AppendFile(f *File) error {
 	})
 	w.counts.Add(&f.counts)
 	w.stored += f.stored
+	w.content += f.content
 	return err
 }
 
@@ -258,7 +277,9 @@ func (w *Writer) Close() error {
 	if w.model != nil {
 		n := len(summary)
 		summary = w.model.append(summary)
-		summary = binary.LittleEndian.AppendUint32(summary, uint32(len(summary)-n))
+		length := uint32(len(summary) - n)
+		summary = binary.LittleEndian.AppendUint64(summary, w.content)
+		summary = binary.LittleEndian.AppendUint32(summary, length)
 	}
 	return w.end(w.offset, summary, w.blocks, tailMagic)
 }
@@ -267,9 +288,10 @@ func (w *Writer) Close() error {
 type File struct {
 	frame
 	tier   int
-	half   bool
-	counts Counts
-	stored uint64
+	half    bool
+	counts  Counts
+	stored  uint64
+	content uint64
 	compact
 	parsed [parsedPages]atomic.Pointer[parsedPage] // the pages of the index that cursors read last, by page modulo parsedPages
 }
@@ -355,7 +377,8 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 func (f *File) readModel(summary []byte) ([]byte, error) {
 	at, from := len(summary)-modelSize, -1
 	if at >= 0 {
-		from = at - int(binary.LittleEndian.Uint32(summary[at:]))
+		f.content = binary.LittleEndian.Uint64(summary[at:])
+		from = at - int(binary.LittleEndian.Uint32(summary[at+8:]))
 	}
 	if from < 0 {
 		return nil, f.errorf("damaged at its end")
@@ -395,6 +418,11 @@ func (f *File) Half() bool { return f.half }
 
 // Stored returns the number of records that the file stores.
 func (f *File) Stored() uint64 { return f.stored }
+
+// Content returns a checksum of what compact blocks store: of their values, and the slots that are absent. It
+// does not depend on their codes. The checksum of several files is the sum of theirs. It is 0 for a file
+// without a Model.
+func (f *File) Content() uint64 { return f.content }
 
 // Counts returns the number of records of each value, as the writer counted them. If the file
 // stores half of the positions, the others are counted, too.

@@ -160,6 +160,7 @@ type Encoder struct {
 	masks, kept [maxLevels][]byte
 	sorter
 	lengths, bytes, words []byte // parts of a compact block
+	content               uint32 // the checksum of what the last compact block stores
 }
 
 const (

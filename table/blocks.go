@@ -2,7 +2,7 @@ package table
 
 import (
 	"errors"
-	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,31 +13,33 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// blocks is the contents of the table of a tiered game: one block file for each tier.
+// blocks is the contents of the table of a tiered game: a block file for each tier, or shards of one.
 type blocks struct {
 	g     game.Tiered
 	half  *game.Half // nil: the files store all positions
 	fsys  store.FS
 	data  string // the data directory
-	files []*tierFile
+	tiers []*openTier
 
-	mu    sync.Mutex // protects the fields below, and the cursors of files
+	mu    sync.Mutex // protects views, and the cursors of the tiers for it
 	views recent[viewKey, tierView]
-	tiers []*tierRanges // the same tiers, opened for reading completely
 
 	claims int // memory for the claims of an imageCheck; 0: claimsMemory
 }
 
-// A tierRanges is a tier with its ranges, which it reads as they are needed.
-type tierRanges struct {
+// An openTier is a tier with its ranges, which it reads as they are needed.
+type openTier struct {
 	*jobdir.Tier
-	slots func(rng uint64) int
+	name   string // of the file, or of the one of which there are shards
+	counts Counts
+	slots  func(rng uint64) int
+	views  *jobdir.TierCursor
 
 	mu    sync.Mutex // guards index
 	index *jobdir.TierCursor
 }
 
-func (t *tierRanges) at(i int) (rng uint64, most int, err error) {
+func (t *openTier) at(i int) (rng uint64, most int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, err := t.index.Entry(i)
@@ -57,17 +59,6 @@ type viewKey struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
-// A tierFile is the file of a tier.
-type tierFile struct {
-	name   string
-	counts Counts
-	closer store.File
-	file   *streamfmt.File
-	cursor *streamfmt.Cursor
-	half   bool   // whether it stores half of the positions
-	number uint64 // of positions that it stores
-}
-
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
 	t := &blocks{g: g, fsys: fsys, data: data, views: recent[viewKey, tierView]{most: recentViews}}
 	defer func() {
@@ -75,36 +66,30 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 			t.Close()
 		}
 	}()
-	for tier := range g.Tiers() + 1 {
-		name, sealed, err := sealOf(seal, data, g, tier)
-		if err != nil {
-			return nil, err
-		}
-		f := &tierFile{name: name}
-		t.files = append(t.files, f)
-		if f.closer, err = fsys.Open(name); err != nil {
-			return nil, err
-		}
-		file, err := jobdir.OpenPacked(f.closer, name, sealed, streamfmt.OpenFile)
-		if err != nil {
-			return nil, err
-		}
-		if file.Spec() != g.Spec() || file.Tier() != tier {
-			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), file.Tier(), file.Spec())
-		}
-		if tier == g.Tiers() && file.Half() {
-			t.half = game.HalfOf(g)
-		}
-		f.file, f.half = file, file.Half()
-		f.number = file.Stored()
-		f.counts, f.cursor = CountsOf(file.Counts()), file.Cursor(0)
+	tiers, err := sealedTiers(seal, data, g)
+	if err != nil {
+		return nil, err
 	}
-	rules := game.DeducerOf(t.game())
-	for _, f := range t.files {
-		if f.half != (t.half != nil) {
-			return nil, &store.DamageError{Name: f.name, Reason: "it stores half of the positions, and other files or the game do not, or the reverse"}
+	stores := jobdir.Stored(g)
+	var seals jobdir.Seals
+	for tier, files := range tiers {
+		var names []string
+		for _, f := range files {
+			names = append(names, filepath.Join(data, Dir, f.Name))
 		}
-		f.file.SetRules(rules)
+		opened, err := seals.OpenTier(fsys, names, stores, tier)
+		if err != nil {
+			return nil, err
+		}
+		o := &openTier{Tier: opened, name: filepath.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
+			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, views: opened.Cursor(0), index: opened.Cursor(0)}
+		t.tiers = append(t.tiers, o)
+		if tier == 0 {
+			t.half = o.Half()
+		}
+		if (o.Half() != nil) != (t.half != nil) {
+			return nil, &store.DamageError{Name: o.name, Reason: "it stores half of the positions, and other files do not, or the reverse"}
+		}
 	}
 	return t, nil
 }
@@ -112,18 +97,13 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 // Close closes the files.
 func (t *blocks) Close() error {
 	var errs []error
-	for _, f := range t.files {
-		if f.closer != nil {
-			errs = append(errs, f.closer.Close())
-		}
-	}
 	for _, tier := range t.tiers {
 		errs = append(errs, tier.Close())
 	}
 	return errors.Join(errs...)
 }
 
-func (t *blocks) counts(tier int) (Counts, error) { return t.files[tier].counts, nil }
+func (t *blocks) counts(tier int) (Counts, error) { return t.tiers[tier].counts, nil }
 
 // lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
@@ -153,7 +133,7 @@ func (t *blocks) damaged(tier int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &streamfmt.FormatError{File: t.files[tier].name, Reason: err.Error()}
+	return &streamfmt.FormatError{File: t.tiers[tier].name, Reason: err.Error()}
 }
 
 // game returns the game with the positions that the files store.
@@ -174,45 +154,19 @@ func (t *blocks) kept(p game.Position) game.Position {
 
 // view returns the block of a range. It is valid until the next call. The caller holds mu.
 func (t *blocks) view(tier int, rng uint64) (*tierView, error) {
-	return t.views.get(viewKey{tier, rng}, func(v *tierView) error {
-		v.low = nil
-		cursor := t.files[tier].cursor
-		e, ok, err := cursor.Find(rng)
-		if err != nil || !ok {
-			return err
-		}
-		low := t.g.Low(tier, rng)
-		if err = cursor.View(e, t.g.LowBits(), low, &v.View); err == nil {
-			v.low = low
-		}
+	return t.views.get(viewKey{tier, rng}, func(v *tierView) (err error) {
+		v.low, err = t.tiers[tier].views.View(&v.View, rng)
 		return err
 	})
 }
 
-// openTiers opens the files as tiers, unless they are open.
-func (t *blocks) openTiers() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := len(t.tiers); i < len(t.files); i++ {
-		opened, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].name}, t.game(), i)
-		if err != nil {
-			return err
-		}
-		t.tiers = append(t.tiers, &tierRanges{Tier: opened, slots: func(rng uint64) int { return len(t.g.Low(i, rng)) }, index: opened.Cursor(0)})
-	}
-	return nil
-}
-
 // parts returns a part for each tier.
 func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
-	if err := t.openTiers(); err != nil {
-		return nil, 0, err
-	}
 	for i, tier := range t.tiers {
 		next := i < len(t.tiers)-1
 		part := &rulesPart{
 			ranges: tier,
-			files:  []rulesFile{{t.files[i].name, t.files[i].counts, tier.Len()}},
+			files:  []rulesFile{{tier.name, tier.counts, tier.Len()}},
 			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}

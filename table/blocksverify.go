@@ -25,25 +25,22 @@ const verifyAhead = 64 << 10
 // of the successors. So each value is checked against values that have been checked. In a table
 // that stores half of the positions, both passes check mirror images by imageCheck.
 func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
-	if err := t.openTiers(); err != nil {
-		return err
-	}
 	done, all := 0.0, 0.0
-	for _, f := range t.files {
-		all += 2 * float64(f.counts.Total())
+	for _, tier := range t.tiers {
+		all += 2 * float64(tier.counts.Total())
 	}
 	passed := func(tier int) {
-		if done += float64(t.files[tier].counts.Total()); report != nil {
+		if done += float64(t.tiers[tier].counts.Total()); report != nil {
 			report(done / all)
 		}
 	}
-	for i, f := range t.files {
+	for i, tier := range t.tiers {
 		counts, err := t.forward(ctx, i)
 		if err != nil {
 			return err
 		}
-		if !maps.Equal(CountsOf(counts), f.counts) {
-			return wrongCounts(f.name)
+		if !maps.Equal(CountsOf(counts), tier.counts) {
+			return wrongCounts(tier.name)
 		}
 		passed(i)
 	}

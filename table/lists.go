@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sort"
 	"sync"
@@ -46,14 +47,11 @@ const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
 	t := &rowLists{g: g, fsys: fsys, interval: intervalRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
-	for tier := range t.tiers {
-		name, file, err := sealOf(seal, data, g, tier)
-		if err != nil {
-			return nil, err
-		}
-		t.names, t.seals = append(t.names, name), append(t.seals, file)
+	tiers, err := sealedTiers(seal, data, g)
+	for _, files := range tiers {
+		t.names, t.seals = append(t.names, filepath.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
 	}
-	return t, nil
+	return t, err
 }
 
 // Close closes the files.

@@ -345,7 +345,7 @@ func TestVerifyListsFile(t *testing.T) {
 	}
 	delete(m.MapFS, TierFile(g, 0))
 	m.seal(t, g.Spec())
-	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), "files, but") {
+	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": missing: _SUCCESS does not name it") {
 		t.Errorf("a tier is gone, and the seal knows none: %v", err)
 	}
 }

@@ -24,6 +24,7 @@ type Stats struct {
 	Stored    uint64      `json:"stored,omitempty"`     // of these, if the table stores about half
 	Value     string      `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"
 	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
+	Content   string      `json:"content,omitempty"`    // a checksum, if tiers have compact files: equal for all ways of solving, unlike their bytes
 	Outcomes  []string    `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie
 	Tiers     []TierStats `json:"tiers,omitempty"`
 
@@ -125,13 +126,28 @@ func (t *Table) Stats() (Stats, error) {
 		s.Positions += ts.Positions
 		s.Stored += ts.Stored
 	}
+	s.Content = t.content()
 	return s, nil
+}
+
+// content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if no tier is compact.
+func (t *Table) content() string {
+	var sum uint64
+	if b, ok := t.contents.(*blocks); ok {
+		for _, tier := range b.tiers {
+			sum += tier.Content()
+		}
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%016x", sum)
 }
 
 // stored returns the number of positions of a tier that the table stores; 0 if it stores all.
 func (t *Table) stored(tier int) uint64 {
 	if b, ok := t.contents.(*blocks); ok && b.half != nil {
-		return b.files[tier].number
+		return b.tiers[tier].Stored()
 	}
 	return 0
 }

@@ -6,7 +6,7 @@
 // every kind of game. The package knows nothing of runners or of the loop of jobs.
 //
 //	game           files                  contents
-//	game.Tiered    tier-00.blocks …       blocks: bitmaps of positions, and a byte for each value
+//	game.Tiered    tier-00.blocks …       blocks: what the rules do not say of a range
 //	game.Cyclic    positions.blocks       states: bit planes of ranges
 //	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
 package table
@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
@@ -185,16 +186,33 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// sealOf returns the path of a tier's file, and its entry in the seal.
-func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name string, file *store.SealedFile, err error) {
-	name = filepath.Join(data, TierFile(g, tier))
-	if files, tiers := len(seal.Files), g.Tiers()+1; files != tiers {
-		return name, nil, &store.DamageError{Name: filepath.Dir(name), Reason: fmt.Sprintf("%d files, but %q has %d tiers", files, seal.Game, tiers)}
+// TierShards returns the entries of a tier in the seal of a table: of its TierFile, or of the shards of that, in
+// order.
+func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFile) {
+	name := filepath.Base(TierFile(g, tier))
+	for _, f := range seal.Files {
+		if jobdir.ShardOf(f.Name) == name {
+			files = append(files, f)
+		}
 	}
-	if file = seal.File(filepath.Base(name)); file == nil {
-		err = &store.DamageError{Name: name, Reason: "missing: " + store.Success + " does not name it"}
+	slices.SortFunc(files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	return files
+}
+
+// sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
+func sealedTiers(seal *store.Seal, data string, g game.Acyclic) (tiers [][]store.SealedFile, err error) {
+	n := 0
+	for tier := range g.Tiers() + 1 {
+		files := TierShards(seal, g, tier)
+		if len(files) == 0 {
+			return nil, &store.DamageError{Name: filepath.Join(data, TierFile(g, tier)), Reason: "missing: " + store.Success + " does not name it"}
+		}
+		tiers, n = append(tiers, files), n+len(files)
 	}
-	return name, file, err
+	if n != len(seal.Files) {
+		err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: fmt.Sprintf("%d files, but those of the %d tiers of %q are %d", len(seal.Files), len(tiers), seal.Game, n)}
+	}
+	return tiers, err
 }
 
 // Seal writes the seal of the table of a data directory, with all files that are in it.

@@ -36,7 +36,7 @@ func (t *task) openFiles(what string) (*filesys.Place, error) {
 	if t.work.reduces && place.HDFS != nil {
 		err = place.FS.MkdirAll(place.Path)
 	}
-	t.o.FS = place.FS
+	t.o.FS, t.o.Output = place.FS, place.Path
 	t.o.Create = func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
 	return place, err
 }

@@ -40,9 +40,9 @@ const (
 	pairBytes = 9.7
 	// masterTime is the CPU time of a job's application master, in seconds.
 	masterTime = 4.5
-	// For each position of a tier of which the table stores half, the driver needs as much CPU time as
-	// for halvingBits bits of a value (Rates.Blocks.Value). Jobs on a cluster compute all positions, and
-	// the driver writes those that are stored, on all its cores.
+	// Jobs on a cluster, and those of the driver beside them, compute all positions. Writing the stored half
+	// of a tier into the table takes, for each position, as much CPU time as halvingBits bits of a value
+	// (Rates.Blocks.Value).
 	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.
@@ -267,14 +267,17 @@ func (w *work) at(s *site) *cost {
 			tc.wall += wall
 		}
 		if s.onCluster() && t.stored > 0 && t.kept > 0 {
-			// While the next job runs, the driver reads the tier and writes its stored half into the table.
 			halving := 1e-9 * halvingBits * s.rates.Blocks.Value * t.Positions
 			tc.cpu += halving
-			halving /= float64(s.driver.Cores)
-			tc.wall += add(atWork, max(0, halving-wall))
-			if s.driver.NetworkBytes > 0 {
-				read := t.back.out - t.kept // it writes less, in the other direction
-				tc.wall += add(shuffling, max(0, read/s.driver.NetworkBytes-max(wall, halving)))
+			if s.sends(&t.back) { // the reducers of the job do it
+				tc.wall += add(atWork, halving*stragglers/s.tasks(t.back.reads))
+			} else { // the driver does it while the next job runs
+				halving /= float64(s.driver.Cores)
+				tc.wall += add(atWork, max(0, halving-wall))
+				if s.driver.NetworkBytes > 0 {
+					read := t.back.out - t.kept // it writes less, in the other direction
+					tc.wall += add(shuffling, max(0, read/s.driver.NetworkBytes-max(wall, halving)))
+				}
 			}
 		}
 		tc.wall += add(inSync, tierSyncs*s.disk.Sync)

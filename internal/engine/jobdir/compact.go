@@ -56,6 +56,14 @@ func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
 	return w
 }
 
+// Stored returns the game with the positions that the table of a game stores: a *game.Half if it is Halved.
+func Stored(g game.Tiered) game.Tiered {
+	if half := game.HalfOf(g); half != nil {
+		return half
+	}
+	return g
+}
+
 // WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its
 // values. If the game is a *game.Half, the table stores half of the positions; in has all of them, or the
 // same half. The blocks of a game.Deduced become compact. Blocks that have the form of the table already

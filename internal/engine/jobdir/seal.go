@@ -169,6 +169,9 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 		return s, err
 	}
 	s.Length, s.Records, s.Sum = f.Size(), f.Records(), f.Sum()
+	if b, ok := f.(*streamfmt.File); ok && b.Model() != nil {
+		s.Content = fmt.Sprintf("%016x", b.Content())
+	}
 	return s, nil
 }
 

@@ -44,15 +44,11 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
-	return new(Seals).openTier(fsys, names, g, tier)
+	return new(Seals).OpenTier(fsys, names, g, tier)
 }
 
-// OpenTier opens one shard of a directory, as the function OpenTier opens all of them.
-func (s *Seals) OpenTier(fsys store.FS, name string, g game.Tiered, tier int) (*Tier, error) {
-	return s.openTier(fsys, []string{name}, g, tier)
-}
-
-func (s *Seals) openTier(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+// OpenTier opens some shards of a directory, as the function OpenTier opens all of them.
+func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
 	half, _ := g.(*game.Half)
 	if half != nil {
 		g = half.Halved
@@ -63,7 +59,7 @@ func (s *Seals) openTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	for _, name := range names {
 		file, err := t.open(fsys, name)
 		var first, end streamfmt.Entry
-		if err == nil && file.Len() > 0 {
+		if err == nil && file.Len() > 0 && len(names) > 1 {
 			c := file.Cursor(0)
 			if first, err = c.Entry(0); err == nil {
 				end, err = c.Entry(file.Len() - 1)

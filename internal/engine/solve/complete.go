@@ -94,8 +94,7 @@ func (r *run) namesTiers(seal *store.Seal) bool {
 		last = r.g.Lists.Tiers()
 	}
 	for tier := range last + 1 {
-		name := path.Base(table.TierFile(r.g.Game, tier))
-		if seal.File(name) == nil {
+		if len(table.TierShards(seal, r.g.Game, tier)) == 0 {
 			return false
 		}
 	}

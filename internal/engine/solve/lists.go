@@ -211,7 +211,8 @@ func (b *byLists) weigh(ctx context.Context) error {
 		case o != nil && o.shards:
 			b.rows[tier] = float64(o.seal.Records())
 		case b.table.tabled[tier]:
-			b.rows[tier] = float64(b.table.file(tier).Records)
+			n, _ := b.table.positions(tier)
+			b.rows[tier] = float64(n)
 		}
 		b.sum += b.rows[tier]
 	}

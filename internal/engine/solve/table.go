@@ -7,10 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -22,33 +25,31 @@ const TiersSeal = "_tiers"
 type tierTable struct {
 	run     *run
 	g       game.Acyclic
-	attempt string      // the directory in which tiers are written; "" before the first
 	tabled  []bool      // by tier, whether an earlier run has put it into the table
 	seal    *store.Seal // lists the tiers that are in the table
 	changed bool        // whether this run has changed the seal
+	taken   [][]string  // by tier, the shards in the directory of the attempt, from reducers
+
+	mu      sync.Mutex // guards attempt
+	attempt string     // the directory in which tiers are written; "" before the first
 }
 
 func newTierTable(r *run, g game.Acyclic) *tierTable {
 	r.last = g.Tiers()
-	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
+	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]string, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }
 
 // positions returns the number of positions of a tier that an earlier run, or this one, has put into
 // the table.
 func (t *tierTable) positions(tier int) (n uint64, ok bool) {
-	if f := t.file(tier); f != nil {
-		return f.Records, true
+	for _, f := range table.TierShards(t.seal, t.g, tier) {
+		n, ok = n+f.Records, true
 	}
-	return 0, false
+	return n, ok
 }
 
 // path returns the path of a file in the directory of the table.
 func (t *tierTable) path(file string) string { return t.run.data.Dir(filepath.Join(table.Dir, file)) }
-
-// file returns the entry of a tier in the seal.
-func (t *tierTable) file(tier int) *store.SealedFile {
-	return t.seal.File(filepath.Base(table.TierFile(t.g, tier)))
-}
 
 // resume finds the tiers that an earlier run has put into the table.
 func (t *tierTable) resume(ctx context.Context) (err error) {
@@ -57,7 +58,7 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 			return err
 		}
 		for tier := range t.tabled {
-			t.tabled[tier] = t.file(tier) != nil
+			t.tabled[tier] = len(table.TierShards(t.seal, t.g, tier)) > 0
 		}
 		return nil
 	}
@@ -68,8 +69,8 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 	old, err := store.ReadSealFile(t.run.data.FS, name)
 	switch {
 	case err == nil && old.Game == t.run.data.Game:
-		for _, f := range old.Files {
-			if err := t.reuse(ctx, f); err != nil {
+		for tier := range t.tabled {
+			if err := t.reuse(ctx, tier, table.TierShards(old, t.g, tier)); err != nil {
 				return err
 			}
 		}
@@ -78,19 +79,31 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		t.run.warn("%s is not as it was written: the table is made again", name)
 	}
-	return nil
+	return t.removeUnlisted()
 }
 
-// reuse adds the file of a tier that an earlier run has written. A damaged one is deleted.
-func (t *tierTable) reuse(ctx context.Context, f store.SealedFile) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// removeUnlisted deletes our files in the directory of the table that the seal does not list.
+func (t *tierTable) removeUnlisted() error {
+	data := t.run.data
+	entries, err := data.FS.ReadDir(data.Dir(table.Dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	for tier := range t.tabled {
-		name := table.TierFile(t.g, tier)
-		if filepath.Base(name) != f.Name {
-			continue
+	for _, e := range entries {
+		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && t.seal.File(e.Name()) == nil {
+			err = data.Remove(filepath.Join(table.Dir, e.Name()))
 		}
+	}
+	return err
+}
+
+// reuse adds the files of a tier that an earlier run has written. If one is damaged, all are deleted.
+func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFile) error {
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := filepath.Join(table.Dir, f.Name)
 		err := jobdir.CheckFile(t.run.data.FS, t.run.data.Dir(name), &f)
 		if g, blocks := t.g.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
 			half, err := jobdir.StoresHalf(t.run.data.FS, t.run.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
@@ -101,47 +114,99 @@ func (t *tierTable) reuse(ctx context.Context, f store.SealedFile) error {
 				return err
 			}
 		}
-		if err == nil {
-			t.tabled[tier] = true
-			t.seal.Files = append(t.seal.Files, f)
-		} else if jobdir.Damaged(err) {
+		if jobdir.Damaged(err) {
 			t.run.warn("%v: made again", err)
-			err = t.run.data.Remove(name)
+			return nil
 		}
-		return err
+		if err != nil {
+			return err
+		}
 	}
+	t.tabled[tier] = len(files) > 0
+	t.seal.Files = append(t.seal.Files, files...)
 	return nil
 }
 
-// write adds a tier, written by values.
-func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) (err error) {
+// take moves the shards that the reducers of a job have written for the table out of its output. The driver
+// writes a tier of which there are none. records is the number of records of the tier.
+func (t *tierTable) take(job *runner.Job, records int64) error {
 	data := t.run.data
-	if t.attempt == "" {
-		if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
-			return err
-		}
-		if err := data.FS.Sync(data.Path); err != nil {
-			return err
-		}
-		if t.attempt, err = data.Attempt(table.Dir); err != nil {
-			return err
-		}
+	shards, err := jobdir.TableShards(data.FS, job.Output)
+	if err != nil || len(shards) == 0 {
+		return err
 	}
-	to := table.TierFile(t.g, tier)
-	name := filepath.Join(t.attempt, filepath.Base(to))
-	out, err := data.FS.Create(name)
+	attempt, err := t.begin()
 	if err != nil {
 		return err
 	}
-	if err := values(ctx, out, tier); err != nil {
-		return err
+	var names []string
+	for i, shard := range shards {
+		name := jobdir.ShardName(filepath.Join(attempt, filepath.Base(table.TierFile(t.g, job.Tier))), i)
+		if err := data.FS.Rename(shard, name); err != nil {
+			return err
+		}
+		f, err := jobdir.Seal(data.FS, name)
+		if err != nil {
+			return err
+		}
+		names, records = append(names, name), records-int64(f.Records)
 	}
-	if err := data.CommitFile(name, to); err != nil {
-		return err
+	if records != 0 {
+		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("the shards of the table lack %s of the tier", numfmt.Count(records, "record"))}
 	}
-	f, err := jobdir.Seal(data.FS, data.Dir(to))
-	t.seal.Files, t.changed = append(t.seal.Files, f), true
-	return err
+	t.taken[job.Tier] = names
+	return nil
+}
+
+// begin returns the directory in which tiers are written, and makes it before the first.
+func (t *tierTable) begin() (attempt string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	data := t.run.data
+	if t.attempt != "" {
+		return t.attempt, nil
+	}
+	if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
+		return "", err
+	}
+	if err := data.FS.Sync(data.Path); err != nil {
+		return "", err
+	}
+	t.attempt, err = data.Attempt(table.Dir)
+	return t.attempt, err
+}
+
+// write adds a tier: the shards that take has moved, or else a file written by values.
+func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) error {
+	data := t.run.data
+	names := t.taken[tier]
+	if names == nil {
+		attempt, err := t.begin()
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(attempt, filepath.Base(table.TierFile(t.g, tier)))
+		out, err := data.FS.Create(name)
+		if err != nil {
+			return err
+		}
+		if err := values(ctx, out, tier); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		to := filepath.Join(table.Dir, filepath.Base(name))
+		if err := data.CommitFile(name, to); err != nil {
+			return err
+		}
+		f, err := jobdir.Seal(data.FS, data.Dir(to))
+		if err != nil {
+			return err
+		}
+		t.seal.Files, t.changed = append(t.seal.Files, f), true
+	}
+	return nil
 }
 
 // save writes the seal that lists the tiers in the table.
@@ -169,16 +234,8 @@ func (t *tierTable) complete() error {
 	if err := t.seal.Replace(data.FS, dir, TiersSeal); err != nil {
 		return err
 	}
-	entries, err := data.FS.ReadDir(dir)
-	if err != nil {
+	if err := t.removeUnlisted(); err != nil {
 		return err
-	}
-	for _, e := range entries {
-		if store.OwnFile(e.Name()) && e.Name() != TiersSeal && t.seal.File(e.Name()) == nil {
-			if err := data.Remove(filepath.Join(table.Dir, e.Name())); err != nil {
-				return err
-			}
-		}
 	}
 	if t.attempt != "" {
 		if err := data.FS.RemoveAll(t.attempt); err != nil {

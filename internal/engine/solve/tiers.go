@@ -127,8 +127,16 @@ func (t *tiers) possible(ctx context.Context, tier int) error {
 	}
 	return t.run.execute(ctx, job, t.records.weight(step.Possible, tier), func(stats runner.Stats) error {
 		t.run.result.Tiers[tier] = cmp.Or(stats.Positions, stats.Records)
-		return t.run.commit(job, stats.Records)
+		return t.commit(job, stats.Records)
 	})
+}
+
+// commit commits the directory of a job, without the shards that its reducers have written for the table.
+func (t *tiers) commit(job *runner.Job, records int64) error {
+	if err := t.table.take(job, records); err != nil {
+		return err
+	}
+	return t.run.commit(job, records)
 }
 
 // count sets Result.Tiers for the tiers that earlier runs made.
@@ -184,7 +192,7 @@ func (t *tiers) solveTier(ctx context.Context, tier int) error {
 		return err
 	}
 	return t.run.execute(ctx, job, t.records.weight(step.Solve, tier), func(stats runner.Stats) error {
-		return t.run.commit(job, stats.Records)
+		return t.commit(job, stats.Records)
 	})
 }
 

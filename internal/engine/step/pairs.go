@@ -160,7 +160,7 @@ func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
 	var seals jobdir.Seals
 	return c.eachSplit(func(split Split) error {
-		t, err := seals.OpenTier(c.o.FS, split.File, c.g, InputTier(c.name, c.o.Tier))
+		t, err := seals.OpenTier(c.o.FS, []string{split.File}, c.g, InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
 // shuffled is a runner that does in memory what a cluster does between tasks: it passes
@@ -47,7 +48,7 @@ type pair struct {
 // options returns the options of a packed job.
 func (r *shuffled) options(job *runner.Job) step.Options {
 	return step.Options{Source: "stdin", Codec: jobdir.Packed, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
-		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory}
+		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory, Output: job.Output, Create: createIn(job.FS, job.Output)}
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
@@ -204,7 +205,6 @@ func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64
 			parts[i] = append(parts[i], pair{rng, bytes.Clone(packed)})
 		}
 	}
-	o.Create = createIn(job.FS, job.Output)
 	for i, pairs := range parts {
 		r.random.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.rng) - int64(b.rng)) })
@@ -269,8 +269,35 @@ func same(t *testing.T, g game.Game) {
 	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {9, 4, 100_000}, {2, 2, 1}} {
 		r := &shuffled{maps: way.maps, memory: way.memory, random: rand.New(rand.NewPCG(1, 2))}
 		t.Run(fmt.Sprintf("%s, %+v", g.Spec(), way), func(t *testing.T) {
-			solved.SameText(t, store.Local{}, solvedBy(t, g, r, way.reducers), want)
+			got := solvedBy(t, g, r, way.reducers)
+			solved.SameText(t, store.Local{}, got, want)
+			for _, diff := range solved.TableDifferences(store.Local{}, got, want) {
+				t.Error(diff)
+			}
+			if g, blocks := g.(game.Tiered); blocks {
+				shardsOf(t, got, g, way.reducers)
+			}
 		})
+	}
+}
+
+// shardsOf checks that reducers have written every tier of a table, and all of them one of its tiers if the board is
+// wider than two columns, which are one range.
+func shardsOf(t *testing.T, dir string, g game.Tiered, reducers int) {
+	t.Helper()
+	most := 0
+	for tier := range g.Tiers() + 1 {
+		shards, err := jobdir.Shards(store.Local{}, filepath.Join(dir, table.TierFile(g, tier)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tier > 0 && path.Base(shards[0]) == path.Base(table.TierFile(g, tier)) {
+			t.Errorf("%s was not written by reducers", shards[0])
+		}
+		most = max(most, len(shards))
+	}
+	if most != reducers && !strings.Contains(g.Spec(), "width=2") {
+		t.Errorf("no tier has more than %d shards, want %d", most, reducers)
 	}
 }
 
@@ -422,7 +449,7 @@ func reduceError(job *runner.Job, partition int, in []byte) error {
 // reducePairs runs the reduce of a packed job.
 func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, error) {
 	o := new(shuffled).options(job)
-	o.Part, o.Create = partition, createIn(job.FS, job.Output)
+	o.Part = partition
 	if g := job.Method.States; g != nil {
 		return reducePass(job, g, bytes.NewReader(in), o)
 	}

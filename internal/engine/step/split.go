@@ -110,7 +110,7 @@ func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 	}()
 	var seals jobdir.Seals
 	for i, part := range parts {
-		if tiers[i], err = seals.OpenTier(fsys, part, g, tier); err != nil {
+		if tiers[i], err = seals.OpenTier(fsys, []string{part}, g, tier); err != nil {
 			return nil, 0, err
 		}
 		counts := tiers[i].Counts()

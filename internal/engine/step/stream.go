@@ -45,9 +45,10 @@ type Options struct {
 
 	Tier int // of the job; -1: unknown, allowed for a mapper of lists
 	Part int // the number of the reducer, its partition
-	// Create creates a file in the directory of the job: of outgoing edges, of states, or a
+	// Create creates a file in the directory of the job, Output: of outgoing edges, of states, or a
 	// packed shard.
 	Create func(name string) (io.WriteCloser, error)
+	Output string
 	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
 	// splits, see Split, and writes pairs, and a reducer writes a block file. Records of
 	// lists are always lines; for them Codec is the encoding of the outgoing edges.

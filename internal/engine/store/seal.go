@@ -36,6 +36,8 @@ type SealedFile struct {
 	// head, directory, summary and tail, from which the checksums of everything else are
 	// verified; see package streamfmt.
 	Sum uint32 `json:"crc32c"`
+	// Content is the checksum of the content of a compact block file, in hexadecimal; see streamfmt.File.Content.
+	Content string `json:"content,omitempty"`
 }
 
 // Records returns the number of records in the parts of the directory.

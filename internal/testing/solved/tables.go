@@ -22,9 +22,9 @@ import (
 )
 
 // TableDifferences compares the table in the data directory got of fsys with that of the local one want. It
-// returns what differs. Compact files must have the same positions, values and counts as those of want, which
-// may be of a version without compact files. Their bytes depend on the way of solving, which selects the blocks
-// that are sampled for the model. All other files must have the same bytes.
+// returns what differs. A tier with compact files must have the same positions, values and counts as in want, which
+// may be of a version without compact files. The bytes of these files, and their number, depend on the way of
+// solving. All other files must have the same bytes.
 func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	got, want = path.Join(got, table.Dir), filepath.Join(want, table.Dir)
 	files, err := contents(fsys, got)
@@ -35,22 +35,22 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	if len(wanted) == 0 {
 		return []string{want + " has no table"}
 	}
-	compact := make(map[string]bool)
+	compact := false
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		a, b := blockFile(files[name]), blockFile(wanted[name])
-		if a == nil || b == nil || a.Model() == nil {
+		a, b := newBlockReader(fsys, got, name, files), newBlockReader(store.Local{}, want, name, wanted)
+		if a == nil || b == nil || a.file.Model() == nil {
 			continue
 		}
-		compact[name] = true
-		delete(files, name)
-		delete(wanted, name)
-		if err := compareTiers(blockReader{fsys: fsys, name: path.Join(got, name), file: a}, blockReader{fsys: store.Local{}, name: filepath.Join(want, name), file: b}); err != nil {
+		compact = true
+		a.forget(files)
+		b.forget(wanted)
+		if err := compareTiers(a, b); err != nil {
 			diff = append(diff, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
-	if len(compact) > 0 {
-		a, err := sealOf(fsys, got, compact)
-		b, wantedErr := sealOf(store.Local{}, want, compact)
+	if compact {
+		a, err := sealOf(fsys, got, files)
+		b, wantedErr := sealOf(store.Local{}, want, wanted)
 		if err := errors.Join(err, wantedErr); err != nil {
 			diff = append(diff, err.Error())
 		}
@@ -59,44 +59,57 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	return append(diff, storetest.Differences(files, wanted)...)
 }
 
-// blockFile opens a block file in memory; nil: it is none.
-func blockFile(text string) *streamfmt.File {
-	file, err := streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), "")
-	if err != nil {
-		return nil
-	}
-	return file
-}
-
-// sealOf returns the seal of a directory as text, without what depends on the bytes of its compact files.
-func sealOf(fsys store.FS, dir string, compact map[string]bool) (string, error) {
+// sealOf returns the seal of a directory as text, with the given files only.
+func sealOf(fsys store.FS, dir string, files map[string]string) (string, error) {
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {
 		return "", err
 	}
-	for i := range seal.Files {
-		if f := &seal.Files[i]; compact[f.Name] {
-			f.Length, f.Sum = 0, 0
-		}
-	}
+	seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { _, ok := files[f.Name]; return !ok })
 	text, err := json.Marshal(seal)
 	return string(text), err
 }
 
-// A blockReader reads the blocks of a file of a table.
+// A blockReader reads the blocks of a tier of a table.
 type blockReader struct {
-	fsys store.FS
-	name string
-	file *streamfmt.File
+	fsys  store.FS
+	names []string        // of its files
+	file  *streamfmt.File // the first of them
 
 	*jobdir.Tier
 	cursor *jobdir.TierCursor
 	block  block.Block
 }
 
-// open opens the file as a tier of a game.
+// newBlockReader returns a reader of the block file of which name is a shard, or of all of these shards; nil: there
+// is none. files are those of the directory.
+func newBlockReader(fsys store.FS, dir, name string, files map[string]string) *blockReader {
+	r := &blockReader{fsys: fsys}
+	for _, shard := range slices.Sorted(maps.Keys(files)) {
+		if jobdir.ShardOf(shard) == jobdir.ShardOf(name) {
+			r.names = append(r.names, path.Join(dir, shard))
+		}
+	}
+	if r.names == nil {
+		return nil
+	}
+	text, err := files[path.Base(r.names[0])], error(nil)
+	if r.file, err = streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), ""); err != nil {
+		return nil
+	}
+	return r
+}
+
+// forget deletes the files of r from those of the directory.
+func (r *blockReader) forget(files map[string]string) {
+	for _, name := range r.names {
+		delete(files, path.Base(name))
+	}
+}
+
+// open opens the files as a tier of a game.
 func (r *blockReader) open(g game.Tiered, number int) (err error) {
-	if r.Tier, err = jobdir.OpenTierFiles(r.fsys, []string{r.name}, g, number); err == nil {
+	if r.Tier, err = jobdir.OpenTierFiles(r.fsys, r.names, g, number); err == nil {
 		r.cursor = r.Cursor(1 << 16)
 	}
 	return err
@@ -112,13 +125,13 @@ func (r *blockReader) read(i int) error {
 		return err
 	}
 	if n := r.block.Count(); n == 0 || r.file.Model() != nil && n != e.MostRecords() {
-		return fmt.Errorf("%s: range %#x has %d positions, and %d in the index", r.name, e.Range, n, e.MostRecords())
+		return fmt.Errorf("%s: range %#x has %d positions, and %d in the index", r.names[0], e.Range, n, e.MostRecords())
 	}
 	return nil
 }
 
-// compareTiers compares all positions and values of two files, and the numbers of those with each value.
-func compareTiers(got, want blockReader) error {
+// compareTiers compares all positions and values of two tiers, and the numbers of those with each value.
+func compareTiers(got, want *blockReader) error {
 	parsed, err := all.Kinds().Parse(want.file.Spec())
 	if err != nil {
 		return err
@@ -127,7 +140,7 @@ func compareTiers(got, want blockReader) error {
 	if half := game.HalfOf(g); half != nil {
 		g = half
 	}
-	for _, r := range []*blockReader{&got, &want} {
+	for _, r := range []*blockReader{got, want} {
 		if err := r.open(g, want.file.Tier()); err != nil {
 			return err
 		}
@@ -152,6 +165,9 @@ func compareTiers(got, want blockReader) error {
 		if err := compareBlocks(&got.block, &want.block); err != nil {
 			return err
 		}
+	}
+	if a, b := got.Content(), want.Content(); a != b && want.file.Model() != nil {
+		return fmt.Errorf("the checksum of its content is %x, want %x", a, b)
 	}
 	return nil
 }

@@ -40,7 +40,11 @@ func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *
 	}
 	var out bytes.Buffer
 	var p streamfmt.Packer
-	m := blockFile(string(text)).Model()
+	file, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := file.Model()
 	if plain {
 		m = nil
 	} else {

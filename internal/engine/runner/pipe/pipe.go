@@ -157,7 +157,7 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 			tier = p.InputTier(i)
 		}
 		if err := p.addDir(dir, func(part string) (unpacker, error) {
-			return seals.OpenTier(p.FS, part, g, tier)
+			return seals.OpenTier(p.FS, []string{part}, g, tier)
 		}); err != nil {
 			return err
 		}

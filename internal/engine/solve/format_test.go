@@ -24,6 +24,8 @@ func TestFormat3(t *testing.T) {
 		stopped        []string
 	}{
 		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped", "text-stopped"}},
+		{"connectn width=3 height=3 connect=3", "compact", 694, nil},
+		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a compact table that two reducers have written
 		{"mnk width=3 height=2 connect=2", "lists", 129, []string{"lists-stopped"}},
 		{"quickcross width=2 height=2 connect=2", "states", 57, []string{"states-stopped"}},
 	} {

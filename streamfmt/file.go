@@ -19,7 +19,7 @@ const (
 	tailMagic    = "TRBLEND1"
 	pageSize     = 256 // blocks in a page of the index
 	countSize    = 9
-	totalSize    = 8 // the number of records in the summary of half a tier
+	totalSize    = 8  // the number of records in the summary of half a tier
 	modelSize    = 12 // the checksum of the content and the length of the model, at the end of the summary
 
 	maxSummary = 256*countSize + totalSize // bytes, without a model
@@ -287,7 +287,7 @@ func (w *Writer) Close() error {
 // A File is an open block file or range file. It is safe for concurrent use.
 type File struct {
 	frame
-	tier   int
+	tier    int
 	half    bool
 	counts  Counts
 	stored  uint64
@@ -474,6 +474,14 @@ func (e Entry) MostRecords() int {
 // Len returns the number of blocks. The directory of the index takes less than a byte of memory
 // for each.
 func (f *File) Len() int { return int(f.count) }
+
+// First returns the range of the first block; 0 if there is none.
+func (f *File) First() uint64 {
+	if len(f.pages) == 0 {
+		return 0
+	}
+	return f.pages[0].first
+}
 
 // Model returns the model of the compact blocks of the file; nil if there are none.
 func (f *File) Model() *Model { return f.model }

@@ -24,7 +24,7 @@ type Stats struct {
 	Stored    uint64      `json:"stored,omitempty"`     // of these, if the table stores about half
 	Value     string      `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"
 	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
-	Content   string      `json:"content,omitempty"`    // a checksum, if tiers have compact files: equal for all ways of solving, unlike their bytes
+	Content   string      `json:"content,omitempty"`    // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
 	Outcomes  []string    `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie
 	Tiers     []TierStats `json:"tiers,omitempty"`
 
@@ -130,18 +130,21 @@ func (t *Table) Stats() (Stats, error) {
 	return s, nil
 }
 
-// content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if no tier is compact.
+// content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if one is not compact.
 func (t *Table) content() string {
-	var sum uint64
-	if b, ok := t.contents.(*blocks); ok {
-		for _, tier := range b.tiers {
-			sum += tier.Content()
-		}
-	}
-	if sum == 0 {
+	b, ok := t.contents.(*blocks)
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%016x", sum)
+	var all uint64
+	for _, tier := range b.tiers {
+		sum, ok := tier.Content()
+		if !ok {
+			return ""
+		}
+		all += sum
+	}
+	return fmt.Sprintf("%016x", all)
 }
 
 // stored returns the number of positions of a tier that the table stores; 0 if it stores all.

@@ -1,6 +1,6 @@
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
-// tiers it contains a file for each tier, from the initial position's on, written from the
-// last tier to the first. For a game with cycles it contains one range file, and the index of
+// tiers it contains a file for each tier, from the initial position's on, or shards of such a file
+// (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it contains one range file, and the index of
 // the passes. The table is complete when it has a seal. Everything that reads a solved game
 // (lookup, statistics, verification, players) needs nothing else, and uses the type Table for
 // every kind of game. The package knows nothing of runners or of the loop of jobs.
@@ -190,8 +190,9 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 // order.
 func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFile) {
 	name := filepath.Base(TierFile(g, tier))
+	begin := strings.TrimSuffix(name, filepath.Ext(name))
 	for _, f := range seal.Files {
-		if jobdir.ShardOf(f.Name) == name {
+		if strings.HasPrefix(f.Name, begin) && jobdir.ShardOf(f.Name) == name {
 			files = append(files, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
@@ -37,8 +38,33 @@ func (t *task) openFiles(what string) (*filesys.Place, error) {
 		err = place.FS.MkdirAll(place.Path)
 	}
 	t.o.FS, t.o.Output = place.FS, place.Path
-	t.o.Create = func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
+	t.o.Create = func(name string) (io.WriteCloser, error) {
+		out, err := place.FS.Create(path.Join(place.Path, name))
+		if err == nil && inTask() {
+			out = &reporting{WriteCloser: out, stderr: t.stderr, reported: time.Now()}
+		}
+		return out, err
+	}
 	return place, err
+}
+
+// A reporting file reports from time to time that it is being written. After the end of a reducer's input, Hadoop knows
+// of no other progress, and without it ends the task after mapreduce.task.timeout, ten minutes by default.
+type reporting struct {
+	io.WriteCloser
+	stderr   io.Writer
+	reported time.Time
+}
+
+// reportEvery is the interval of reports.
+const reportEvery = time.Minute
+
+func (r *reporting) Write(b []byte) (int, error) {
+	if time.Since(r.reported) > reportEvery {
+		r.reported = time.Now()
+		fmt.Fprintln(r.stderr, "reporter:status:writing") // informative only: an error here is ignored
+	}
+	return r.WriteCloser.Write(b)
 }
 
 // closeFiles closes a file system that openFiles opened, and counts the bytes that were read from

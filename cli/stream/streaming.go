@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ type task struct {
 	o              step.Options
 	states, output string // directories
 	in             io.Reader
-	out            io.Writer
+	out, stderr    io.Writer
 }
 
 // mapSide and reduceSide return the two sides.
@@ -55,12 +56,21 @@ func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, true} 
 // the first one is the default. It executes the command line of the process, and ends the
 // process.
 func Mapper(games ...game.Kind) {
-	os.Exit(run(mapSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	process(mapSide(), games)
+}
+
+// process executes the command line of the process, and ends it. A task uses two cores: one for the work, one for the
+// collector.
+func process(work side, games game.Kinds) {
+	if _, set := os.LookupEnv("GOMAXPROCS"); inTask() && !set {
+		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0)))
+	}
+	os.Exit(run(work, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Reducer implements the command reducer, also called STEP_reduce; otherwise it is like Mapper.
 func Reducer(games ...game.Kind) {
-	os.Exit(run(reduceSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	process(reduceSide(), games)
 }
 
 // run executes a command line of one side of the steps and returns its exit code. The name of
@@ -156,7 +166,7 @@ func stepFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties, the remoteness of the new values)", Value: 1, EnvVars: command.Environment("number")},
 		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles (map, without bitmap operations): `DIRECTORY` of the previous pass, with the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: new states of a game with cycles, outgoing edges of lists", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: packed parts, shards of the table, new states of a game with cycles, outgoing edges of lists", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes of memory for merging in a mapper, and for sorting in a reducer of lists", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
@@ -190,7 +200,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	t := &task{work: work, name: name, states: c.String("states"), output: c.String("output"), in: c.App.Reader, out: c.App.Writer}
+	t := &task{work: work, name: name, states: c.String("states"), output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
 	if t.o, err = options(c, name, m); err != nil {
 		return n, err
 	}

@@ -16,7 +16,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -437,16 +439,23 @@ func (c *Copy) sameSeal(name string, mode store.Mode) (bool, error) {
 	return bytes.Equal(here, there), err
 }
 
-// updateTable uploads an incomplete table. If a tier's file in the copy has the right length, its
-// contents are right, because every run writes the same bytes.
+// updateTable uploads an incomplete table, and deletes what other runs have left in the copy. A file stays if the
+// seals here and there list it with the same checksum.
 func (c *Copy) updateTable(name string, mode store.Mode) error {
-	lengths := make(map[string]int64)
+	lengths, there := make(map[string]int64), new(store.Seal)
+	here, err := sealOf(c.from, path.Join(c.data, name))
+	if err != nil {
+		return err
+	}
 	if mode == store.Resume {
-		there, err := c.to.ReadDir(path.Join(c.dir, name))
+		if there, err = sealOf(c.to, path.Join(c.dir, name)); err != nil {
+			return fmt.Errorf("--copy: %w", err)
+		}
+		entries, err := c.to.ReadDir(path.Join(c.dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("--copy: %w", err)
 		}
-		for _, e := range there {
+		for _, e := range entries {
 			if info, err := e.Info(); err == nil {
 				lengths[e.Name()] = info.Size()
 			}
@@ -459,19 +468,46 @@ func (c *Copy) updateTable(name string, mode store.Mode) error {
 	if _, sealed := lengths[store.Success]; sealed { // the table was complete, and is damaged here
 		c.add(&change{name: path.Join(name, store.Success), remove: true})
 	}
+	var puts []string
 	for _, e := range files {
 		info, err := e.Info()
 		if err != nil {
 			return err
 		}
-		if length, ok := lengths[e.Name()]; strings.HasPrefix(e.Name(), "_") || ok && length == info.Size() {
+		length, ok := lengths[e.Name()]
+		delete(lengths, e.Name())
+		f, g := here.File(e.Name()), there.File(e.Name())
+		if strings.HasPrefix(e.Name(), "_") || ok && length == info.Size() && f != nil && g != nil && *f == *g {
 			continue
 		}
-		if err := c.put(path.Join(name, e.Name())); err != nil {
+		puts = append(puts, path.Join(name, e.Name()))
+	}
+	for _, old := range slices.Sorted(maps.Keys(lengths)) {
+		if store.OwnFile(old) && !strings.HasPrefix(old, "_") {
+			c.add(&change{name: path.Join(name, old), remove: true})
+		}
+	}
+	for _, file := range append(puts, path.Join(name, solve.TiersSeal)) {
+		if err := c.put(file); err != nil {
 			return err
 		}
 	}
-	return c.put(path.Join(name, solve.TiersSeal))
+	return nil
+}
+
+// sealOf returns the seal of the tiers in a directory, or that of the complete directory; an empty one if there is
+// none, or it is damaged.
+func sealOf(fsys store.FS, dir string) (*store.Seal, error) {
+	for _, name := range []string{solve.TiersSeal, store.Success} {
+		seal, err := store.ReadSealFile(fsys, path.Join(dir, name))
+		if err == nil {
+			return seal, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !store.Damaged(err) {
+			return nil, err
+		}
+	}
+	return new(store.Seal), nil
 }
 
 // Left returns the number of changes that are still to be made.

@@ -134,15 +134,19 @@ func TestOvertaken(t *testing.T) {
 }
 
 // TestIncompleteTable checks what is changed in the copy of a table that is incomplete here: the seal
-// goes first, and tiers of the right length stay.
+// goes first, then what another run has left, and tiers with the same checksum stay.
 func TestIncompleteTable(t *testing.T) {
 	c, _, from, fake := queued(t)
-	for name, content := range map[string]string{"tier-0": "same", "tier-1": "longer", "tier-2": "new", solve.TiersSeal: "seal"} {
+	here := map[string]string{"tier-0": "same", "tier-1": "longer", "tier-2": "new", "tier-3": "this"}
+	there := map[string]string{"tier-0": "same", "tier-1": "old", "tier-3": "that", "tier-3-00000.blocks": "stale", "notes": "mine"}
+	for name, content := range here {
 		write(t, from, "table/"+name, content)
 	}
-	for name, content := range map[string]string{"tier-0": "same", "tier-1": "old", store.Success: "seal"} {
+	write(t, from, "table/"+solve.TiersSeal, sealed(t, here))
+	for name, content := range there {
 		fake.Put("bucket", "d/table/"+name, []byte(content))
 	}
+	fake.Put("bucket", "d/table/"+store.Success, []byte(sealed(t, there)))
 	if kept, err := c.update("table", store.Resume); err != nil || !kept {
 		t.Fatal(kept, err)
 	}
@@ -154,10 +158,26 @@ func TestIncompleteTable(t *testing.T) {
 		}
 		got = append(got, what+strings.TrimPrefix(ch.name, "table/"))
 	}
-	want := []string{"remove " + store.Success, "put tier-1", "put tier-2", "put " + solve.TiersSeal}
+	want := []string{"remove " + store.Success, "remove tier-3-00000.blocks", "put tier-1", "put tier-2", "put tier-3", "put " + solve.TiersSeal}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// sealed returns the seal of files.
+func sealed(t *testing.T, files map[string]string) string {
+	t.Helper()
+	s := new(store.Seal)
+	for name, content := range files {
+		f := store.SealedFile{Name: name}
+		f.Write([]byte(content))
+		s.Files = append(s.Files, f)
+	}
+	text, err := store.MarshalSummed(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestVisible checks which names belong in a copy.

@@ -248,12 +248,16 @@ func (f *files) Stored() (all uint64) {
 	return all
 }
 
-// Content returns the checksum of the content of compact files, see streamfmt.File.Content.
-func (f *files) Content() (sum uint64) {
+// Content returns the checksum of the content of the files, see streamfmt.File.Content; ok is false if one of them is
+// not compact.
+func (f *files) Content() (sum uint64, ok bool) {
 	for _, file := range f.files {
+		if file.Model() == nil {
+			return 0, false
+		}
 		sum += file.Content()
 	}
-	return sum
+	return sum, true
 }
 
 // Counts returns the number of records by value in all files.

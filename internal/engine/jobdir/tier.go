@@ -58,13 +58,10 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	last := uint64(0)
 	for _, name := range names {
 		file, err := t.open(fsys, name)
-		var first, end streamfmt.Entry
+		var end streamfmt.Entry
 		if err == nil && file.Len() > 0 && len(names) > 1 {
-			c := file.Cursor(0)
-			if first, err = c.Entry(0); err == nil {
-				end, err = c.Entry(file.Len() - 1)
-			}
-			if err == nil && len(t.shards) > 0 && first.Range <= last {
+			end, err = file.Cursor(0).Entry(file.Len() - 1)
+			if err == nil && len(t.shards) > 0 && file.First() <= last {
 				err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
 			}
 		}
@@ -76,7 +73,7 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 		}
 		t.files.files = append(t.files.files, file)
 		if file.Len() > 0 {
-			t.shards = append(t.shards, tierShard{file, first.Range, t.ranges})
+			t.shards = append(t.shards, tierShard{file, file.First(), t.ranges})
 			t.ranges, last = t.ranges+file.Len(), end.Range
 		}
 	}
@@ -182,6 +179,7 @@ type TierCursor struct {
 	held    *nearBlock // the block of near that the last call of Block returned, for range heldBy
 	heldBy  uint64
 	streams [65]*stream
+	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
 }
 
@@ -289,6 +287,15 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 
 // cursor returns the cursor that the stream of a kind has for a shard.
 func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
+	if c.ahead == 0 {
+		if c.random == nil {
+			c.random = make([]*streamfmt.Cursor, len(c.t.shards))
+		}
+		if c.random[shard] == nil {
+			c.random[shard] = c.t.shards[shard].Cursor(0)
+		}
+		return c.random[shard]
+	}
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)

@@ -61,7 +61,7 @@ const (
 	FinalLimit = 10_000_000
 )
 
-// Options control how a game is solved. None of them changes a byte of the result.
+// Options control how a game is solved. None of them changes a position or a value of the result.
 type Options struct {
 	Runner    runner.Runner
 	Reducers  int

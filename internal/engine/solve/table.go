@@ -13,7 +13,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -25,10 +24,10 @@ const TiersSeal = "_tiers"
 type tierTable struct {
 	run     *run
 	g       game.Acyclic
-	tabled  []bool      // by tier, whether an earlier run has put it into the table
-	seal    *store.Seal // lists the tiers that are in the table
-	changed bool        // whether this run has changed the seal
-	taken   [][]string  // by tier, the shards in the directory of the attempt, from reducers
+	tabled  []bool               // by tier, whether an earlier run has put it into the table
+	seal    *store.Seal          // lists the tiers that are in the table
+	changed bool                 // whether this run has changed the seal
+	taken   [][]store.SealedFile // by tier, the shards in the directory of the attempt, from reducers
 
 	mu      sync.Mutex // guards attempt
 	attempt string     // the directory in which tiers are written; "" before the first
@@ -36,7 +35,7 @@ type tierTable struct {
 
 func newTierTable(r *run, g game.Acyclic) *tierTable {
 	r.last = g.Tiers()
-	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]string, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
+	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]store.SealedFile, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }
 
 // positions returns the number of positions of a tier that an earlier run, or this one, has put into
@@ -127,35 +126,49 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 	return nil
 }
 
-// take moves the shards that the reducers of a job have written for the table out of its output. The driver
-// writes a tier of which there are none. records is the number of records of the tier.
+// leastShard is the least mean number of records of shards that the table keeps: look-ups open all shards.
+const leastShard = 1 << 10
+
+// take moves the shards that the reducers of a job have written for the table out of its output. records is the
+// number of records of the tier. If shards are missing, because an earlier driver was killed while it moved them, or
+// are not needed, take deletes them. The driver writes a tier without shards.
 func (t *tierTable) take(job *runner.Job, records int64) error {
 	data := t.run.data
+	t.taken[job.Tier] = nil
 	shards, err := jobdir.TableShards(data.FS, job.Output)
 	if err != nil || len(shards) == 0 {
 		return err
 	}
-	attempt, err := t.begin()
-	if err != nil {
-		return err
-	}
-	var names []string
+	needed := !t.tabled[job.Tier] && t.run.UntilTier < 0 && records >= leastShard*int64(len(shards))
+	left := records
+	var files []store.SealedFile
 	for i, shard := range shards {
-		name := jobdir.ShardName(filepath.Join(attempt, filepath.Base(table.TierFile(t.g, job.Tier))), i)
-		if err := data.FS.Rename(shard, name); err != nil {
+		f, err := jobdir.Seal(data.FS, shard)
+		if jobdir.Damaged(err) {
+			needed = false
+		} else if err != nil {
 			return err
 		}
-		f, err := jobdir.Seal(data.FS, name)
-		if err != nil {
-			return err
+		left -= int64(f.Records)
+		f.Name = jobdir.ShardName(filepath.Base(table.TierFile(t.g, job.Tier)), i)
+		files = append(files, f)
+	}
+	if !needed || left != 0 {
+		for _, shard := range shards {
+			if err := data.FS.RemoveAll(shard); err != nil {
+				return err
+			}
 		}
-		names, records = append(names, name), records-int64(f.Records)
+		return nil
 	}
-	if records != 0 {
-		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("the shards of the table lack %s of the tier", numfmt.Count(records, "record"))}
+	attempt, err := t.begin()
+	for i, shard := range shards {
+		if err == nil {
+			err = data.FS.Rename(shard, filepath.Join(attempt, files[i].Name))
+		}
 	}
-	t.taken[job.Tier] = names
-	return nil
+	t.taken[job.Tier] = files
+	return err
 }
 
 // begin returns the directory in which tiers are written, and makes it before the first.
@@ -179,12 +192,12 @@ func (t *tierTable) begin() (attempt string, err error) {
 // write adds a tier: the shards that take has moved, or else a file written by values.
 func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) error {
 	data := t.run.data
-	names := t.taken[tier]
-	if names == nil {
-		attempt, err := t.begin()
-		if err != nil {
-			return err
-		}
+	attempt, err := t.begin()
+	if err != nil {
+		return err
+	}
+	files := t.taken[tier]
+	if files == nil {
 		name := filepath.Join(attempt, filepath.Base(table.TierFile(t.g, tier)))
 		out, err := data.FS.Create(name)
 		if err != nil {
@@ -193,15 +206,14 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 		if err := values(ctx, out, tier); err != nil {
 			return err
 		}
-		names = append(names, name)
-	}
-	for _, name := range names {
-		to := filepath.Join(table.Dir, filepath.Base(name))
-		if err := data.CommitFile(name, to); err != nil {
+		f, err := jobdir.Seal(data.FS, name)
+		if err != nil {
 			return err
 		}
-		f, err := jobdir.Seal(data.FS, data.Dir(to))
-		if err != nil {
+		files = append(files, f)
+	}
+	for _, f := range files {
+		if err := data.CommitFile(filepath.Join(attempt, f.Name), filepath.Join(table.Dir, f.Name)); err != nil {
 			return err
 		}
 		t.seal.Files, t.changed = append(t.seal.Files, f), true

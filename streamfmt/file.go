@@ -475,6 +475,17 @@ func (e Entry) MostRecords() int {
 // for each.
 func (f *File) Len() int { return int(f.count) }
 
+// EachPage calls do with the first range of each page of the index and the number of bytes of its blocks. It reads
+// nothing.
+func (f *File) EachPage(do func(first, bytes uint64)) {
+	for _, p := range f.pages {
+		do(p.first, p.at-p.second)
+	}
+}
+
+// Pages returns the number of pages of the index.
+func (f *File) Pages() int { return len(f.pages) }
+
 // First returns the range of the first block; 0 if there is none.
 func (f *File) First() uint64 {
 	if len(f.pages) == 0 {

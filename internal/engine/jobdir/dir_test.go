@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -366,6 +367,89 @@ func TestStates(t *testing.T) {
 		}
 		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "mark1") {
 			t.Errorf("%s: without the states of mark1: %v", c, err)
+		}
+	}
+}
+
+// counted is a file system that counts the bytes that are read at offsets.
+type counted struct {
+	store.FS
+	read atomic.Int64
+}
+
+type countedFile struct {
+	store.File
+	read *atomic.Int64
+}
+
+func (c *counted) Open(name string) (store.File, error) {
+	f, err := c.FS.Open(name)
+	return &countedFile{f, &c.read}, err
+}
+
+func (f *countedFile) ReadAt(b []byte, at int64) (int, error) {
+	f.read.Add(int64(len(b)))
+	return f.File.ReadAt(b, at)
+}
+
+// TestSplitPages divides a tier with many ranges: the partitions have about as many bytes, and the pages of the index
+// are not read for that.
+func TestSplitPages(t *testing.T) {
+	const tier, ranges, n = 12, 30_000, 5
+	g := solved.Game(t, "connectn width=7 height=6 connect=4").(game.Tiered)
+	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
+	out, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, b := jobdir.NewWriter(out, g, tier, jobdir.Packed), new(block.Block)
+	for rng, written := uint64(0), 0; written < ranges; rng++ {
+		low := g.Low(tier, rng)
+		if low == nil {
+			continue
+		}
+		b.Reset(tier, rng, g.LowBits(), low)
+		for slot := range min(len(low), 1+written%40) {
+			b.Open.Add(slot)
+		}
+		if err := w.Add(b); err != nil {
+			t.Fatal(err)
+		}
+		written++
+	}
+	if err := w.Finish(nil); err != nil {
+		t.Fatal(err)
+	}
+	fsys := &counted{FS: store.Local{}}
+	in, err := jobdir.OpenTier(fsys, name, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	opened := fsys.read.Load()
+	borders, err := in.Split(n)
+	if err != nil || len(borders) != n || borders[0] != 0 {
+		t.Fatalf("split at %x, %v", borders, err)
+	}
+	if more := fsys.read.Load() - opened; more > 0 {
+		t.Errorf("%d bytes were read to split", more)
+	}
+	sizes, all, c := make([]int, n), 0, in.Cursor(0)
+	for i := range in.Len() {
+		e, err := c.Entry(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found := slices.BinarySearch(borders, e.Range)
+		if !found {
+			p--
+		}
+		sizes[p] += int(e.Length)
+		all += int(e.Length)
+	}
+	for _, size := range sizes {
+		if size < all/n*9/10 || size > all/n*11/10 {
+			t.Errorf("partitions of %d bytes", sizes)
 		}
 	}
 }

@@ -135,12 +135,26 @@ func (t *Tier) Ranges() ([]uint64, error) {
 	return ranges, nil
 }
 
+// pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
+// it does not read: in HDFS, to read a page is to read most of the blocks before it.
+const pagesOfPartition = 16
+
 // Split divides the ranges into up to n partitions of about the same number of bytes, and
 // returns the first range of each. The first is 0, and they ascend strictly.
 func (t *Tier) Split(n int) ([]uint64, error) {
-	s := splitter{n: uint64(n), borders: []uint64{0}}
+	s, pages := splitter{n: uint64(n), borders: []uint64{0}}, 0
 	for _, f := range t.shards {
 		s.all += f.Bytes()
+		pages += f.Pages()
+	}
+	if n == 1 {
+		return s.borders, nil
+	}
+	if pages >= pagesOfPartition*n {
+		for _, f := range t.shards {
+			f.EachPage(s.add)
+		}
+		return s.borders, nil
 	}
 	c := t.Cursor(0)
 	for i := range t.ranges {

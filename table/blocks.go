@@ -30,7 +30,7 @@ type blocks struct {
 // An openTier is a tier with its ranges, which it reads as they are needed.
 type openTier struct {
 	*jobdir.Tier
-	name   string // of the file, or of the one of which there are shards
+	name   string // path of the tier's file, which may exist as shards only
 	counts Counts
 	slots  func(rng uint64) int
 	views  *jobdir.TierCursor

@@ -1,9 +1,10 @@
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
 // tiers it contains a file for each tier, from the initial position's on, or shards of such a file
-// (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it contains one range file, and the index of
-// the passes. The table is complete when it has a seal. Everything that reads a solved game
-// (lookup, statistics, verification, players) needs nothing else, and uses the type Table for
-// every kind of game. The package knows nothing of runners or of the loop of jobs.
+// (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it
+// contains one range file, and the index of the passes. The table is complete when it has a seal.
+// Everything that reads a solved game (lookup, statistics, verification, players) needs nothing
+// else, and uses the type Table for every kind of game. The package knows nothing of runners or of
+// the loop of jobs.
 //
 //	game           files                  contents
 //	game.Tiered    tier-00.blocks …       blocks: what the rules do not say of a range

@@ -48,8 +48,8 @@ func (t *task) openFiles(what string) (*filesys.Place, error) {
 	return place, err
 }
 
-// A reporting file reports from time to time that it is being written. After the end of a reducer's input, Hadoop knows
-// of no other progress, and without it ends the task after mapreduce.task.timeout, ten minutes by default.
+// A reporting file reports to Hadoop from time to time that it is being written. Without reports, Hadoop sees no progress
+// of a reducer after the end of its input, and kills it after mapreduce.task.timeout, ten minutes by default.
 type reporting struct {
 	io.WriteCloser
 	stderr   io.Writer

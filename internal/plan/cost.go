@@ -40,9 +40,9 @@ const (
 	pairBytes = 9.7
 	// masterTime is the CPU time of a job's application master, in seconds.
 	masterTime = 4.5
-	// Jobs on a cluster, and those of the driver beside them, compute all positions. Writing the stored half
-	// of a tier into the table takes, for each position, as much CPU time as halvingBits bits of a value
-	// (Rates.Blocks.Value).
+	// Jobs on a cluster, and those of the driver beside them, compute all positions. To write the stored half
+	// into the table, they need the CPU time of halvingBits bits of a value (Rates.Blocks.Value) for each
+	// position.
 	halvingBits = 4
 	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
 	// it reads the indexes, cuts partitions, and counts what was written.

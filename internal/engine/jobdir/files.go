@@ -84,23 +84,8 @@ func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) &&
 
 func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
 
-// tablePrefix begins the name of a shard of the table that a reducer writes beside its part.
-const tablePrefix = "_table-"
-
-// TableName returns the name of the shard of the table that reducer i writes beside its part.
-func TableName(i int) string { return FileName(tablePrefix, i, Packed, blocksSuffix) }
-
-// TableShards returns the paths of these shards in a directory, in order.
-func TableShards(fsys store.FS, dir string) (shards []string, err error) {
-	entries, err := fsys.ReadDir(dir)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), tablePrefix) {
-			shards = append(shards, path.Join(dir, e.Name()))
-		}
-	}
-	slices.Sort(shards)
-	return shards, err
-}
+// TablePart is the name of a block file of the table whose shards reducers write beside their parts.
+const TablePart = "_table" + blocksSuffix
 
 // ShardName returns the name of the i-th shard of a block file.
 func ShardName(name string, i int) string {
@@ -112,33 +97,31 @@ var shardName = regexp.MustCompile(`-\d{5}\.blocks$`)
 // ShardOf returns the name of the block file of which a file is a shard; of another file, its own name.
 func ShardOf(name string) string { return shardName.ReplaceAllString(name, blocksSuffix) }
 
-// Shards returns the paths of the shards of a block file, in order. If the file itself exists, or nothing
-// of it does, that is its path.
+// Shards returns the paths of the shards of a block file, in order.
 func Shards(fsys store.FS, name string) (shards []string, err error) {
-	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return []string{name}, err
-	}
 	entries, err := fsys.ReadDir(path.Dir(name))
-	if err != nil {
-		return nil, err
-	}
 	for _, e := range entries {
-		if shard := path.Join(path.Dir(name), e.Name()); ShardOf(shard) == name {
+		if shard := path.Join(path.Dir(name), e.Name()); shard != name && ShardOf(shard) == name {
 			shards = append(shards, shard)
 		}
 	}
-	if shards == nil {
-		return []string{name}, nil
-	}
 	slices.Sort(shards)
-	return shards, nil
+	return shards, err
 }
 
 // Parts lists the shards of a directory of a game in order of name, after checking them
-// against its seal, see store.OpenDir. If dir is a packed file, they are its Shards.
+// against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
+// its Shards.
 func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	if !IsText(dir) {
-		return Shards(fsys, dir)
+		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return []string{dir}, err
+		}
+		shards, err := Shards(fsys, dir)
+		if err == nil && len(shards) == 0 {
+			return []string{dir}, nil // the error of opening it names it
+		}
+		return shards, err
 	}
 	_, names, err := store.OpenDir(fsys, dir, game)
 	if err != nil {

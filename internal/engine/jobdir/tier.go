@@ -142,13 +142,13 @@ const pagesOfPartition = 16
 // Split divides the ranges into up to n partitions of about the same number of bytes, and
 // returns the first range of each. The first is 0, and they ascend strictly.
 func (t *Tier) Split(n int) ([]uint64, error) {
+	if n == 1 {
+		return []uint64{0}, nil
+	}
 	s, pages := splitter{n: uint64(n), borders: []uint64{0}}, 0
 	for _, f := range t.shards {
 		s.all += f.Bytes()
 		pages += f.Pages()
-	}
-	if n == 1 {
-		return s.borders, nil
 	}
 	if pages >= pagesOfPartition*n {
 		for _, f := range t.shards {

@@ -135,7 +135,7 @@ const leastShard = 1 << 10
 func (t *tierTable) take(job *runner.Job, records int64) error {
 	data := t.run.data
 	t.taken[job.Tier] = nil
-	shards, err := jobdir.TableShards(data.FS, job.Output)
+	shards, err := jobdir.Shards(data.FS, filepath.Join(job.Output, jobdir.TablePart))
 	if err != nil || len(shards) == 0 {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *stream) writeTable(g game.Tiered) error {
 	if in.Len() == 0 || in.Counts()[streamfmt.Open] > 0 {
 		return nil // nothing, or something that the driver reports
 	}
-	out, err := s.o.Create(jobdir.TableName(s.o.Part))
+	out, err := s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part))
 	if err != nil {
 		return err
 	}

@@ -318,7 +318,7 @@ func (r *spoiled) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	if err != nil || job.Step != step.Solve {
 		return stats, err
 	}
-	shards, err := jobdir.TableShards(job.FS, job.Output)
+	shards, err := jobdir.Shards(job.FS, filepath.Join(job.Output, jobdir.TablePart))
 	if err == nil && len(shards) > 0 {
 		err = r.spoil(shards[len(shards)-1])
 	}

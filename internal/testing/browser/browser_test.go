@@ -418,8 +418,8 @@ func (t *tab) wait(expression string) {
 	}
 }
 
-// press presses a button or follows a link with the keyboard: a click with the mouse misses it if a part
-// of the page that comes late moves it.
+// press presses a button or follows a link with the keyboard. A click with the mouse misses the button if
+// the page moves it in the same moment.
 func press(selector string) chromedp.Action {
 	return chromedp.Tasks{chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter)}
 }

@@ -73,8 +73,8 @@ func sealOf(fsys store.FS, dir string, files map[string]string) (string, error) 
 // A blockReader reads the blocks of a tier of a table.
 type blockReader struct {
 	fsys  store.FS
-	names []string        // of its files
-	file  *streamfmt.File // the first of them
+	names []string        // paths of the tier's files
+	file  *streamfmt.File // the first file
 
 	*jobdir.Tier
 	cursor *jobdir.TierCursor
@@ -93,10 +93,12 @@ func newBlockReader(fsys store.FS, dir, name string, files map[string]string) *b
 	if r.names == nil {
 		return nil
 	}
-	text, err := files[path.Base(r.names[0])], error(nil)
-	if r.file, err = streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), ""); err != nil {
+	text := files[path.Base(r.names[0])]
+	file, err := streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), "")
+	if err != nil {
 		return nil
 	}
+	r.file = file
 	return r
 }
 
@@ -136,10 +138,7 @@ func compareTiers(got, want *blockReader) error {
 	if err != nil {
 		return err
 	}
-	g := parsed.(game.Tiered)
-	if half := game.HalfOf(g); half != nil {
-		g = half
-	}
+	g := jobdir.Stored(parsed.(game.Tiered))
 	for _, r := range []*blockReader{got, want} {
 		if err := r.open(g, want.file.Tier()); err != nil {
 			return err

@@ -26,10 +26,7 @@ type blockFinal struct {
 }
 
 func (f *blockFinal) open(ctx context.Context) error {
-	g, r, inputs := f.g, f.runner, len(f.Input)
-	if half := game.HalfOf(g); half != nil {
-		g = half // the table has half of the positions
-	}
+	g, r, inputs := jobdir.Stored(f.g), f.runner, len(f.Input)
 	n := needs{shared: f.g.Tables(), windows: inputs}
 	memory := r.left() / finalShare / (1 + inputs/5) // a fifth remains, see Tier.Memory
 	bands := max(1, min(images.MostBands, r.left()/bandsShare/(2*images.CursorMemory))/inputs)

@@ -3,6 +3,7 @@ package streamfmt
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"slices"
 )
 
@@ -21,16 +22,33 @@ const (
 	totalBits = 12
 	total     = 1 << totalBits
 	least     = 1 << 16
+	firstUnit = total / 256 // see context.first
 )
 
 // A Model contains the frequencies of values.
 type Model struct {
 	values []byte    // ascending
 	code   [256]byte // by value: its index in values; len(values) if it has none
-	// freqs are, by context and code, the frequency in the high half and its start in the low half. The
-	// context is 0 at the start, otherwise one more than the code before.
-	freqs [][256]uint32
-	codes []byte // by context and x%total
+	// contexts are the frequencies at the start, and after each code.
+	contexts []context
+}
+
+// A context contains the frequencies after a code.
+type context struct {
+	symbols [256]symbol // by code
+	first   [256]byte   // by x%total/firstUnit: the code for the first x%total there
+}
+
+// A symbol is a code after another one.
+type symbol struct {
+	inverse     uint64 // of freq: 1<<63/freq, rounded up
+	freq, start uint16
+}
+
+// divide returns x/freq. It is exact: x is below 1<<32, and inverse at most 1 above 1<<63/freq.
+func (s *symbol) divide(x uint32) uint32 {
+	high, _ := bits.Mul64(uint64(x)<<1, s.inverse)
+	return uint32(high)
 }
 
 // Model returns a model of all values that occur in a tier. counts counts them, or those that can occur.
@@ -41,16 +59,15 @@ func (s *Sampler) Model(counts *Counts) *Model {
 			values = append(values, byte(v))
 		}
 	}
-	contexts := append([]byte{0}, values...)
-	freqs := make([][256]uint32, len(contexts))
-	for i, before := range contexts {
+	freqs := make([][256]uint16, len(values)+1)
+	for i, before := range append([]byte{0}, values...) {
 		all := uint64(0)
 		for _, v := range values {
 			all += s.pairs[before][v]
 		}
-		rest, most := uint32(total), 0
+		rest, most := uint16(total), 0
 		for code, v := range values { // each has a frequency of at least one
-			f := 1 + uint32(s.pairs[before][v]*uint64(total-len(values))/max(all, 1))
+			f := 1 + uint16(s.pairs[before][v]*uint64(total-len(values))/max(all, 1))
 			freqs[i][code] = f
 			rest -= f
 			if f > freqs[i][most] {
@@ -64,8 +81,8 @@ func (s *Sampler) Model(counts *Counts) *Model {
 
 // newModel returns the model with these frequencies by context and code. The sum of those of a context is
 // total.
-func newModel(values []byte, freqs [][256]uint32) *Model {
-	m := &Model{values: values, freqs: freqs}
+func newModel(values []byte, freqs [][256]uint16) *Model {
+	m := &Model{values: values}
 	for v := range m.code {
 		m.code[v] = byte(len(values))
 	}
@@ -75,15 +92,15 @@ func newModel(values []byte, freqs [][256]uint32) *Model {
 	if len(values) < 2 {
 		return m // nothing is coded
 	}
-	m.codes = make([]byte, 0, len(freqs)*total)
-	for context := range freqs {
-		start := uint32(0)
-		for code, f := range freqs[context][:len(values)] {
-			freqs[context][code] = f<<16 | start
-			start += f
-			for range f {
-				m.codes = append(m.codes, byte(code))
+	m.contexts = make([]context, len(freqs))
+	for i := range m.contexts {
+		c, start := &m.contexts[i], uint16(0)
+		for code, f := range freqs[i][:len(values)] {
+			c.symbols[code] = symbol{inverse: (1<<63-1)/uint64(f) + 1, freq: f, start: start}
+			for high := (start + firstUnit - 1) / firstUnit; high*firstUnit < start+f; high++ {
+				c.first[high] = byte(code)
 			}
+			start += f
 		}
 	}
 	return m
@@ -104,9 +121,9 @@ func (m *Model) append(dst []byte) []byte {
 		}
 		zeros = 0
 	}
-	for context := range m.freqs {
-		for _, entry := range m.freqs[context][:len(m.values)] {
-			f := entry>>16 - 1
+	for i := range m.contexts {
+		for _, s := range m.contexts[i].symbols[:len(m.values)] {
+			f := s.freq - 1
 			if f == 0 {
 				zeros++
 				continue
@@ -140,7 +157,7 @@ func readModel(src []byte) (*Model, error) {
 		}
 		return newModel(values, nil), nil
 	}
-	freqs := make([][256]uint32, n+1)
+	freqs := make([][256]uint16, n+1)
 	zeros := uint64(0)
 	for context := range freqs {
 		sum := uint64(0)
@@ -161,7 +178,7 @@ func readModel(src []byte) (*Model, error) {
 					src = src[used:]
 				}
 			}
-			freqs[context][code] = uint32(f) + 1
+			freqs[context][code] = uint16(f) + 1
 			sum += f + 1
 		}
 		if sum != total {
@@ -194,16 +211,16 @@ func (m *Model) appendCodes(dst, values, words []byte) (longer, _ []byte) {
 			before = m.code[values[i-1]]
 			context = 1 + int(before)
 		}
-		entry := m.freqs[context][code]
+		s := &m.contexts[context].symbols[code]
 		code = before
-		f := entry >> 16
+		f := uint32(s.freq)
 		if x >= f<<(32-totalBits) {
 			at -= 2
 			binary.LittleEndian.PutUint16(words[at:], uint16(x))
 			x >>= 16
 		}
-		quotient := x / f
-		x = quotient<<totalBits + x - quotient*f + entry&(1<<16-1)
+		quotient := s.divide(x)
+		x = quotient<<totalBits + x - quotient*f + uint32(s.start)
 		if two {
 			x, y = y, x
 		}
@@ -238,12 +255,16 @@ func (m *Model) decode(src, values []byte) error {
 		y = binary.LittleEndian.Uint32(src)
 		src = src[4:]
 	}
-	context := 0
+	c := &m.contexts[0]
 	for i := range values {
 		at := x % total
-		code := m.codes[context<<totalBits|int(at)]
-		entry := m.freqs[context][code]
-		x = (entry>>16)*(x/total) + at - entry&(1<<16-1)
+		code := c.first[at/firstUnit]
+		s := &c.symbols[code]
+		for at-uint32(s.start) >= uint32(s.freq) {
+			code++
+			s = &c.symbols[code]
+		}
+		x = uint32(s.freq)*(x/total) + at - uint32(s.start)
 		if x < least {
 			if len(src) < 2 {
 				return errCodes
@@ -252,7 +273,7 @@ func (m *Model) decode(src, values []byte) error {
 			src = src[2:]
 		}
 		values[i] = m.values[code]
-		context = 1 + int(code)
+		c = &m.contexts[1+int(code)]
 		if two {
 			x, y = y, x
 		}

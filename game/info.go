@@ -1,12 +1,19 @@
 package game
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Info describes a game. Fields that do not apply to the game keep their zero values.
 type Info struct {
 	// Title is the name of the game and its parameters for people: "Connect 3 on 4×5".
 	// Without it, people read the Spec.
 	Title string
+	// Rules are the rules as text for people: the goal, the moves, the end, and an example. Paragraphs
+	// have an empty line between them; the lines of a board begin with four blanks. {name} is the value of
+	// a parameter, see RulesOf.
+	Rules string
 	// TierUnit is what the tiers of an Acyclic game count: "pieces on the board".
 	TierUnit string
 
@@ -43,6 +50,17 @@ func TitleOf(g Game) string {
 		return title
 	}
 	return g.Spec()
+}
+
+// RulesOf returns the rules of a game for people, with the values of its parameters; "" if it has none.
+func RulesOf(g Game) string {
+	var values []string
+	for word := range strings.FieldsSeq(g.Spec()) {
+		if name, value, ok := strings.Cut(word, "="); ok {
+			values = append(values, "{"+name+"}", value)
+		}
+	}
+	return strings.NewReplacer(values...).Replace(g.Info().Rules)
 }
 
 // Listed reports whether a position of a game has a line in final.

@@ -25,6 +25,7 @@
 package connectn
 
 import (
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -118,6 +119,9 @@ func New(width, height, connect int) (*Rules, error) {
 	return r, nil
 }
 
+//go:embed rules.txt
+var rulesText string
+
 // Kind describes Connect N to a program.
 var Kind = game.LineKind("connectn", "Connect N: drop pieces into columns, N in a row wins", "pieces", New)
 
@@ -125,6 +129,7 @@ var Kind = game.LineKind("connectn", "Connect N: drop pieces into columns, N in 
 func (r *Rules) Info() game.Info {
 	return game.Info{
 		Title:      fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height),
+		Rules:      rulesText,
 		TierUnit:   "pieces on the board",
 		OmitsStart: true,
 		Look: game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"},

@@ -31,6 +31,7 @@
 package dodgem
 
 import (
+	_ "embed"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -46,6 +47,9 @@ const (
 
 // The letters of the players' cars in texts.
 const pieces = ".>^"
+
+//go:embed rules.txt
+var rulesText string
 
 // Kind describes Dodgem to a program.
 var Kind = game.Kind{
@@ -164,7 +168,7 @@ func (r *rules) set(n uint64, k int) (set uint32) {
 
 // Info describes the game.
 func (r *rules) Info() game.Info {
-	return game.Info{Title: fmt.Sprintf("Dodgem on %d×%d", r.size, r.size), Hashes: r.hashes(), Look: game.Look{
+	return game.Info{Title: fmt.Sprintf("Dodgem on %d×%d", r.size, r.size), Rules: rulesText, Hashes: r.hashes(), Look: game.Look{
 		Place: []game.Square{{Text: game.Empty}, {Text: ">", Owner: game.OfFirst}, {Text: "^", Owner: game.OfSecond}}}}
 }
 

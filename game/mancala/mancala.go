@@ -44,6 +44,7 @@
 package mancala
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"math"
@@ -59,6 +60,9 @@ import (
 // maxPits is the largest number of pits per row for which keys fit into 64 bits, with one
 // stone in each pit.
 const maxPits = 16
+
+//go:embed rules.txt
+var rulesText string
 
 // Kind describes Mancala to a program.
 var Kind = game.Kind{
@@ -279,7 +283,7 @@ func (r *Rules) Spec() string { return r.spec }
 // Info describes the game. The title is "Mancala, P pits of S stones", or "Mancala from" and
 // the initial board.
 func (r *Rules) Info() game.Info {
-	return game.Info{Title: r.title, Boards: r.tierBoards, Look: game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}, Place: []game.Square{{Text: game.Add}, {Text: game.Take}}}}
+	return game.Info{Title: r.title, Rules: rulesText, Boards: r.tierBoards, Look: game.Look{Square: "pit", Pieces: map[string]string{"*": "number"}, Place: []game.Square{{Text: game.Add}, {Text: game.Take}}}}
 }
 
 // Values returns values that name a row; players prefer the farthest tie.

@@ -14,11 +14,15 @@
 package mnk
 
 import (
+	_ "embed"
 	"fmt"
 	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 )
+
+//go:embed rules.txt
+var rulesText string
 
 // Kind registers m,n,k tic-tac-toe.
 var Kind = game.Kind{
@@ -88,6 +92,7 @@ func (r *rules) Start() game.Position { return 0 }
 func (r *rules) Info() game.Info {
 	return game.Info{
 		Title: fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height),
+		Rules: rulesText,
 		Look: game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"},
 			Place: []game.Square{{Text: game.Empty}, {Text: "X", Owner: game.OfFirst}, {Text: "O", Owner: game.OfSecond}}},
 	}

@@ -31,6 +31,7 @@
 package network
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -40,6 +41,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 )
+
+//go:embed rules.txt
+var rulesText string
 
 // Kind describes Network to a program.
 var Kind = game.Kind{
@@ -79,6 +83,7 @@ func (*Rules) Spec() string { return "network" }
 func (r *Rules) Info() game.Info {
 	return game.Info{
 		Title:      "Network",
+		Rules:      rulesText,
 		Vast:       2 * float64(r.numbers.sets) * float64(r.numbers.sets), // the number of hashes
 		MoveName:   moveName,
 		Draw:       game.DrawRule{Repetitions: 3, Plies: 120},

@@ -23,6 +23,7 @@
 package quickcross
 
 import (
+	_ "embed"
 	"fmt"
 	"math/bits"
 
@@ -77,6 +78,9 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 	return r, nil
 }
 
+//go:embed rules.txt
+var rulesText string
+
 // Kind describes Quick Cross to a program.
 var Kind = game.LineKind("quickcross", "Quick Cross: lay pieces across or upright or turn them, N of a kind in a row wins", "pieces", New)
 
@@ -84,6 +88,7 @@ var Kind = game.LineKind("quickcross", "Quick Cross: lay pieces across or uprigh
 func (r *Rules) Info() game.Info {
 	return game.Info{
 		Title:  fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height),
+		Rules:  rulesText,
 		Hashes: r.Positions(),
 		Look: game.Look{Square: "cell", Pieces: map[string]string{"-": "across", "|": "upright"},
 			Place: []game.Square{{Text: game.Empty}, {Text: "-"}, {Text: "|"}}},

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -26,11 +24,10 @@ const (
 // ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
 func (p *pipeline) ofLists(g game.Acyclic) error {
 	kind, _ := lists.KindsOf(p.Step)
-	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
 	p.partName = lists.PartName
 	p.shard = func(out io.WriteCloser) shard { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {
-		p.splits = []split{fileSplit(p.FS, p.Input[0])}
+		p.splits = []split{p.fileSplit(p.Input[0])}
 		return nil
 	}
 	rows, err := p.Rows(g)
@@ -50,13 +47,13 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 				return err
 			}
 			if info.Size() > 0 {
-				text := fileSplit(p.FS, name)
+				text := p.fileSplit(name)
 				text.size = info.Size()
 				pieces = append(pieces, text)
 			}
 		}
 		if r.Source != nil && r.Source.Rows() > 0 {
-			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
+			pieces = append(pieces, packedPieces(r, streamfmt.KeyWidth(g.KeyBits()))...)
 		}
 	}
 	p.splits = group(pieces, mapsOfCore*runtime.GOMAXPROCS(0))

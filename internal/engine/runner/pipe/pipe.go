@@ -15,7 +15,6 @@ package pipe
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -37,9 +36,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // Runner is the pipe runner.
@@ -78,23 +75,19 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 
 // with calls do with the pipeline of a job. The input of its maps is open until do returns.
 func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) error) error {
-	borders, err := job.Borders()
+	partition, err := job.Partition()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
-		properties: step.Properties(job.Method, job.Step, job.Tier, job.PreviousPass), keyWidth: streamfmt.KeyWidth(job.Method.Game.KeyBits()),
-		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
+		partition: partition, partName: jobdir.PartName, counted: make(map[[2]string]int64)}
 	defer func() {
 		for _, in := range p.open {
 			in.Close()
 		}
 	}()
-	for _, border := range borders {
-		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
-	}
 	switch m := job.Method; {
 	case m.Blocks != nil:
 		err = p.ofBlocks(m.Blocks)
@@ -196,7 +189,7 @@ type unpacker interface {
 // init and create is a file with one line of any content.
 func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) error {
 	if p.Step == step.Init || p.Step == step.Create {
-		p.splits = append(p.splits, fileSplit(p.FS, dir))
+		p.splits = append(p.splits, p.fileSplit(dir))
 		return nil
 	}
 	parts, err := jobdir.Parts(p.FS, dir, p.Method.Game.Spec())
@@ -205,7 +198,7 @@ func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) 
 	}
 	for _, part := range parts {
 		if jobdir.IsText(part) {
-			p.splits = append(p.splits, fileSplit(p.FS, part))
+			p.splits = append(p.splits, p.fileSplit(part))
 			continue
 		}
 		t, err := open(part)
@@ -223,21 +216,15 @@ func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) 
 	return nil
 }
 
-// fileSplit returns a split that reads a complete file, and verifies it against its seal at
-// the end.
-func fileSplit(fsys store.FS, name string) split {
+// fileSplit returns a split that reads a complete file, and verifies it.
+func (p *pipeline) fileSplit(name string) split {
 	return split{source: name, write: func(w io.Writer) error {
-		var seals jobdir.Seals
-		seal, err := seals.Of(fsys, name)
-		if err != nil {
-			return err
-		}
-		f, err := fsys.Open(name)
+		f, err := p.OpenText(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		_, err = io.CopyBuffer(struct{ io.Writer }{w}, seal.Reader(f, name), make([]byte, copySize))
+		_, err = io.CopyBuffer(struct{ io.Writer }{w}, f, make([]byte, copySize))
 		return err
 	}}
 }
@@ -246,14 +233,12 @@ func fileSplit(fsys store.FS, name string) split {
 type pipeline struct {
 	*Runner
 	*runner.Job
-	budget     Budget
-	properties []step.Property
-	keyWidth   int
-	borders    [][]byte    // the first keys of all parts except the first
-	splits     []split     // the input of the maps
-	open       []io.Closer // the files that splits read
-	partName   func(part int, c jobdir.Codec) string
-	shard      func(out io.WriteCloser) shard // starts a packed shard
+	budget    Budget
+	partition *runner.Partition
+	splits    []split     // the input of the maps
+	open      []io.Closer // the files that splits read
+	partName  func(part int, c jobdir.Codec) string
+	shard     func(out io.WriteCloser) shard // starts a packed shard
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
@@ -286,28 +271,6 @@ type reduce struct {
 	wait      sync.WaitGroup
 }
 
-// environment returns the environment that Hadoop Streaming would give a task: the
-// configuration of the job, with dots replaced by underscores.
-func (p *pipeline) environment(kind string, task int) []string {
-	// Drop the same variables of the driver's own environment.
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
-	})
-	env = append(env,
-		"LC_ALL=C",
-		"mapreduce_job_name="+p.Name,
-		fmt.Sprintf("mapreduce_job_reduces=%d", p.Reducers),
-		fmt.Sprintf("mapreduce_task_partition=%d", task),
-		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
-		fmt.Sprintf("treereduce_combine=%v", p.Combine),
-		fmt.Sprintf("treereduce_memory=%d", p.budget.Merge),
-	)
-	for _, property := range p.properties {
-		env = append(env, "treereduce_"+property.Name+"="+property.Value)
-	}
-	return env
-}
-
 // task returns the process of a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, env ...string) *child {
 	name := p.Step + "_" + kind
@@ -323,7 +286,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	if kind == "reduce" {
 		limit = p.budget.Reducer
 	}
-	c.Env = append(p.environment(kind[:1], number), append(env,
+	c.Env = append(p.Environment(kind, number, p.budget.Merge), append(env,
 		fmt.Sprintf("GOMEMLIMIT=%d", limit),
 		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one core for the work, one for the collector
 	return c
@@ -334,7 +297,7 @@ func (p *pipeline) startReduce(i int) error {
 	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
 		"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
 	sort.Env = append(os.Environ(), "LC_ALL=C")
-	reducer := p.task("reduce", i, "mapreduce_task_output_dir="+p.Output)
+	reducer := p.task("reduce", i)
 	r, w, err := openPipes(3)
 	if err != nil {
 		return err
@@ -490,10 +453,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		if err != nil {
 			return err
 		}
-		part := 0
-		for part < len(p.borders) && bytes.Compare(line[:min(p.keyWidth, len(line)-1)], p.borders[part]) >= 0 {
-			part++
-		}
+		part := p.partition.Of(line)
 		parts[part] = append(parts[part], line...)
 		lines[part]++
 		if len(parts[part]) >= enough {

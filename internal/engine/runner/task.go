@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// This file is for runners that give the tasks of a job to mappers and reducers: what a task reads, which
+// environment it has, and which reducer gets a line.
+
+// Environment returns the environment of a task on this machine: that of this process, and what Hadoop
+// Streaming would add, the configuration of the job with dots replaced by underscores. side is "map" or
+// "reduce". memory is the number of bytes that the task may use to merge messages.
+func (j *Job) Environment(side string, number, memory int) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
+	})
+	env = append(env,
+		"LC_ALL=C",
+		"mapreduce_job_name="+j.Name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", j.Reducers),
+		fmt.Sprintf("mapreduce_task_partition=%d", number),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_local_%s_%s_%06d_0", j.Name, side[:1], number),
+		"mapreduce_task_output_dir="+j.Output,
+		fmt.Sprintf("treereduce_combine=%v", j.Combine),
+		fmt.Sprintf("treereduce_memory=%d", memory),
+	)
+	properties := step.Properties(j.Method, j.Step, j.Tier, j.PreviousPass)
+	if j.Method.Lists != nil {
+		properties = append(properties, step.Property{Name: "packed", Value: strconv.FormatBool(j.Codec != jobdir.Text)})
+	}
+	for _, p := range properties {
+		env = append(env, "treereduce_"+p.Name+"="+p.Value)
+	}
+	return env
+}
+
+// Texts returns the names of the text files that the maps of the job read. ok is false if mappers and
+// reducers of text cannot run the job: its input or its output is packed, or it is init, create or final,
+// which take little time, or read the table.
+func (j *Job) Texts() (names []string, ok bool, err error) {
+	if j.Codec != jobdir.Text || j.Step == step.Init || j.Step == step.Create || j.Step == step.Final {
+		return nil, false, nil
+	}
+	if g := j.Method.Lists; g != nil {
+		rows, err := j.Rows(g)
+		if err != nil {
+			return nil, false, err
+		}
+		packed := slices.ContainsFunc(rows, func(r Rows) bool { return r.Source != nil })
+		for _, r := range rows {
+			names = append(names, r.Files...)
+		}
+		return names, !packed, CloseRows(rows)
+	}
+	dirs := j.Input
+	if j.Step == step.Solve {
+		dirs = append(slices.Clone(dirs), j.Predecessors)
+	}
+	for _, dir := range dirs {
+		parts, err := jobdir.Parts(j.FS, dir, j.Method.Game.Spec())
+		if err != nil {
+			return nil, false, err
+		}
+		names = append(names, parts...)
+	}
+	return names, !slices.ContainsFunc(names, func(name string) bool { return !jobdir.IsText(name) }), nil
+}
+
+// OpenText opens a text file that a map reads. At its end, the reader verifies it against its seal.
+func (j *Job) OpenText(name string) (io.ReadCloser, error) {
+	var seals jobdir.Seals
+	seal, err := seals.Of(j.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := j.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return verified{seal.Reader(f, name), f}, nil
+}
+
+type verified struct {
+	io.Reader
+	store.File
+}
+
+func (v verified) Read(p []byte) (int, error) { return v.Reader.Read(p) }
+
+// A Partition finds the reducer of a line.
+type Partition struct {
+	borders [][]byte // the first keys of all parts except the first
+	width   int      // of a key
+}
+
+// Partition returns the partition of the lines that the maps of the job write.
+func (j *Job) Partition() (*Partition, error) {
+	borders, err := j.Borders()
+	p := &Partition{width: streamfmt.KeyWidth(j.Method.Game.KeyBits())}
+	for _, border := range borders {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.width))
+	}
+	return p, err
+}
+
+// Key returns the key of a line, by which the lines of a reducer are sorted; lines with equal keys keep
+// their order.
+func (p *Partition) Key(line []byte) []byte { return line[:min(p.width, len(line))] }
+
+// Of returns the number of the reducer that gets a line.
+func (p *Partition) Of(line []byte) int {
+	part := 0
+	for part < len(p.borders) && bytes.Compare(p.Key(line), p.borders[part]) >= 0 {
+		part++
+	}
+	return part
+}

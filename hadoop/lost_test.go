@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A cutter is a proxy for a name node. It forwards calls and answers, except for one call: the
@@ -113,43 +114,33 @@ func (c *cutter) pass(near, far net.Conn) {
 // must succeed and leave nothing behind.
 func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer listener.Close()
 	between := &cutter{Listener: listener, nameNode: c.NameNode()}
 	go between.serve()
 	f, _, err := hadoop.Dial("hdfs://" + listener.Addr().String() + "/lost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	data, err := store.Create(f, "/lost", "a game", store.Fresh, solve.IsRunArtifact, nil)
-	ok(err)
+	must.OK(t, err)
 	defer data.Close()
 	part := []store.SealedFile{{Name: "part-00000", Length: 4}}
 	attempt := func() string {
 		t.Helper()
 		dir, err := data.Attempt("data_first1")
-		ok(err)
+		must.OK(t, err)
 		write(t, f, dir+"/part-00000", "good")
 		return dir
 	}
 	list := func(dir string) string {
 		t.Helper()
 		entries, err := f.ReadDir(dir)
-		ok(err)
+		must.OK(t, err)
 		var names []string
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), "_driver-") {
 				below, err := f.ReadDir(dir + "/" + e.Name())
-				ok(err)
+				must.OK(t, err)
 				for _, e := range below {
 					names = append(names, e.Name())
 				}
@@ -188,7 +179,7 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	}
 	removed := 0
 	for lost := 1; ; lost++ {
-		ok(data.Commit(attempt(), "data_first1", part))
+		must.OK(t, data.Commit(attempt(), "data_first1", part))
 		between.cutAfter(lost)
 		err := data.Remove("data_first1")
 		cut := between.done()
@@ -218,9 +209,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	first := driver(strings.Fields("solve " + board + c.DefaultFS() + "/paused")...)
 	var said bytes.Buffer
 	first.Stdout, first.Stderr = &said, &said
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Start())
 	defer first.Process.Kill()
 	for {
 		if _, err := f.Stat("/paused/data_second18"); err == nil {
@@ -231,9 +220,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Process.Signal(syscall.SIGSTOP))
 	if _, err := f.Stat("/paused/table/" + store.Success); err == nil {
 		t.Fatal("it was done before it was paused")
 	}
@@ -251,14 +238,10 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	list := func() (names string) {
 		for _, dir := range []string{"/paused", "/paused/table", "/paused/final"} {
 			entries, err := f.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, e := range entries {
 				info, err := e.Info()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if strings.HasPrefix(e.Name(), "_attempt-") {
 					continue // incomplete output of the first driver, which does not count
 				}
@@ -268,9 +251,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		return names
 	}
 	before := list()
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Process.Signal(syscall.SIGCONT))
 	err := first.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), store.ErrTakenOver.Error()) {

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // writables returns a file of tokens in version 0; the name of each is its service.
@@ -105,9 +107,7 @@ func TestNameNodeToken(t *testing.T) {
 		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
 		{[]byte("HDT"), "one:1", "FILE: not a file of tokens"},
 	} {
-		if err := os.WriteFile(file, test.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, test.content, 0o600))
 		_, got, err := nameNodeToken(file, Scheme+"both", strings.Split(test.addresses, ","))
 		if err != nil {
 			got = strings.ReplaceAll(err.Error(), file, "FILE")
@@ -124,9 +124,7 @@ func TestNameNodeToken(t *testing.T) {
 // TestDigest checks the example of RFC 2831.
 func TestDigest(t *testing.T) {
 	d, err := parseChallenge(`realm="elwood.innosoft.com",nonce="OA6MG9tEQGm2hh",qop="auth",algorithm=md5-sess,charset=utf-8`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.user, d.password, d.cnonce, d.uri = "chris", "secret", "OA6MHXh6VqTrRk", "imap/elwood.innosoft.com"
 	if got := d.response(); !strings.Contains(got, "response=d388dad90d4bbd760a152321f2143af7,") {
 		t.Error(got)
@@ -336,9 +334,7 @@ func TestSession(t *testing.T) {
 		d := &digest{realm: "realm", nonce: "nonce", cnonce: "cnonce", user: "user", password: "password", qop: qop}
 		pair := func() (client, server *session) {
 			client, err := d.session()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			server = &session{out: client.in, in: client.out}
 			if qop == "auth-conf" {
 				key := sum(string(d.secret()), "Digest H(A1) to server-to-client sealing key magic constant")

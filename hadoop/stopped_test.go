@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopStopped stops the daemons of HDFS by SIGSTOP: they accept connections and do not answer.
@@ -46,9 +47,7 @@ func stop(t *testing.T, c *minicluster.Cluster, d minicluster.Daemon) (proceed f
 	t.Helper()
 	for _, s := range c.Status() {
 		if s.Daemon == d {
-			if err := syscall.Kill(s.PID, syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(s.PID, syscall.SIGSTOP))
 			return func() { syscall.Kill(s.PID, syscall.SIGCONT) }
 		}
 	}
@@ -62,13 +61,9 @@ func withProperty(t *testing.T, c *minicluster.Cluster, name, value string) (dir
 	dir = t.TempDir()
 	for _, file := range []string{"core-site.xml", "hdfs-site.xml"} {
 		b, err := os.ReadFile(filepath.Join(c.ConfDir(), file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		more := fmt.Sprintf("<property><name>%s</name><value>%s</value></property></configuration>", name, value)
-		if err := os.WriteFile(filepath.Join(dir, file), bytes.Replace(b, []byte("</configuration>"), []byte(more), 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), bytes.Replace(b, []byte("</configuration>"), []byte(more), 1), 0o644))
 	}
 	return dir
 }
@@ -86,9 +81,7 @@ func testStoppedDataNode(t *testing.T, c *minicluster.Cluster) {
 		const size = 4 << 20
 		write(t, f, "/stopped/file", string(make([]byte, size)))
 		r, err := f.Open("/stopped/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		proceed := stop(t, c, minicluster.DataNode)
 		if test.want == context.Canceled {
 			time.AfterFunc(time.Second, interrupt)
@@ -112,9 +105,7 @@ func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fi
 	cmd = exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)...)
 	cmd.Env = append(c.Env(), "HADOOP_CONF_DIR="+conf)
 	cmd.Stdout, cmd.Stderr = said, said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	for {
 		if _, err := f.Stat(dir + "/data_first5"); err == nil {
 			return cmd, said
@@ -156,9 +147,7 @@ func testStoppedInterrupt(ctx context.Context, t *testing.T, c *minicluster.Clus
 	defer stop(t, c, minicluster.NameNode)()
 	time.Sleep(time.Second) // so that it waits
 	begun := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	err := cmd.Wait()
 	took := time.Since(begun)
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(said.String(), "stopped; --resume continues") || took > time.Minute {
@@ -174,9 +163,7 @@ func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	t.Setenv("HADOOP_CONF_DIR", conf)
 	f := dial(t, c)
 	lock, err := f.Lock("/stopped/_lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proceed := stop(t, c, minicluster.NameNode)
 	defer func() {
 		c.Kill(minicluster.NameNode) // both would be active

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // site returns a file of properties.
@@ -22,9 +24,7 @@ func site(properties ...string) string {
 func TestLoad(t *testing.T) {
 	t.Setenv("YARN_TEST", "here")
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("an empty directory: %v", err)
@@ -36,14 +36,10 @@ func TestLoad(t *testing.T) {
 			"self", "${self}", "pair", "${other}", "other", "${pair}", "unknown", "${no.name}/x", "home", "${user.home}", "open", "${a",
 			"env", "${env.YARN_TEST}", "env2", "${env.YARN_NONE-no}", "env3", "${env.YARN_NONE:-no}", "env4", "${env.YARN_NONE}"),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	conf, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[string]string{
 		"both": "yarn", "spaces": "a b", "yarn.nodemanager.log-dirs": "/tmp/x/logs", "deep": "/tmp/x",
 		"self": "${self}", "unknown": "${no.name}/x", "home": me.HomeDir, "open": "${a",
@@ -53,9 +49,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "mapred-site.xml"), []byte("<configuration>"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "mapred-site.xml"), []byte("<configuration>"), 0o666))
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "mapred-site.xml") {
 		t.Errorf("a broken file: %v", err)
 	}
@@ -73,9 +67,7 @@ func TestIncluded(t *testing.T) {
 	}
 	self := t.TempDir()
 	text := `<configuration><include href="core-site.xml"/></configuration>`
-	if err := os.WriteFile(filepath.Join(self, "core-site.xml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(self, "core-site.xml"), []byte(text), 0o644))
 	if _, err := Load(self); err == nil || !strings.HasSuffix(err.Error(), "included files are nested more than 20 deep") {
 		t.Errorf("a file that includes itself: %v", err)
 	}

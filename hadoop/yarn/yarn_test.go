@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // The directory testdata contains the answers of a cluster of Hadoop 3.4.2, by request path:
@@ -121,9 +123,7 @@ func TestNoProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
 	defer proxy.Close()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestNoProxy$")
 	cmd.Env = append(os.Environ(), "TREEREDUCE_TEST_PROXIED=1", "http_proxy="+proxy.URL, "HTTP_PROXY="+proxy.URL, "no_proxy=", "NO_PROXY=")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -259,9 +259,7 @@ const (
 func TestCounters(t *testing.T) {
 	f := newFake(t)
 	counters, err := f.client.Counters(t.Context(), App{ID: good}.JobID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []struct {
 		group, name string
 		n           int64
@@ -363,9 +361,7 @@ func TestKillRefused(t *testing.T) {
 func script(t *testing.T, dir, text string) string {
 	t.Helper()
 	name := filepath.Join(dir, "hadoop")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return name
 }
 
@@ -420,12 +416,8 @@ func TestCausePlaces(t *testing.T) {
 	// On this machine.
 	f.client.logDirs = []string{"no such folder", t.TempDir()}
 	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(folder, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666))
 	cause("the local one")
 	// The history server does not answer.
 	f.answer = missing("/history/")
@@ -543,14 +535,10 @@ func TestLocalLog(t *testing.T) {
 	f := newFake(t)
 	dir := t.TempDir()
 	f.client.logDirs = []string{dir}
-	if err := os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777))
 	end := strings.Repeat("b", maxLog-1) + "c"
 	for _, name := range []string{filepath.Join(dir, good, "container_1", "stderr"), filepath.Join(dir, "stderr")} {
-		if err := os.WriteFile(name, []byte("aaa"+end), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte("aaa"+end), 0o666))
 	}
 	if got, err := f.client.log(t.Context(), f.address(), good, "container_1", "stderr"); err != nil || got != end {
 		t.Errorf("%d bytes, %v; want the last %d", len(got), err, len(end))

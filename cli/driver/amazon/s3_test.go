@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -41,9 +42,7 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 		s.Put(bucket, key+"/"+filepath.ToSlash(below), content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // TestReadInS3 checks that every command that reads prints the same for a table in S3 as for a

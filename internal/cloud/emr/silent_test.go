@@ -9,6 +9,7 @@ import (
 	"time"
 
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // silent returns a Service whose server accepts connections and is silent, and a function that
@@ -16,9 +17,7 @@ import (
 func silent(t *testing.T, limit time.Duration) (*Service, func()) {
 	t.Helper()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { server.Close() })
 	accepted := make(chan net.Conn, 1000)
 	go func() {
@@ -34,9 +33,7 @@ func silent(t *testing.T, limit time.Duration) (*Service, func()) {
 		t.Setenv(name, value)
 	}
 	conf, err := cloud.Load(t.Context(), cloud.Options{Silence: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return New(conf, Options{Poll: time.Millisecond, Patience: time.Millisecond}), func() {
 		c := <-accepted
 		t.Cleanup(func() { c.Close() })

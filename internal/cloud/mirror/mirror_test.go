@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -30,9 +31,7 @@ func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 		}
 	}
 	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return fake, to, dir
 }
 
@@ -41,19 +40,13 @@ func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 func TestOvertake(t *testing.T) {
 	fake, to, dir := dial(t)
 	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data := filepath.Join(t.TempDir(), "data")
 	fsys := c.FS(store.Local{}, data)
 	d, err := store.Create(fsys, data, "game", store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
-	if err := c.Start(store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Start(store.Fresh))
 	held, release := make(chan struct{}), make(chan struct{})
 	fake.Set(func(r *http.Request) *faults.Fault {
 		if strings.HasSuffix(r.URL.Path, "/data_first0/part-00000") {
@@ -63,20 +56,12 @@ func TestOvertake(t *testing.T) {
 		return nil
 	})
 	attempt, err := d.Attempt("data_first0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Commit(attempt, "data_first0", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666))
+	must.OK(t, d.Commit(attempt, "data_first0", nil))
 	<-held
 	journal := func(state string) string {
-		if err := d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)))
 		c.overtake()
 		return string(fake.Get("bucket", "d/"+store.JournalFile))
 	}
@@ -87,9 +72,7 @@ func TestOvertake(t *testing.T) {
 		t.Errorf("before all is put: %q", got)
 	}
 	close(release)
-	if err := c.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Finish())
 	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != `{"state": "solved"}` {
 		t.Errorf("at the end: %q", got)
 	}
@@ -114,27 +97,15 @@ func TestRefused(t *testing.T) {
 	// The waiting goroutine may wake up before or after the error is set.
 	for i := range 10 {
 		c, err := Open(t.Context(), to, fmt.Sprint(dir, i), "test", func(string) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fsys := c.FS(store.Local{}, filepath.Join(t.TempDir(), "data"))
 		d, err := store.Create(fsys, c.data, "game", store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(store.Fresh); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, c.Start(store.Fresh))
 		attempt, err := d.Attempt("data_first0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Commit(attempt, "data_first0", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666))
+		must.OK(t, d.Commit(attempt, "data_first0", nil))
 		gone := make(chan error, 4)
 		for range cap(gone) {
 			go func() { gone <- c.settle("data_first0") }()
@@ -147,9 +118,7 @@ func TestRefused(t *testing.T) {
 				t.Errorf("run %d: the directory could be removed", i)
 			}
 		}
-		if err := errors.Join(c.Close(), d.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(c.Close(), d.Close()))
 	}
 }
 
@@ -161,17 +130,11 @@ func TestLost(t *testing.T) {
 	const short = 50 * time.Millisecond
 	owner := filepath.Join(dir, OwnerFile)
 	claim, _, err := to.Claim(t.Context(), owner, "first", short)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data := t.TempDir()
-	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(data, "table"), 0o777))
 	for _, name := range []string{"part-00000", store.Success} {
-		if err := os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666))
 	}
 	held, release := make(chan struct{}), make(chan struct{})
 	fake.Set(func(r *http.Request) *faults.Fault {
@@ -211,21 +174,13 @@ func TestLost(t *testing.T) {
 func TestLostChanges(t *testing.T) {
 	fake, to, dir := dial(t)
 	claim, _, err := to.Claim(t.Context(), filepath.Join(dir, OwnerFile), "first", 50*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data := t.TempDir()
 	journal, err := store.MarshalSummed(&solve.Journal{State: solve.Running})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.Mkdir(filepath.Join(data, "table"), 0o777))
 	for name, text := range map[string]string{"table/part-00000": "mine", "table/" + store.Success: "mine", store.JournalFile: string(journal)} {
-		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
 	}
 	for _, name := range []string{OwnerFile, store.JournalFile, "data_first0/part-00000", "table/part-00001", "table/" + store.Success} {
 		fake.Put("bucket", "d/"+name, []byte(`{"who": "second", "since": "now", "seconds": 3600}`))

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
@@ -104,9 +105,7 @@ func schedules(t *testing.T, most int) {
 	t.Logf("TREEREDUCE_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0))
 	g, err := connectn.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fake := s3test.StartFake(t, "bucket")
 	number := 0
 	// run runs a schedule, whose data directories are empty.
@@ -116,9 +115,7 @@ func schedules(t *testing.T, most int) {
 			connect := func() *copier {
 				d := &s3test.Direct{Server: fake}
 				to, err := s3.New(t.Context(), d.Config(), "bucket")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				return &copier{new(storetest.Memory), d, to, fmt.Sprint("d", number), g}
 			}
 			first, second := connect(), connect()

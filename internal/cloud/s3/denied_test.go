@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -58,9 +59,7 @@ func TestOnePrefix(t *testing.T) {
 		t.Errorf("a claim that may not be written: %v", err)
 	}
 	c, _, err := f.Claim(t.Context(), "x/data/_owner", "me", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", store.Success), "x/data/table", c.Held); err != nil {
 		t.Error(err)
 	}
@@ -71,16 +70,12 @@ func TestOnePrefix(t *testing.T) {
 		t.Errorf("a directory as a file: %v", err)
 	}
 	in, err := f.Open("x/data/table/part-00000")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if b, err := io.ReadAll(in); err != nil || string(b) != "of part-00000" {
 		t.Errorf("%q, %v", b, err)
 	}
 	// Another process has deleted the claim.
-	if err := f.RemoveAll("x/data/_owner"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("x/data/_owner"))
 	if err := c.renew(t.Context()); !errors.Is(err, ErrLost) {
 		t.Errorf("a claim that is gone: %v", err)
 	}

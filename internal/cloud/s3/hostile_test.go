@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -55,9 +56,7 @@ func TestContentRange(t *testing.T) {
 		w.Write(make([]byte, last-first+1))
 	})
 	in, err := f.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	if _, err := in.ReadAt(make([]byte, 10), 5*wholeFile); err == nil || !strings.Contains(err.Error(), "found \"bytes") {
 		t.Errorf("another size: %v", err)

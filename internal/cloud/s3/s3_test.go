@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -33,9 +34,7 @@ func dial(t *testing.T, env []string, name string) (*FS, string) {
 	t.Helper()
 	setenv(t, env)
 	f, dir, err := Dial(t.Context(), name, aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f, dir
 }
 
@@ -91,21 +90,15 @@ func testRead(t *testing.T, f *FS) {
 	for _, size := range []int{0, 1, 1000, wholeFile - 1, wholeFile, wholeFile + 1, 3 * windowMost, partSize, partSize + 100_000} {
 		content := someBytes(size)
 		w, err := f.Create("dir/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for b := range slices.Chunk(content, 1_000_003) {
 			if n, err := w.Write(b); n != len(b) || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Close())
 		in, err := f.Open("/dir/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if i, err := in.Stat(); err != nil || i.Size() != int64(size) || i.Name() != "file" || i.IsDir() || time.Since(i.ModTime()) > time.Hour {
 			t.Errorf("%d bytes: %+v, %v", size, i, err)
 		}
@@ -128,13 +121,9 @@ func testRead(t *testing.T, f *FS) {
 	}
 	// Several readers continue in turn, as in a merge.
 	content := someBytes(5 << 20)
-	if err := f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))))
 	in, err := f.Open("turns")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	const places = 3
 	b := make([]byte, 50_000)
@@ -152,9 +141,7 @@ func testRead(t *testing.T, f *FS) {
 // missing names are fs.ErrNotExist.
 func testDir(t *testing.T, f *FS) {
 	for _, key := range []string{"d/b", "d/a.x", "d/a/1", "d/a/2", "d/a-/3", "de/4", "d/z"} {
-		if err := f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))))
 	}
 	names := func(dir string) string {
 		entries, err := f.ReadDir(dir)
@@ -196,15 +183,11 @@ func testDir(t *testing.T, f *FS) {
 			t.Errorf("%s: %v, %v", name, err, openErr)
 		}
 	}
-	if err := f.RemoveAll("d/a"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("d/a"))
 	if got := names("d"); got != "a-/ a.x b z" {
 		t.Error(got)
 	}
-	if err := errors.Join(f.RemoveAll("d"), f.RemoveAll("d")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.RemoveAll("d"), f.RemoveAll("d")))
 	if got := names("de"); got != "4" {
 		t.Error(got)
 	}
@@ -222,9 +205,7 @@ func testDir(t *testing.T, f *FS) {
 func local(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for _, name := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("of "+name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("of "+name), 0o666))
 	}
 	return dir
 }
@@ -263,9 +244,7 @@ func TestNotRemoved(t *testing.T) {
 		}
 	})
 	f, err := New(t.Context(), (&s3test.Direct{Server: server}).Config(), "bucket")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := f.RemoveAll("d"); err == nil || !strings.Contains(err.Error(), "d/part-00000: AccessDenied: refused") {
 		t.Error(err)
 	}
@@ -296,9 +275,7 @@ func testPutDir(t *testing.T, f *FS) {
 		{"part-00000", "part-00002", store.Success},
 		{"part-00000"},
 	} {
-		if err := f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always))
 		slices.Sort(files)
 		if got := names(); got != strings.Join(files, " ")+" " {
 			t.Errorf("%s, expected %s", got, files)
@@ -333,9 +310,7 @@ func TestPutDirMay(t *testing.T) {
 	for allowed := 0; ; allowed++ {
 		fake := s3test.StartFake(t, "bucket")
 		f, _ := dial(t, fake.Env(), "s3://bucket/x")
-		if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always))
 		before := len(fake.Asked())
 		var asked atomic.Int32
 		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
@@ -397,13 +372,9 @@ func testClaim(t *testing.T, f *FS) {
 	}
 	// A claim that was not renewed in time is taken over, and Held returns that.
 	b, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.text.Seconds = 0
-	if err := b.renew(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.renew(ctx))
 	c, from, err := f.Claim(ctx, "data/_owner", "c", time.Hour)
 	if err != nil || from != "b" {
 		t.Fatal(from, err)
@@ -424,14 +395,10 @@ func TestClaimKept(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	synctest.Test(t, func(t *testing.T) {
 		f, err := New(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		const hold = time.Hour
 		a, _, err := f.Claim(t.Context(), "data/_owner", "a", hold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var claimed *ClaimedError
 		for range 10 {
 			time.Sleep(hold / 3)
@@ -466,9 +433,7 @@ func TestUnconditional(t *testing.T) {
 		}
 		fake.Set(nil)
 		a, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fake.Set(strip)
 		var claimed *ClaimedError
 		if _, _, err := f.Claim(t.Context(), "data/_owner", "b", time.Hour); !errors.As(err, &claimed) {
@@ -493,16 +458,10 @@ func testChanged(t *testing.T, f *FS) {
 		"removed": f.RemoveAll,
 	} {
 		content := someBytes(4 * wholeFile)
-		if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))))
 		in, err := f.Open("file")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := change("file"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, change("file"))
 		n, err := io.Copy(io.Discard, in)
 		if n != wholeFile || !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: %d bytes, %v", name, n, err)
@@ -515,16 +474,12 @@ func testChanged(t *testing.T, f *FS) {
 func TestMany(t *testing.T) {
 	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
 	for i := range 1100 {
-		if err := f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0))
 	}
 	if entries, err := f.ReadDir("many"); err != nil || len(entries) != 1100 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
-	if err := f.RemoveAll("many"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("many"))
 	if _, err := f.Stat("many"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of 1100 some are left: %v", err)
 	}
@@ -600,9 +555,7 @@ func TestSealLast(t *testing.T) {
 	for old := range 2 {
 		for n := 0; ; n++ {
 			fake.Set(nil)
-			if err := f.RemoveAll("d"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.RemoveAll("d"))
 			if old == 1 {
 				fake.Put("bucket", "d/part-00000", []byte("old"))
 				fake.Put("bucket", "d/part-00009", []byte("old"))
@@ -628,9 +581,7 @@ func TestSealLast(t *testing.T) {
 		}
 	}
 	asked := fake.Asked()
-	if err := f.RemoveAll("d"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("d"))
 	if next := fake.Asked()[len(asked):]; len(next) != 3 { // delete the seal, list the others, delete them
 		t.Error(next)
 	}
@@ -651,9 +602,7 @@ func TestCut(t *testing.T) {
 		return nil
 	})
 	in, err := f.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -761,9 +710,7 @@ func TestMissingPart(t *testing.T) {
 		t.Error(err)
 	}
 	w, err := f.Create("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	io.Copy(w, bytes.NewReader(content))
 	if err := w.Close(); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
@@ -786,24 +733,18 @@ func TestMissingPart(t *testing.T) {
 func testUploads(t *testing.T, f *FS) {
 	begin := func(key string) *service.CompleteMultipartUploadInput {
 		made, err := f.client.CreateMultipartUpload(t.Context(), &service.CreateMultipartUploadInput{Bucket: &f.bucket, Key: &key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		number := sdk.Int32(1)
 		part, err := f.client.UploadPart(t.Context(), &service.UploadPartInput{
 			Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, PartNumber: number, Body: bytes.NewReader(someBytes(1000)),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		parts := []types.CompletedPart{{PartNumber: number, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32}}
 		return &service.CompleteMultipartUploadInput{Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}
 	}
 	begin("dir/below/file")
 	stays := begin("dir2/file")
-	if err := f.RemoveUploads(t.Context(), "", func(key string) bool { return strings.HasPrefix(key, "dir/") }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveUploads(t.Context(), "", func(key string) bool { return strings.HasPrefix(key, "dir/") }))
 	list, err := f.client.ListMultipartUploads(t.Context(), &service.ListMultipartUploadsInput{Bucket: &f.bucket})
 	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
 		t.Errorf("uploads that are left: %+v, %v", list, err)
@@ -814,9 +755,7 @@ func testUploads(t *testing.T, f *FS) {
 	if err := f.RemoveBucket(t.Context()); err == nil {
 		t.Error("a bucket with an object was removed")
 	}
-	if err := f.RemoveObjects(t.Context(), []string{"dir2/file"}, always); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveObjects(t.Context(), []string{"dir2/file"}, always))
 	if err := f.RemoveBucket(t.Context()); err != nil {
 		t.Errorf("a bucket without objects: %v", err)
 	}
@@ -838,9 +777,7 @@ func testHas(t *testing.T, f *FS) {
 		}
 		put := func(content []byte) {
 			t.Helper()
-			if err := f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))))
 		}
 		has(false)
 		put(content)
@@ -852,18 +789,14 @@ func testHas(t *testing.T, f *FS) {
 			put(content[1:])
 			has(false)
 		}
-		if err := f.RemoveAll("dir"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.RemoveAll("dir"))
 	}
 }
 
 // TestMakeBucket checks the rules of a new bucket: incomplete uploads and logs do not cost money for ever.
 func TestMakeBucket(t *testing.T) {
 	fake := s3test.StartFake(t)
-	if err := MakeBucket(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket", "games/logs"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, MakeBucket(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket", "games/logs"))
 	for _, want := range []string{"<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation>", "<Expiration><Days>30</Days>", "<Prefix>games/logs/</Prefix>"} {
 		if rules := fake.Rules("bucket"); !strings.Contains(rules, want) {
 			t.Errorf("%s: no %s", rules, want)

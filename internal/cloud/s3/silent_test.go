@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -24,9 +25,7 @@ func TestSilent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer server.Close()
 			go func() {
 				for {
@@ -47,9 +46,7 @@ func TestSilent(t *testing.T) {
 			}()
 			setenv(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_S3=http://"+server.Addr().String(), "AWS_MAX_ATTEMPTS=1", "AWS_DEFAULTS_MODE=standard"))
 			conf, err := aws.Load(t.Context(), aws.Options{Silence: 10 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			f := &FS{ctx: t.Context(), bucket: "bucket", client: newClient(conf)}
 			large := bytes.NewReader(make([]byte, partSize))
 			for name, request := range map[string]func() error{

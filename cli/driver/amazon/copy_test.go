@@ -68,7 +68,7 @@ func isCopy(t *testing.T, fake *s3test.Fake, key, dir string) {
 // on a machine without the data.
 func TestCopy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for game, board := range boards {
 		for _, keep := range []string{"", " --keep all"} {
 			key := game + strings.ReplaceAll(keep, " ", "")
@@ -113,7 +113,7 @@ func TestLongCopyCutAnywhere(t *testing.T) {
 // cutAnywhere cuts runs off after n writes, for the n that next returns in succession.
 func cutAnywhere(t *testing.T, next func(n int64) int64) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for game, board := range boards {
 		want := filepath.Join(t.TempDir(), "data")
 		runs(t, "solve "+game+" "+board+" --data "+want)
@@ -181,7 +181,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 // error, and does not change.
 func TestCopyRefused(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	line := "solve mnk " + boards["mnk"] + " --data "
 	first := filepath.Join(t.TempDir(), "first")
 	runs(t, line+first+" --copy s3://bucket/d")
@@ -222,7 +222,7 @@ func TestCopyRefused(t *testing.T) {
 // its answers.
 func TestCopyBusy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	var n atomic.Int64
 	fake.Set(func(r *http.Request) *faults.Fault {
@@ -253,7 +253,7 @@ func (l *listener) Write(b []byte) (int, error) {
 // waiting for.
 func TestCopyLate(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	stderr := &listener{closed: make(chan struct{})}
 	fake.Set(func(r *http.Request) *faults.Fault {

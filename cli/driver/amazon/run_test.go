@@ -86,7 +86,7 @@ func TestRunOnEMR(t *testing.T) {
 		service := &fakeEMR{complete: func() { putData(t, fake, dir, "bucket", "games/all_data") }}
 		server := httptest.NewServer(service)
 		defer server.Close()
-		useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
+		s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
 		t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 		status, stdout, stderr := runLine(some(), emrLine+" --width 2 --height 2 --connect 2 --yes --max-hours 3 --poll 1ms --binaries "+programs+flags, "")
 		if status != 0 || !strings.Contains(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") {
@@ -118,7 +118,7 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emr
 	t.Helper()
 	server := httptest.NewServer(service)
 	defer server.Close()
-	useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
+	s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
 	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
 		r, err := newEMRSolve(s, f)
 		if err != nil {

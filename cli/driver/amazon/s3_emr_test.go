@@ -15,7 +15,7 @@ import (
 // with Amazon's own tool, which must find the expected files.
 func TestMotoCopy(t *testing.T) {
 	server := s3test.Start(t)
-	useS3(t, server.Env())
+	s3test.Use(t, server.Env())
 	aws := func(words ...string) string {
 		cmd := exec.Command(filepath.Join(s3test.Bin(t), "aws"), words...)
 		cmd.Env = server.Env()

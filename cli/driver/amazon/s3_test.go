@@ -11,22 +11,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// useS3 sets the AWS environment variables that a test gives, and unsets all others.
-func useS3(t *testing.T, env []string) {
-	t.Helper()
-	for _, line := range os.Environ() {
-		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
-	for _, line := range env {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
-}
-
 // putData copies a data directory into a bucket.
 func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 	t.Helper()
@@ -49,7 +33,7 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 // local one.
 func TestReadInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for name, dir := range solved(t) {
 		putData(t, fake, dir, "bucket", "solved/"+name)
 		there := "s3://bucket/solved/" + name
@@ -75,7 +59,7 @@ func TestReadInS3(t *testing.T) {
 // TestWrongInS3 checks that a missing or damaged file causes an error that contains its name.
 func TestWrongInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	putData(t, fake, solved(t)["connectn"], "bucket", "d/two")
 	for _, test := range []struct {
 		line   string
@@ -99,7 +83,7 @@ func TestWrongInS3(t *testing.T) {
 		t.Errorf("%d: %s", status, stderr)
 	}
 	// Without credentials, the error describes what to set.
-	useS3(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
+	s3test.Use(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
 	if status, _, stderr := runLine(some(), "status s3://bucket/d/two", ""); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("%d: %s", status, stderr)
 	}

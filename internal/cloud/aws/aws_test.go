@@ -18,18 +18,14 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // alone sets an environment without AWS variables, with the given files instead of those in
 // ~/.aws and without a metadata server.
 func alone(t *testing.T, conf, credentials string) {
 	t.Helper()
-	for _, line := range os.Environ() {
-		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
+	s3test.Use(t, nil)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"AWS_CONFIG_FILE": conf, "AWS_SHARED_CREDENTIALS_FILE": credentials} {
 		file := filepath.Join(dir, name)

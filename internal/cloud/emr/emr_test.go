@@ -449,10 +449,7 @@ func TestBundle(t *testing.T) {
 		t.Error("two bundles have the same directory")
 	}
 	bin, s := t.TempDir(), s3test.StartFake(t, "bucket")
-	for _, env := range s.Env() {
-		name, value, _ := strings.Cut(env, "=")
-		t.Setenv(name, value)
-	}
+	s3test.Use(t, s.Env())
 	to, dir, err := s3.Dial(t.Context(), "s3://bucket/dir", cloud.Options{})
 	must.OK(t, err)
 	for _, name := range []string{"driver", "mapper"} {

@@ -25,11 +25,7 @@ import (
 func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 	t.Helper()
 	fake = s3test.StartFake(t, "bucket")
-	for _, line := range fake.Env() {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
+	s3test.Use(t, fake.Env())
 	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
 	must.OK(t, err)
 	return fake, to, dir

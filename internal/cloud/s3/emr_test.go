@@ -20,7 +20,7 @@ import (
 // whose objects are encrypted with a KMS key: their ETags are not MD5 sums.
 func TestMoto(t *testing.T) {
 	server := s3test.Start(t)
-	setenv(t, server.Env())
+	s3test.Use(t, server.Env())
 	conf, err := aws.Load(t.Context(), aws.Options{})
 	must.OK(t, err)
 	kms := &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{

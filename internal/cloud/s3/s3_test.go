@@ -32,26 +32,10 @@ import (
 // dial returns a bucket of a server, in an environment that contains only that server.
 func dial(t *testing.T, env []string, name string) (*FS, string) {
 	t.Helper()
-	setenv(t, env)
+	s3test.Use(t, env)
 	f, dir, err := Dial(t.Context(), name, aws.Options{})
 	must.OK(t, err)
 	return f, dir
-}
-
-// setenv replaces the environment of this process.
-func setenv(t *testing.T, env []string) {
-	t.Helper()
-	for _, line := range append(os.Environ(), env...) {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
-	for _, line := range os.Environ() {
-		name, _, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, "AWS_") && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
-			os.Unsetenv(name)
-		}
-	}
 }
 
 // all contains the tests that any server must pass: the fake here, and moto in emr_test.go.
@@ -654,7 +638,7 @@ func TestAnswers(t *testing.T) {
 // user's, is an error.
 func TestNew(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	setenv(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dial := func(name string) error {
 		_, _, err := Dial(t.Context(), name, aws.Options{})
 		return err
@@ -687,7 +671,7 @@ func TestNew(t *testing.T) {
 	if err := dial("s3://bucket/x"); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}
-	setenv(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
+	s3test.Use(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
 	if err := dial("s3://bucket/x"); !errors.Is(err, aws.ErrNoCredentials) || !strings.HasPrefix(err.Error(), "s3://bucket/x: ") {
 		t.Error(err)
 	}

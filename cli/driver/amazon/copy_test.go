@@ -129,12 +129,9 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			key := "cut" + game + time.Unix(n, 0).UTC().Format("150405")
 			line := "solve " + game + " " + board + " --copy s3://bucket/" + key + " --data "
 			var writes atomic.Int64
-			fake.Set(func(r *http.Request) *faults.Fault {
-				if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n {
-					return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-				}
-				return nil
-			})
+			fake.Set(faults.Denied.If(func(r *http.Request) bool {
+				return r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n
+			}))
 			status, _, stderr := runLine(some(), line+filepath.Join(t.TempDir(), "data"), "")
 			fake.Set(nil)
 			if status == 0 {
@@ -225,12 +222,7 @@ func TestCopyBusy(t *testing.T) {
 	s3test.Use(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	var n atomic.Int64
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if n.Add(1)%20 == 0 {
-			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
-		}
-		return nil
-	})
+	fake.Set(faults.Busy.If(func(*http.Request) bool { return n.Add(1)%20 == 0 }))
 	runs(t, "solve mnk "+boards["mnk"]+" --data "+dir+" --copy s3://bucket/d")
 	fake.Set(nil)
 	isCopy(t, fake, "d", dir)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -23,17 +22,12 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 	const core, spot, dollars = 2, 20, 20
 	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
+	planned(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(r *emrSolve) {
 		limit, err := r.limitOf(upLimit, r.prices(r.spec))
 		cost := (1 + core + spot) * (m5.Price + surcharge + disk) * (limit.Minutes() + 5) / 60
 		if err != nil || cost > dollars || cost < 0.95*dollars {
 			t.Errorf("%s cost up to $%.2f, want $%d or a little less (%v)", limit, cost, dollars, err)
 		}
-		return nil
 	})
 }
 
@@ -47,16 +41,11 @@ func TestLimit(t *testing.T) {
 		"--instance x9z.large":               "set the cluster's limit with --max-hours",
 		"--instance x9z.large --max-hours 1": "1h0m0s",
 	} {
-		parsed(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(s *driver.Solve, f *emrFlags) error {
-			r, err := newEMRSolve(s, f)
-			if err != nil {
-				return err
-			}
+		planned(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(r *emrSolve) {
 			limit, err := r.limitOf(upLimit, r.prices(r.spec))
 			if got := fmt.Sprintf("%s %v", limit, err); !strings.Contains(got, want) {
 				t.Errorf("%q: %s, want %s", flags, got, want)
 			}
-			return nil
 		})
 	}
 }
@@ -99,11 +88,7 @@ func TestRemembered(t *testing.T) {
 // TestEstimateOfBound checks the question before a run if only a lower bound of the positions
 // is known: it contains the price of an hour, but no duration or price of the run.
 func TestEstimateOfBound(t *testing.T) {
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games", func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
+	planned(t, "solve mnk --runner emr --bucket s3://bucket/games", func(r *emrSolve) {
 		e := r.prices(r.spec)
 		e.plan, e.limit = new(plan.Plan), usualLimit
 		for how, want := range map[count.How]string{
@@ -115,6 +100,5 @@ func TestEstimateOfBound(t *testing.T) {
 				t.Errorf("%s, want %s", text, want)
 			}
 		}
-		return nil
 	})
 }

@@ -87,12 +87,9 @@ func TestRemove(t *testing.T) {
 func refuseDeletions(n int) func(fake *s3test.Fake) {
 	return func(fake *s3test.Fake) {
 		var deletions atomic.Int64
-		fake.Set(func(r *http.Request) *faults.Fault {
-			if r.Method == http.MethodPost && deletions.Add(1) > int64(n) {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
-			return nil
-		})
+		fake.Set(faults.Denied.If(func(r *http.Request) bool {
+			return r.Method == http.MethodPost && deletions.Add(1) > int64(n)
+		}))
 	}
 }
 

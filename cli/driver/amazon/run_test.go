@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
@@ -119,19 +118,10 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emr
 	server := httptest.NewServer(service)
 	defer server.Close()
 	s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
-	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
-		if err := r.connect(t.Context()); err != nil {
-			return err
-		}
-		if err := r.openBucket(t.Context()); err != nil {
-			return err
-		}
+	planned(t, emrLine, func(r *emrSolve) {
+		must.OK(t, r.connect(t.Context()))
+		must.OK(t, r.openBucket(t.Context()))
 		do(r)
-		return nil
 	})
 }
 

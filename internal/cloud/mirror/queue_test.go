@@ -121,9 +121,7 @@ func TestOvertaken(t *testing.T) {
 			if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != test.want {
 				t.Errorf("the copy has the journal %q, want %q", got, test.want)
 			}
-			if err := c.claim.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, c.claim.Release(t.Context()))
 		})
 	}
 }
@@ -240,9 +238,7 @@ func TestStoppedJournal(t *testing.T) {
 	stop()
 	c.ctx, c.ended = ctx, make(chan struct{})
 	close(c.ended)
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close())
 	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); !strings.Contains(got, `"state": "stopped"`) {
 		t.Errorf("the journal of the copy: %s", got)
 	}
@@ -267,12 +263,7 @@ func TestFetchCutShort(t *testing.T) {
 	for _, name := range []string{store.JournalFile, store.ManifestFile} {
 		fake.Put("bucket", "d/"+name, []byte("{}"))
 	}
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if path.Base(r.URL.Path) == store.JournalFile {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	})
+	fake.Set(faults.Denied.If(func(r *http.Request) bool { return path.Base(r.URL.Path) == store.JournalFile }))
 	if err := c.fetch("game"); err == nil || len(from.Files(copierDir)) > 0 {
 		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
 	}

@@ -137,26 +137,23 @@ func schedules(t *testing.T, most int) {
 		}
 	})
 	n := int(requests.Load())
-	refused := &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 	for _, kind := range []struct {
 		name  string
 		fault *faults.Fault
 		ever  bool
 	}{
-		{"refused", refused, false}, {"all refused from one on", refused, true}, {"answer lost", faults.Lost, false}, {"answer cut off", &faults.Fault{Cut: 1}, false},
-		{"unavailable", &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}, false},
+		{"refused", faults.Denied, false}, {"all refused from one on", faults.Denied, true}, {"answer lost", faults.Lost, false}, {"answer cut off", &faults.Fault{Cut: 1}, false},
+		{"unavailable", faults.Busy, false},
 	} {
 		count, failed, wrong := 0, 0, 0
 		for _, k := range rnd.Perm(n)[:min(n, max(1, most/6))] {
 			run(func(first, _ *copier) {
 				count++
 				var received atomic.Int64
-				fake.Set(func(*http.Request) *faults.Fault {
-					if i := received.Add(1); i == int64(k)+1 || kind.ever && i > int64(k) {
-						return kind.fault
-					}
-					return nil
-				})
+				fake.Set(kind.fault.If(func(*http.Request) bool {
+					i := received.Add(1)
+					return i == int64(k)+1 || kind.ever && i > int64(k)
+				}))
 				err := first.drive(store.Fresh)
 				if err != nil {
 					failed++

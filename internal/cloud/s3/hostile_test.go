@@ -83,8 +83,7 @@ func TestPages(t *testing.T) {
 // validity, is valid for a limited time, and is then taken over.
 func TestUnreadableClaim(t *testing.T) {
 	for _, text := range []string{"garbage", "", "{}", `{"seconds": "x"}`, `{"who": "other", "seconds": 1e300}`, strings.Repeat("x", 1<<20)} {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake, f := started(t)
 		fake.Put("bucket", "data/_owner", []byte(text))
 		var claimed *ClaimedError
 		if _, _, err := f.Claim(t.Context(), "data/_owner", "me", time.Minute); !errors.As(err, &claimed) || claimed.Left > maxHold || strings.Contains(err.Error(), strings.Repeat("x", 100)) {
@@ -96,8 +95,6 @@ func TestUnreadableClaim(t *testing.T) {
 			t.Errorf("%.20q, old: from %q, %v", text, from, err)
 			continue
 		}
-		if err := c.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, c.Release(t.Context()))
 	}
 }

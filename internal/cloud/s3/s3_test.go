@@ -38,6 +38,14 @@ func dial(t *testing.T, env []string, name string) (*FS, string) {
 	return f, dir
 }
 
+// started starts a fake, and returns it with its bucket.
+func started(t *testing.T) (*s3test.Fake, *FS) {
+	t.Helper()
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	return fake, f
+}
+
 // all contains the tests that any server must pass: the fake here, and moto in emr_test.go.
 var all = map[string]func(t *testing.T, f *FS){
 	"read":    testRead,
@@ -52,7 +60,7 @@ var all = map[string]func(t *testing.T, f *FS){
 func TestFake(t *testing.T) {
 	for name, test := range all {
 		t.Run(name, func(t *testing.T) {
-			f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+			_, f := started(t)
 			test(t, f)
 		})
 	}
@@ -99,9 +107,7 @@ func testRead(t *testing.T, f *FS) {
 				t.Fatalf("%d bytes, %d at %d: %d, %v", size, n, at, got, err)
 			}
 		}
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, in.Close())
 	}
 	// Several readers continue in turn, as in a merge.
 	content := someBytes(5 << 20)
@@ -197,20 +203,17 @@ func local(t *testing.T, files ...string) string {
 // TestRemoveSeal checks that a directory loses its seal first, so that it counts as incomplete if
 // the removal is interrupted.
 func TestRemoveSeal(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	for _, name := range []string{"d/part-00000", "d/_SUCCESS"} {
 		fake.Put("bucket", name, []byte("of "+name))
 	}
 	removals := 0
-	fake.Set(func(r *http.Request) *faults.Fault {
+	fake.Set(faults.Denied.If(func(r *http.Request) bool {
 		if r.Method == http.MethodPost {
-			if removals++; removals > 1 {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
+			removals++
 		}
-		return nil
-	})
+		return removals > 1
+	}))
 	if err := f.RemoveAll("d"); err == nil {
 		t.Error("no error")
 	}
@@ -272,14 +275,10 @@ func testPutDir(t *testing.T, f *FS) {
 
 // TestPutDirRefused checks that a directory has no seal if one of its files is not uploaded.
 func TestPutDirRefused(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001") {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	})
+	fake, f := started(t)
+	fake.Set(faults.Denied.If(func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001")
+	}))
 	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", always); err == nil {
 		t.Error("no error")
 	}
@@ -292,8 +291,7 @@ func TestPutDirRefused(t *testing.T) {
 // including deletions.
 func TestPutDirMay(t *testing.T) {
 	for allowed := 0; ; allowed++ {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake, f := started(t)
 		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always))
 		before := len(fake.Asked())
 		var asked atomic.Int32
@@ -333,9 +331,7 @@ func testClaim(t *testing.T, f *FS) {
 	if _, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour); !errors.As(err, &claimed) || claimed.Who != "a" || claimed.Left < 50*time.Minute {
 		t.Fatal(err)
 	}
-	if err := errors.Join(a.Held(ctx), a.renew(ctx), a.Held(ctx)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(a.Held(ctx), a.renew(ctx), a.Held(ctx)))
 	// Held renews a claim after half its validity.
 	since := func() time.Time {
 		a.mu.Lock()
@@ -348,9 +344,7 @@ func testClaim(t *testing.T, f *FS) {
 	if err := a.Held(ctx); err != nil || time.Since(since()) > 30*time.Minute {
 		t.Errorf("Held, half an hour after the last renewal: renewed %v, %v", since(), err)
 	}
-	if err := a.Release(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, a.Release(ctx))
 	if _, err := f.Stat("data/_owner"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
@@ -366,9 +360,7 @@ func testClaim(t *testing.T, f *FS) {
 	if err := b.Held(ctx); !errors.Is(err, ErrLost) {
 		t.Error(err)
 	}
-	if err := b.Release(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, b.Release(ctx))
 	if err := errors.Join(c.renew(ctx), c.Release(ctx)); err != nil {
 		t.Error("what is another's was taken away:", err)
 	}
@@ -390,9 +382,7 @@ func TestClaimKept(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := a.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, a.Release(t.Context()))
 	})
 }
 
@@ -400,8 +390,7 @@ func TestClaimKept(t *testing.T) {
 // that no claim remains there, and that a valid claim of another driver is not replaced.
 func TestUnconditional(t *testing.T) {
 	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake, f := started(t)
 		strip := func(r *http.Request) *faults.Fault {
 			for _, name := range ignored {
 				r.Header.Del(name)
@@ -426,9 +415,7 @@ func TestUnconditional(t *testing.T) {
 		if text := string(fake.Get("bucket", "data/_owner")); !strings.Contains(text, a.text.Token) {
 			t.Errorf("without %v: the claim was replaced by %s", ignored, text)
 		}
-		if err := a.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, a.Release(t.Context()))
 	}
 }
 
@@ -456,7 +443,7 @@ func testChanged(t *testing.T, f *FS) {
 
 // TestMany checks that a directory with several pages is listed and deleted completely.
 func TestMany(t *testing.T) {
-	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+	_, f := started(t)
 	for i := range 1100 {
 		must.OK(t, f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0))
 	}
@@ -514,17 +501,13 @@ func FuzzSplit(f *testing.F) {
 // TestSealLast checks that the seal is written after the files and deleted before them: an
 // interruption never leaves an incomplete directory with a seal.
 func TestSealLast(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	dir := local(t, "part-00000", "part-00001", "part-00002", store.Success)
 	stopAt := func(n int) error {
 		var puts atomic.Int64
-		fake.Set(func(r *http.Request) *faults.Fault {
-			if (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n) {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
-			return nil
-		})
+		fake.Set(faults.Denied.If(func(r *http.Request) bool {
+			return (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n)
+		}))
 		defer fake.Set(nil)
 		return f.PutDir(t.Context(), store.Local{}, dir, "d", always)
 	}
@@ -574,17 +557,14 @@ func TestSealLast(t *testing.T) {
 // TestCut checks that a read continues after a connection was closed in the middle of an
 // answer. If every connection is, it returns an error and no data.
 func TestCut(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	content := someBytes(3 << 20)
 	fake.Put("bucket", "file", content)
 	times := 0
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if times++; times%3 != 0 {
-			return &faults.Fault{Cut: 50_000}
-		}
-		return nil
-	})
+	fake.Set((&faults.Fault{Cut: 50_000}).If(func(*http.Request) bool {
+		times++
+		return times%3 != 0
+	}))
 	in, err := f.Open("file")
 	must.OK(t, err)
 	defer in.Close()
@@ -601,8 +581,7 @@ func TestCut(t *testing.T) {
 // TestAnswers checks that errors of S3 are explained with advice, and that temporary ones are
 // retried.
 func TestAnswers(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	fake.Put("bucket", "file", []byte("content"))
 	for code, want := range map[string]string{
 		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity shows the identity, whose policy must allow it)",
@@ -617,12 +596,10 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	times := 0
-	fake.Set(func(*http.Request) *faults.Fault {
-		if times++; times <= 2 {
-			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
-		}
-		return nil
-	})
+	fake.Set(faults.Busy.If(func(*http.Request) bool {
+		times++
+		return times <= 2
+	}))
 	if b, err := store.ReadFile(f, "file"); err != nil || string(b) != "content" || times != 3 {
 		t.Errorf("%q, %v, after %d requests", b, err, times)
 	}
@@ -683,13 +660,7 @@ func TestMissingPart(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, append(fake.Env(), "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
 	content := someBytes(2*partSize + 1)
-	refuse := func(r *http.Request) *faults.Fault {
-		if r.URL.Query().Get("partNumber") == "2" {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	}
-	fake.Set(refuse)
+	fake.Set(faults.Denied.If(func(r *http.Request) bool { return r.URL.Query().Get("partNumber") == "2" }))
 	if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,9 +95,7 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	active, err := c.Active(ctx)
 	must.OK(t, err)
 	id := map[minicluster.Daemon]string{minicluster.NameNode: "nn1", minicluster.NameNode2: "nn2"}[active]
-	if out, err := c.Command(ctx, "haadmin", "-transitionToStandby", id).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	run(t, c, "haadmin", "-transitionToStandby", id)
 	const pause = 12 * time.Second // longer than hdfs.Client avoids an address
 	begin := time.Now()
 	back := make(chan error, 1)
@@ -131,18 +128,15 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 // testSolveFailOver fails over twice while a driver solves a game, and checks that the result
 // has the same bytes as a run on one machine.
 func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	driver := func(args string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
-		cmd.Env = c.Env()
-		cmd.Stderr = t.Output()
-		return cmd
-	}
 	const board = "solve connectn --width 5 --height 4 --connect 4 --keep all --data "
 	local := t.TempDir()
-	must.OK(t, driver(board+local).Run())
+	if out, err := driverOn(ctx, c, board+local); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	want, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
 	must.OK(t, err)
-	cmd := driver(board + c.DefaultFS() + "/solved --json --runner hadoop --streaming-jar " + c.StreamingJar())
+	cmd := driver(ctx, c, board+c.DefaultFS()+"/solved --json --runner hadoop --streaming-jar "+c.StreamingJar())
+	cmd.Stderr = t.Output()
 	news, err := cmd.StdoutPipe()
 	must.OK(t, err)
 	must.OK(t, cmd.Start())
@@ -176,8 +170,8 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	if !bytes.Equal(got, want) {
 		t.Error("final is not that of a run on one machine")
 	}
-	out, err := driver("verify --data hdfs:///solved").Output()
-	if err != nil || !strings.Contains(string(out), "3,945,711 positions verified, all correct") {
+	out, err := driverOn(ctx, c, "verify --data hdfs:///solved")
+	if err != nil || !strings.Contains(out, "3,945,711 positions verified, all correct") {
 		t.Errorf("verify: %v: %s", err, out)
 	}
 }

@@ -397,13 +397,11 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	f.RemoveAll(dir)
 	t.Cleanup(func() { f.RemoveAll(dir) })
-	driver := func(args string) (string, error) {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0 --data "+c.DefaultFS()+dir+" "+args)...)
-		cmd.Env = c.Env()
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+	solve := func(flags string) (string, error) {
+		return driverOn(ctx, c, "solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0 --streaming-jar "+c.StreamingJar()+
+			" --data "+c.DefaultFS()+dir+" "+flags)
 	}
-	if out, err := driver("--until-tier 1 --streaming-jar " + c.StreamingJar()); err != nil {
+	if out, err := solve("--until-tier 1"); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	programs, err := f.ReadDir(dir + "/_bin")
@@ -454,7 +452,7 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 	refused := func(want string) {
 		t.Helper()
-		if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err == nil || !strings.Contains(out, want) {
+		if out, err := solve("--resume"); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%v: %s\nwant %s", err, out, want)
 		}
 	}
@@ -465,9 +463,22 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	write(t, f, program, "another program")
 	refused(program + " is not the program that this driver has uploaded (-rw-r--r--, 15 bytes): hadoop fs -rm " + c.DefaultFS() + program)
 	run(t, c, "fs", "-rm", program)
-	if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err != nil {
+	if out, err := solve("--resume"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+// driver returns a command that runs the driver on a cluster.
+func driver(ctx context.Context, c *minicluster.Cluster, args string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
+	cmd.Env = c.Env()
+	return cmd
+}
+
+// driverOn runs the driver on a cluster, and returns its output.
+func driverOn(ctx context.Context, c *minicluster.Cluster, args string) (string, error) {
+	out, err := driver(ctx, c, args).CombinedOutput()
+	return string(out), err
 }
 
 // run runs Hadoop's own command.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -200,13 +199,8 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 // taken over and finished, and then continues it. It must exit without changing anything.
 func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	driver := func(args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), args...)
-		cmd.Env = c.Env()
-		return cmd
-	}
 	const board = "connectn --width 5 --height 4 --connect 4 --runner hadoop --data "
-	first := driver(strings.Fields("solve " + board + c.DefaultFS() + "/paused")...)
+	first := driver(ctx, c, "solve "+board+c.DefaultFS()+"/paused")
 	var said bytes.Buffer
 	first.Stdout, first.Stderr = &said, &said
 	must.OK(t, first.Start())
@@ -226,11 +220,11 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 	begun := time.Now()
 	for {
-		out, err := driver(strings.Fields("solve " + board + c.DefaultFS() + "/paused --resume")...).CombinedOutput()
+		out, err := driverOn(ctx, c, "solve "+board+c.DefaultFS()+"/paused --resume")
 		if err == nil {
 			break
 		}
-		if !strings.Contains(string(out), store.ErrLocked.Error()) || time.Since(begun) > 10*time.Minute {
+		if !strings.Contains(out, store.ErrLocked.Error()) || time.Since(begun) > 10*time.Minute {
 			t.Fatalf("%v: %s", err, out)
 		}
 		time.Sleep(time.Second)
@@ -260,7 +254,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if after := list(); after != before {
 		t.Errorf("there was\n%s\nand is\n%s", before, after)
 	}
-	if out, err := driver("verify", "--data", c.DefaultFS()+"/paused").CombinedOutput(); err != nil {
+	if out, err := driverOn(ctx, c, "verify --data "+c.DefaultFS()+"/paused"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -41,16 +41,13 @@ func writables(tokens ...token) []byte {
 
 // protos returns a file of tokens in version 1.
 func protos(tokens ...token) []byte {
-	field := func(b []byte, n protowire.Number, v []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
-	}
 	var all []byte
 	for _, t := range tokens {
 		var one []byte
 		for i, v := range [][]byte{t.identifier, t.password, []byte(t.kind), []byte(t.service)} {
-			one = field(one, protowire.Number(i+1), v)
+			one = append(one, field(protowire.Number(i+1), v)...)
 		}
-		all = field(all, 1, field(field(nil, 1, []byte(t.service)), 2, one))
+		all = append(all, field(1, append(field(1, t.service), field(2, one)...))...)
 	}
 	return protowire.AppendBytes([]byte{'H', 'D', 'T', 'S', 1}, all)
 }
@@ -202,7 +199,7 @@ func (n *nameNode) serve(qop string) {
 	challenge := `realm="default",nonce="n+1/2=",qop="` + qop + `",charset=utf-8,cipher="3des,rc4,des",algorithm=md5-sess`
 	var auth []byte
 	for i, v := range []string{"TOKEN", "DIGEST-MD5", "", "default", challenge} {
-		auth = protowire.AppendString(protowire.AppendTag(auth, protowire.Number(i+1), protowire.BytesType), v)
+		auth = append(auth, field(protowire.Number(i+1), v)...)
 	}
 	n.answer(saslNegotiate, nil, auth, "")
 	initiate := n.frame()

@@ -33,9 +33,7 @@ func TestHadoopStopped(t *testing.T) {
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.NameNode2, minicluster.DataNode},
 	})
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
-	if out, err := c.Command(ctx, "fs", "-mkdir", "/stopped").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run(t, c, "fs", "-mkdir", "/stopped")
 	t.Run("data node", func(t *testing.T) { testStoppedDataNode(t, c) })
 	t.Run("limit", func(t *testing.T) { testStoppedLimit(ctx, t, c) })
 	t.Run("interrupt", func(t *testing.T) { testStoppedInterrupt(ctx, t, c) })
@@ -102,8 +100,8 @@ func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fi
 	t.Helper()
 	f := dial(t, c)
 	said = new(bytes.Buffer)
-	cmd = exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)...)
-	cmd.Env = append(c.Env(), "HADOOP_CONF_DIR="+conf)
+	cmd = driver(ctx, c, "solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)
+	cmd.Env = append(cmd.Env, "HADOOP_CONF_DIR="+conf)
 	cmd.Stdout, cmd.Stderr = said, said
 	must.OK(t, cmd.Start())
 	for {
@@ -131,14 +129,6 @@ func testStoppedLimit(ctx context.Context, t *testing.T, c *minicluster.Cluster)
 	if err == nil || !strings.Contains(out, "no answer from name node "+c.NameNode()+" within 20s\n") {
 		t.Errorf("a new driver: %v: %s", err, out)
 	}
-}
-
-// driverOn runs a driver.
-func driverOn(ctx context.Context, c *minicluster.Cluster, args string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
-	cmd.Env = c.Env()
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 // testStoppedInterrupt interrupts a driver that waits for a name node. The limit is Hadoop's.
@@ -169,9 +159,7 @@ func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		c.Kill(minicluster.NameNode) // both would be active
 		proceed()
 	}()
-	if out, err := c.Command(ctx, "haadmin", "-transitionToActive", "--forceactive", "nn2").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run(t, c, "haadmin", "-transitionToActive", "--forceactive", "nn2")
 	begun := time.Now()
 	if _, err := f.Stat("/stopped"); err != nil {
 		t.Error(err)
@@ -181,9 +169,7 @@ func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	if _, err := other.Lock("/stopped/_lock"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
-	if err := lock.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, lock.Close())
 	out, err := driverOn(ctx, c, "solve connectn --width 4 --height 4 --connect 3 --data hdfs:///stopped/second")
 	if err != nil || !strings.Contains(out, "wins in") {
 		t.Errorf("%v: %s", err, out)

@@ -105,6 +105,18 @@ func writeCache(t *testing.T, file string, end, renew time.Time) {
 	must.OK(t, l.Save(file))
 }
 
+// withTicket returns a login by a keytab that has a ticket with these times.
+func withTicket(t *testing.T, kdc string, begun, end time.Time) *Login {
+	t.Helper()
+	dir := setUp(t, kdc)
+	writeKeytab(t, filepath.Join(dir, "keytab"))
+	withKeytab("alice")(t, dir)
+	l := new(Login)
+	must.OK(t, l.open())
+	must.OK(t, l.adopt(aTicket, messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, Key: sessionKey}))
+	return l
+}
+
 // TestErrors checks the line for each login that cannot succeed.
 func TestErrors(t *testing.T) {
 	unused, err := net.Listen("tcp", "127.0.0.1:0")
@@ -254,15 +266,9 @@ func asks(t *testing.T, l *Login, requests *atomic.Int32) (times int32, err erro
 // TestTries checks how often a KDC that refuses is asked: before the ticket ends, and after.
 func TestTries(t *testing.T) {
 	address, requests := counting(t, errorcode.KDC_ERR_POLICY)
-	dir := setUp(t, address)
-	writeKeytab(t, filepath.Join(dir, "keytab"))
-	withKeytab("alice")(t, dir)
-	l := new(Login)
-	must.OK(t, l.open())
 	const half = 10 * time.Hour
 	begun := time.Now().Add(-half - time.Minute)
-	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(2 * half), Key: sessionKey}
-	must.OK(t, l.adopt(aTicket, part))
+	l := withTicket(t, address, begun, begun.Add(2*half))
 	for _, test := range []struct {
 		name        string
 		left, tried time.Duration // until the end, since the last request
@@ -303,14 +309,8 @@ func TestCacheAlone(t *testing.T) {
 // TestSilentKDC checks that nothing waits for a KDC while the ticket is valid.
 func TestSilentKDC(t *testing.T) {
 	asked, silent := make(chan bool), make(chan bool)
-	dir := setUp(t, serve(t, func([]byte) []byte { asked <- true; <-silent; return nil }))
-	writeKeytab(t, filepath.Join(dir, "keytab"))
-	withKeytab("alice")(t, dir)
-	l := new(Login)
-	must.OK(t, l.open())
-	begun := time.Now().Add(-2 * time.Hour)
-	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(3 * time.Hour), Key: sessionKey}
-	must.OK(t, l.adopt(aTicket, part))
+	kdc := serve(t, func([]byte) []byte { asked <- true; <-silent; return nil })
+	l := withTicket(t, kdc, time.Now().Add(-2*time.Hour), time.Now().Add(time.Hour))
 	updated := make(chan error)
 	go func() { _, err := l.update(); updated <- err }()
 	<-asked

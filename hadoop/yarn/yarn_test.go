@@ -99,6 +99,14 @@ func reply(w http.ResponseWriter, code int, body string) {
 	w.Write([]byte(body))
 }
 
+// always returns an answer function that answers with JSON.
+func always(body string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		reply(w, http.StatusOK, body)
+		return true
+	}
+}
+
 // missing returns an answer function that answers 404 if the path contains text.
 func missing(text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -156,10 +164,7 @@ func TestFind(t *testing.T) {
 // TestFindOrder checks that the newest application comes first.
 func TestFindOrder(t *testing.T) {
 	f := newFake(t)
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
-		return true
-	}
+	f.answer = always(`{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
 	apps, err := f.client.Find(t.Context(), "x")
 	var ids []string
 	for _, a := range apps {
@@ -185,10 +190,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	says(f.client.Check(t.Context(), "fast"), "resource manager URL: no queue fast (there are: default)")
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
-		return true
-	}
+	f.answer = always(`{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
 	says(f.client.Check(t.Context(), ""), "resource manager URL: no live node (2 lost, 1 unhealthy)")
 	f.Close()
 	says(f.client.Check(t.Context(), ""), "resource manager URL/ws/v1/cluster/metrics: dial tcp")
@@ -241,10 +243,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.app.ID, got, err)
 		}
 	}
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
-		return true
-	}
+	f.answer = always(`{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
 	if got, err := f.client.Progress(t.Context(), App{ID: running}); err != nil || got != (Progress{37.5, 12.25, "RUNNING"}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -521,10 +520,7 @@ func TestFailedAttempts(t *testing.T) {
 // TestLastMaster checks that the last of several application masters is described.
 func TestLastMaster(t *testing.T) {
 	f := newFake(t)
-	f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
-		reply(w, http.StatusOK, `{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
-		return true
-	}
+	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
 	if last, err := f.client.lastMaster(t.Context(), App{ID: good}); err != nil || last.AppAttemptID != "second" {
 		t.Errorf("%+v, %v", last, err)
 	}

@@ -409,7 +409,6 @@ func TestCheck(t *testing.T) {
 		"the master m5.xlarge has architecture amd64, r6g.4xlarge has arm64": func(s *Spec) { s.Master = "m5.xlarge" },
 		"idle for 1s":                   func(s *Spec) { s.Keep, s.Idle = true, time.Second },
 		"a limit of 3h0m0s: the script": func(s *Spec) { s.LimitScript = "" },
-		"257 steps":                     func(s *Spec) { s.Steps = make([]Step, 257) },
 		"its arguments have 10241 characters, Amazon EMR accepts at most 10240": func(s *Spec) {
 			s.Steps[0].Args = []string{strings.Repeat("ä", 10241-len(commandRunner))}
 		},

@@ -114,7 +114,7 @@ func TestOvertaken(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, _, _, fake := queued(t, test.queue...)
 			var err error
-			if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+			if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", s3.Hold); err != nil {
 				t.Fatal(err)
 			}
 			c.overtake()
@@ -231,7 +231,7 @@ func TestStoppedJournal(t *testing.T) {
 	text, err := store.MarshalSummed(&solve.Journal{Game: "game", State: solve.Solved})
 	must.OK(t, err)
 	write(t, from, store.JournalFile, string(text))
-	if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+	if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", s3.Hold); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

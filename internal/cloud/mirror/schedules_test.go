@@ -157,7 +157,7 @@ func schedules(t *testing.T, most int) {
 				err := first.drive(store.Fresh)
 				if err != nil {
 					failed++
-					time.Sleep(2 * hold) // of a claim that could not be withdrawn
+					time.Sleep(2 * s3.Hold) // of a claim that could not be withdrawn
 					fake.Set(nil)
 					mode := store.Resume
 					if len(first.fsys.Files(copierDir)) == 0 {
@@ -197,7 +197,7 @@ func schedules(t *testing.T, most int) {
 			case <-ended:
 				return
 			}
-			time.Sleep(2 * hold)
+			time.Sleep(2 * s3.Hold)
 			err := second.drive(store.Overwrite)
 			close(release)
 			late := <-ended

@@ -64,7 +64,7 @@ type site struct {
 // TestEMR solves games on a simulated Amazon EMR with a real Hadoop, with and without
 // failures. It compares the results with those of a run in one process.
 func TestEMR(t *testing.T) {
-	newSite(t, true).run(t, []siteTest{
+	newSite(t).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
 		{"step by hand", testStepByHand},
 		{"step fails", testStepFails},
@@ -98,8 +98,8 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 	s.validate(t)
 }
 
-// newSite starts all servers, with or without a Hadoop that runs the steps.
-func newSite(t *testing.T, hadoop bool) *site {
+// newSite starts all servers, and a Hadoop that runs the steps.
+func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
 	var err error
@@ -107,14 +107,9 @@ func newSite(t *testing.T, hadoop bool) *site {
 		t.Fatal(err)
 	}
 	objects := s3test.Start(t)
-	config := Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
-	if hadoop {
-		s.hadoop = clustertest.Shared(t.Context(), t)
-		config.Run, config.Ended = s.master(t, objects), func() { s.clean(t) }
-	}
-	if s.emr, err = Start(config); err != nil {
-		t.Fatal(err)
-	}
+	s.hadoop = clustertest.Shared(t.Context(), t)
+	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40})
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.emr.Close(); err != nil {
 			t.Error(err)
@@ -181,31 +176,13 @@ func (s *site) aws(t *testing.T, args ...string) string {
 // A driver is a running driver.
 type driver struct {
 	*exec.Cmd
-	output *output
-}
-
-// output is the output of a driver.
-type output struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (s *output) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.Write(b)
-}
-
-func (s *output) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.String()
+	output *bytes.Buffer // read only after Wait
 }
 
 // start starts a driver.
 func (s *site) start(t *testing.T, line string) *driver {
 	t.Helper()
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(bytes.Buffer)}
 	d.Env, d.Dir = s.env, s.root
 	d.Stdout, d.Stderr = d.output, d.output
 	must.OK(t, d.Start())
@@ -279,24 +256,14 @@ func (s *site) waitFor(t *testing.T, what string, is func() bool) {
 }
 
 func (s *site) allEnded() bool {
-	for _, c := range s.emr.Clusters() {
-		if !c.Ended() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.emr.Clusters(), func(c State) bool { return !c.Ended() })
 }
 
 // noneAlive waits for clusters that are ending, and checks that no other cluster is left.
 func (s *site) noneAlive(t *testing.T) {
 	t.Helper()
 	s.waitFor(t, "clusters that end", func() bool {
-		for _, c := range s.emr.Clusters() {
-			if c.State == "TERMINATING" {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(s.emr.Clusters(), func(c State) bool { return c.State == "TERMINATING" })
 	})
 	if !s.allEnded() {
 		t.Errorf("a cluster is left: %+v", s.emr.Clusters())
@@ -480,17 +447,11 @@ func (s *site) validate(t *testing.T) {
 		must.OK(t, err)
 		lines.Write(append(text, '\n'))
 	}
-	s.python(t, lines.String())
-}
-
-// python validates requests with botocore's model.
-func (s *site) python(t *testing.T, lines string) {
-	t.Helper()
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.tools, "python"), "validate.py")
-	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines)
+	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines.String())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines)
+		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines.String())
 	}
 	t.Logf("%s", bytes.TrimSpace(out))
 }

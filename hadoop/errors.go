@@ -74,5 +74,6 @@ func isOneOf(err error, all ...error) bool {
 // connection.
 func refusedByServer(err error) bool {
 	var remote hdfs.Error
-	return errors.As(err, &remote) || isOneOf(err, fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY)
+	return errors.As(err, &remote) ||
+		isOneOf(err, fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY)
 }

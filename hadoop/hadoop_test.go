@@ -398,8 +398,8 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f.RemoveAll(dir)
 	t.Cleanup(func() { f.RemoveAll(dir) })
 	solve := func(flags string) (string, error) {
-		return driverOn(ctx, c, "solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0 --streaming-jar "+c.StreamingJar()+
-			" --data "+c.DefaultFS()+dir+" "+flags)
+		return driverOn(ctx, c, "solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0"+
+			" --streaming-jar "+c.StreamingJar()+" --data "+c.DefaultFS()+dir+" "+flags)
 	}
 	if out, err := solve("--until-tier 1"); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -22,7 +22,8 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 	const core, spot, dollars = 2, 20, 20
 	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
-	planned(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(r *emrSolve) {
+	line := "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20"
+	planned(t, line, func(r *emrSolve) {
 		limit, err := r.limitOf(upLimit, r.prices(r.spec))
 		cost := (1 + core + spot) * (m5.Price + surcharge + disk) * (limit.Minutes() + 5) / 60
 		if err != nil || cost > dollars || cost < 0.95*dollars {

@@ -73,18 +73,18 @@ func TestWrongInS3(t *testing.T) {
 		{"status s3://bucket/d/two more", 2, `unexpected argument "s3://bucket/d/two": --data names the directory`},
 		{"solve mnk --data s3://bucket/d/three", 2, "--data s3://bucket/d/three: not possible as the data directory of a run: --copy s3://bucket/d/three keeps a copy there"},
 	} {
-		if status, _, stderr := runLine(some(), test.line, ""); status != test.status || !strings.HasPrefix(stderr, "driver: "+test.want+"\n") {
+		if status, _, stderr := runLine(test.line); status != test.status || !strings.HasPrefix(stderr, "driver: "+test.want+"\n") {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)
 		}
 	}
 	seal := fake.Get("bucket", "d/two/table/_SUCCESS")
 	fake.Put("bucket", "d/two/table/_SUCCESS", append([]byte(" "), seal...))
-	if status, _, stderr := runLine(some(), "lookup --data s3://bucket/d/two --start", ""); status != 1 || !strings.Contains(stderr, "d/two/table/_SUCCESS: damaged") {
+	if status, _, stderr := runLine("lookup --data s3://bucket/d/two --start"); status != 1 || !strings.Contains(stderr, "d/two/table/_SUCCESS: damaged") {
 		t.Errorf("%d: %s", status, stderr)
 	}
 	// Without credentials, the error describes what to set.
 	s3test.Use(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
-	if status, _, stderr := runLine(some(), "status s3://bucket/d/two", ""); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
+	if status, _, stderr := runLine("status s3://bucket/d/two"); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("%d: %s", status, stderr)
 	}
 }

@@ -139,7 +139,7 @@ func TestEMRRefuses(t *testing.T) {
 		emrLine + " --price 1e308":                                                "--price 1e+308: expected 0 to 1000000000",
 		emrLine + " --queue q":                                                    "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
 	} {
-		if status, stdout, stderr := runLine(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
+		if status, stdout, stderr := runLine(line); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
 		}
 	}

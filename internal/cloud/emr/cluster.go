@@ -141,7 +141,8 @@ func (s *Service) Cluster(id string) *Cluster { return &Cluster{ID: id, s: s} }
 // Alive returns the states of the clusters that cost money, the oldest first. Tags, and times
 // other than Created, are not set.
 func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
-	return s.clusters(ctx, time.Time{}, types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
+	return s.clusters(ctx, time.Time{},
+		types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
 }
 
 // clusters returns the states of the clusters that were created after a time and are in one of

@@ -108,7 +108,8 @@ func newSite(t *testing.T) *site {
 	}
 	objects := s3test.Start(t)
 	s.hadoop = clustertest.Shared(t.Context(), t)
-	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40})
+	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL,
+		Second: second, Start: 2, Bootstrap: 2, LogDelay: 40})
 	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.emr.Close(); err != nil {

@@ -82,7 +82,7 @@ func TestCopy(t *testing.T) {
 				t.Error(got)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			status, out, stderr := runLine("solve "+game+" "+board+" --resume --data "+again+" --copy s3://bucket/"+key)
+			status, out, stderr := runLine("solve " + game + " " + board + " --resume --data " + again + " --copy s3://bucket/" + key)
 			if status != 0 || !strings.Contains(out, "positions, solved by an earlier run\n") || !strings.Contains(stderr, " from s3://bucket/"+key+"\n") {
 				t.Errorf("status %d, %s%s", status, out, stderr)
 			}
@@ -132,7 +132,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			fake.Set(faults.Denied.If(func(r *http.Request) bool {
 				return r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n
 			}))
-			status, _, stderr := runLine(line+filepath.Join(t.TempDir(), "data"))
+			status, _, stderr := runLine(line + filepath.Join(t.TempDir(), "data"))
 			fake.Set(nil)
 			if status == 0 {
 				break
@@ -145,7 +145,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 				t.Fatalf("after %d writes no driver owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			if status, _, stderr := runLine(line+again+" --resume"); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {
+			if status, _, stderr := runLine(line + again + " --resume"); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {
 				t.Fatalf("after %d writes, by a second driver: status %d, %s", n, status, stderr)
 			}
 			fake.Age("bucket", owner, time.Hour)
@@ -153,7 +153,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			if fake.Get("bucket", key+"/"+store.ManifestFile) == nil {
 				mode = ""
 			}
-			status, _, stderr = runLine(line+again+mode)
+			status, _, stderr = runLine(line + again + mode)
 			if status != 0 || !strings.Contains(stderr, "taken over from driver ") {
 				t.Fatalf("after %d writes: status %d, %s", n, status, stderr)
 			}

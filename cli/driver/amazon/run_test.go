@@ -87,7 +87,7 @@ func TestRunOnEMR(t *testing.T) {
 		defer server.Close()
 		s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
 		t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-		status, stdout, stderr := runLine(emrLine+" --width 2 --height 2 --connect 2 --yes --max-hours 3 --poll 1ms --binaries "+programs+flags)
+		status, stdout, stderr := runLine(emrLine + " --width 2 --height 2 --connect 2 --yes --max-hours 3 --poll 1ms --binaries " + programs + flags)
 		if status != 0 || !strings.Contains(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") {
 			t.Errorf("%q: status %d, %s%s", flags, status, stdout, stderr)
 		}

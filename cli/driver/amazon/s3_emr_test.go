@@ -36,7 +36,7 @@ func TestMotoCopy(t *testing.T) {
 			}
 		}
 		again := filepath.Join(t.TempDir(), "again")
-		if status, out, stderr := runLine("solve "+game+" "+board+" --resume --data "+again+" --copy "+there); status != 0 || !strings.Contains(stderr, ": fetched ") || !strings.Contains(stderr, ", from "+there) {
+		if status, out, stderr := runLine("solve " + game + " " + board + " --resume --data " + again + " --copy " + there); status != 0 || !strings.Contains(stderr, ": fetched ") || !strings.Contains(stderr, ", from "+there) {
 			t.Errorf("status %d, %s%s", status, out, stderr)
 		}
 		synced := t.TempDir()

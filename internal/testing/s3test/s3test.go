@@ -109,6 +109,22 @@ func Environ() []string {
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL="+nowhere, "AWS_PAGER=")
 }
 
+// Use sets the variables of AWS to those in env, and unsets all others, until the end of the test.
+func Use(t testing.TB, env []string) {
+	t.Helper()
+	for _, line := range os.Environ() {
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	for _, line := range env {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+}
+
 // Bin returns the directory of the programs of the virtual environment: python, aws and
 // moto_server.
 func Bin(t testing.TB) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 var _ game.Tiered = (*Rules)(nil)
@@ -206,10 +207,7 @@ func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
 // Finish does not change slots that are already done.
 func TestFinishLeavesDoneAlone(t *testing.T) {
 	g := mustNew(t, 3, 3, 3)
-	p, err := g.Parse("XO XO X  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("XO XO X  "))(t)
 	b := new(block.Block)
 	b.Reset(5, 0, g.LowBits(), g.Low(5, 0))
 	slot, _ := b.Slot(uint32(p), 0)
@@ -268,10 +266,7 @@ func TestBorderIsFair(t *testing.T) {
 // Several goroutines may request the tables of a new game concurrently.
 func TestTablesConcurrently(t *testing.T) {
 	one := mustNew(t, 5, 5, 4)
-	many, err := New(5, 5, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := must.Get(New(5, 5, 4))(t)
 	positions := gametest.Walk(rand.New(rand.NewPCG(9, 9)), one, one.Tiers())
 	results := make(chan string)
 	tables := func(g *Rules) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -307,10 +308,7 @@ func TestTextIsPacked(t *testing.T) {
 				if kind == lists.Values {
 					d = r.backward[tier]
 				}
-				src, err := lists.OpenPart(d, tier, kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				src := must.Get(lists.OpenPart(d, tier, kind))(t)
 				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, sends to %v\n", tier, kind, src.Rows(), d.Receivers())
 				if err := src.Each(func(rows []lists.Row) error {
 					for _, row := range rows {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -51,14 +52,10 @@ func newFastCloud(t *testing.T, second time.Duration) *cloud {
 	}
 	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
 	programs, master := filepath.Join(c.dir, "programs"), t.TempDir()
-	if err := os.Mkdir(programs, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(programs, 0o777))
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte("#!/bin/bash\n"+text+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte("#!/bin/bash\n"+text+"\n"), 0o777))
 	}
 	for _, name := range []string{"mapper", "reducer"} {
 		write(filepath.Join(programs, name), "")
@@ -181,11 +178,7 @@ func (c *cloud) ended(t *testing.T) int {
 // written returns the files of the recorded clusters.
 func (c *cloud) written(t *testing.T) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(c.dir, "config", "treereduce", "emr", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
+	return must.Get(filepath.Glob(filepath.Join(c.dir, "config", "treereduce", "emr", "*.json")))(t)
 }
 
 // TestEMRSolve solves a game on a cluster that is created for the run and terminated after it,
@@ -332,10 +325,7 @@ func TestEMRRemove(t *testing.T) {
 	c.s3.Set(nil)
 	// Parts of multipart uploads that were not completed.
 	for _, key := range []string{"games/all_data/table/part", "games/photos/video"} {
-		begun, err := http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		begun := must.Get(http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil))(t)
 		begun.Body.Close()
 	}
 	status, out, errs = process.Run(c.driver(rm + " --yes"))
@@ -440,9 +430,7 @@ func TestEMRLeave(t *testing.T) {
 	cmd := c.driver(onCloud + " --yes")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
@@ -474,9 +462,7 @@ func TestEMRLeave(t *testing.T) {
 	follow := c.driver(onCloud + " --resume")
 	var found, more bytes.Buffer
 	follow.Stdout, follow.Stderr = &found, &more
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, follow.Start())
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
@@ -489,9 +475,7 @@ func TestEMRLeave(t *testing.T) {
 	// A cluster that was left can be terminated by its id.
 	defer c.holding()()
 	cmd = c.driver(onCloud + " --yes --data second")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	c.begun(t, 2)
 	cmd.Process.Kill()
 	cmd.Wait()
@@ -512,9 +496,7 @@ func TestEMRExpired(t *testing.T) {
 	cmd := c.driver(onCloud + " --yes")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	c.begun(t, 1)
 	c.emr.Set(func(*http.Request) *faults.Fault { return faults.Expired })
 	cmd.Wait()
@@ -529,20 +511,14 @@ func TestEMRExpired(t *testing.T) {
 	c.emr.Set(nil)
 	other := filepath.Join(filepath.Dir(c.written(t)[0]), "j-OTHER.json")
 	record := fmt.Sprintf(`{"id":"j-OTHER","region":"us-east-1","ends":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
-	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(other, []byte(record), 0o666))
 	if status, _, errs := process.Run(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
 		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
 	}
-	if err := os.Remove(other); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(other))
 	looks := c.calls("DescribeStep")
 	follow := c.driver(onCloud + " --resume")
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, follow.Start())
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()
@@ -560,9 +536,7 @@ func TestEMRLimit(t *testing.T) {
 	c := newFastCloud(t, time.Millisecond)
 	defer c.holding()()
 	cmd := c.driver(onCloud + " --yes --max-hours 1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	c.begun(t, 1)
 	cmd.Process.Kill()
 	cmd.Wait()
@@ -623,10 +597,7 @@ func TestEMRAsk(t *testing.T) {
 // TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
 // there.
 func TestEMRPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "emr.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "docs", "emr.md")))(t)
 	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver(?:-aws)? ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 8 {
 		t.Fatalf("docs/emr.md has %d commands", len(lines))
@@ -673,9 +644,7 @@ func TestEMRUp(t *testing.T) {
 	release := c.holding()
 	defer release()
 	first := c.driver(onCloud + " --yes --data busy --cluster-id " + id)
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Start())
 	c.begun(t, 2)
 	status, _, errs = process.Run(c.driver(onCloud + " --yes --data busy"))
 	if status != 1 || !strings.Contains(errs, "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
@@ -687,9 +656,7 @@ func TestEMRUp(t *testing.T) {
 	var more bytes.Buffer
 	follow.Stderr = &more
 	looks := c.calls("DescribeStep")
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, follow.Start())
 	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	release()
 	follow.Wait()

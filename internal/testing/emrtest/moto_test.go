@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
@@ -134,9 +135,7 @@ func (s *site) master(t *testing.T, objects *s3test.Server) func(context.Context
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/bash\nexec hadoop jar " + s.hadoop.StreamingJar() + " \"${@//s3:\\/\\//hdfs://" + objectsDir + "/}\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777))
 	env := append(s.hadoop.Env(), slices.DeleteFunc(objects.Env(), func(v string) bool { return !strings.HasPrefix(v, "AWS_") })...)
 	env = append(env, "PATH="+strings.Join([]string{dir, s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
 	return func(ctx context.Context, args []string) error {
@@ -209,9 +208,7 @@ func (s *site) start(t *testing.T, line string) *driver {
 	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
 	d.Env, d.Dir = s.env, s.root
 	d.Stdout, d.Stderr = d.output, d.output
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Start())
 	t.Cleanup(func() { _ = d.Process.Kill() }) // no effect if it has ended
 	return d
 }
@@ -341,9 +338,7 @@ func (s *site) binaries(t *testing.T, replaced, script string) string {
 		} else {
 			err = os.Symlink(filepath.Join(s.root, "bin", name), to)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return bin
 }
@@ -371,10 +366,7 @@ func testJobFails(t *testing.T, s *site) {
 // commands that prepare it and the one that submits it to a cluster.
 func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.root, "docs", "emr.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(s.root, "docs", "emr.md")))(t)
 	const command = "aws emr add-steps"
 	for block := range strings.SplitSeq(string(text), "\n\n") {
 		if i := strings.Index(block, command); i >= 0 && strings.HasPrefix(block, "    ") {
@@ -391,12 +383,8 @@ func testStepByHand(t *testing.T, s *site) {
 	s.start(t, "emr up --bucket s3://bucket/games --yes --poll 200ms --idle 24h --max-hours 100").done(t)
 	cluster, dir := s.last().ID, t.TempDir()
 	prepare, submit := s.byHand(t, cluster)
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "bin"), 0o777))
+	must.OK(t, os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")))
 	shell := func(env []string, line string) []byte {
 		t.Helper()
 		cmd := exec.Command("bash", "-ec", line)
@@ -420,10 +408,7 @@ func testStepByHand(t *testing.T, s *site) {
 	if step := s.last().Steps[0]; step.State != "COMPLETED" {
 		t.Errorf("%+v", step)
 	}
-	want, err := os.ReadFile(filepath.Join(dir, "four", "data_first10", "part-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Join(dir, "four", "data_first10", "part-00000")))(t)
 	got := shell(s.hadoop.Env(), "hadoop fs -cat "+objects+"/by-hand/data_first10/part-00000")
 	got = bytes.ReplaceAll(got, []byte("\t\n"), []byte("\n")) // Hadoop adds a tab to a key without a value
 	if len(want) == 0 || !bytes.Equal(got, want) {
@@ -456,17 +441,11 @@ func testSpotTaken(t *testing.T, s *site) {
 		dirs, err := filepath.Glob(filepath.Join(s.hadoop.Dir(), "local", "usercache", "*", "appcache", "application_*"))
 		return err == nil && len(dirs) > 0
 	})
-	if err := s.hadoop.Kill(minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Kill(minicluster.NodeManager))
 	// The tasks end with their machine.
-	if err := s.hadoop.Stop(t.Context(), minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Stop(t.Context(), minicluster.NodeManager))
 	time.Sleep(time.Second)
-	if err := s.hadoop.Start(t.Context(), minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Start(t.Context(), minicluster.NodeManager))
 	if err := d.Wait(); err != nil {
 		// A job whose only node was lost may fail. Then the driver suggests --resume.
 		if !strings.Contains(d.output.String(), "--resume") {
@@ -496,9 +475,7 @@ func (s *site) validate(t *testing.T) {
 	var lines strings.Builder
 	for _, call := range s.emr.Calls() {
 		text, err := json.Marshal(map[string]any{"Service": "emr", "Operation": call.Op, "Parameters": call.Body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines.Write(append(text, '\n'))
 	}
 	s.python(t, lines.String())

@@ -16,16 +16,14 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // serve starts an EMR with short seconds whose steps run runs, and returns it with a client
 // that does not retry.
 func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*Server, *emr.Client) {
 	t.Helper()
-	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Start: 1, Bootstrap: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Start(Config{Run: run, Second: 2 * time.Millisecond, Start: 1, Bootstrap: 1}))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -49,10 +47,7 @@ func made(t *testing.T, client *emr.Client, change func(*emr.RunJobFlowInput), s
 	if change != nil {
 		change(in)
 	}
-	out, err := client.RunJobFlow(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(client.RunJobFlow(t.Context(), in))(t)
 	return aws.ToString(out.JobFlowId)
 }
 
@@ -68,10 +63,7 @@ func stepOf(action types.ActionOnFailure, args ...string) types.StepConfig {
 func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterState) *types.Cluster {
 	t.Helper()
 	for {
-		out, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id}))(t)
 		if slices.Contains(wanted, out.Cluster.Status.State) {
 			return out.Cluster
 		}
@@ -82,10 +74,7 @@ func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterS
 // states returns the states of the steps of a cluster, the oldest first.
 func states(t *testing.T, client *emr.Client, id string) (all []types.StepState) {
 	t.Helper()
-	out, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id}))(t)
 	for _, step := range slices.Backward(out.Steps) {
 		all = append(all, step.Status.State)
 	}
@@ -139,10 +128,7 @@ func TestEnds(t *testing.T) {
 	s, client := serve(t, fails)
 	id := made(t, client, keep, stepOf("CONTINUE", "wait"), stepOf("CONTINUE", "true"), stepOf("CONTINUE", "wait"))
 	until(t, client, id, "RUNNING")
-	steps, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Get(client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id}))(t)
 	out, err := client.CancelSteps(t.Context(), &emr.CancelStepsInput{ClusterId: &id, StepIds: []string{*steps.Steps[2].Id, "s-NONE"}})
 	if err != nil || out.CancelStepsInfoList[0].Status != "SUBMITTED" || out.CancelStepsInfoList[1].Status != "FAILED" {
 		t.Errorf("%+v, %v", out, err)
@@ -206,16 +192,10 @@ func TestCalls(t *testing.T) {
 	if calls := s.Calls(); len(calls) != 1 || calls[0].Op != "RunJobFlow" || !strings.Contains(string(calls[0].Body), `"Name":"test"`) {
 		t.Errorf("%+v", calls)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}")))(t)
 	request.Header.Set("X-Amz-Target", "ElasticMapReduce.ListClusters")
 	request.Header.Set("Content-Type", faults.JSON)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	response.Body.Close()
 	if response.StatusCode != http.StatusForbidden {
 		t.Errorf("without a signature: %s", response.Status)

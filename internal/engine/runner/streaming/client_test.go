@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // managed returns a runner whose resource manager responds with answer.
@@ -132,20 +133,14 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
 		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-			g, err := connectn.New(board[0], board[1], board[2])
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
 			solveSized(t, g, codec)
 		}
 	}
 }
 
 func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
-	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g), codec)}
 	o := solve.Options{Runner: r, Reducers: 1, Codec: codec, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}

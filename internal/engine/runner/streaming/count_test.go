@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A recounted runner checks that the statistics of each job are the same if its counters are
@@ -49,21 +50,13 @@ func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 
 // TestLostListCounters checks the statistics of lists jobs that are computed from their files.
 func TestLostListCounters(t *testing.T) {
-	g, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(3, 2, 2))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		r := &recounted{t: t}
 		o := solve.Options{Runner: r, Reducers: 2, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, o))(t)
 		if r.jobs != 13 { // possible 1 to 6, solve 6 to 0
 			t.Errorf("%d jobs", r.jobs)
 		}
@@ -72,18 +65,9 @@ func TestLostListCounters(t *testing.T) {
 
 // TestCodec checks that Hadoop gets text for games by lists only.
 func TestCodec(t *testing.T) {
-	lists, err := mnk.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cyclic, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := must.Get(mnk.New(3, 3, 3))(t)
+	blocks := must.Get(connectn.New(3, 3, 3))(t)
+	cyclic := must.Get(quickcross.New(3, 3, 3))(t)
 	for _, asked := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
 			if got := Codec(game.MethodOf(g), asked); got != want {
@@ -95,21 +79,13 @@ func TestCodec(t *testing.T) {
 
 // TestLostCounters checks the statistics of passes that are computed from their files.
 func TestLostCounters(t *testing.T) {
-	g, err := quickcross.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(4, 3, 3))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		r := &recounted{t: t}
 		o := solve.Options{Runner: r, Reducers: 3, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, o))(t)
 		if r.jobs != 23 { // create, 13 times mark, 9 times solve
 			t.Errorf("%d passes", r.jobs)
 		}
@@ -151,23 +127,12 @@ func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 
 // TestStrayInput checks that Hadoop reads only the parts of a directory.
 func TestStrayInput(t *testing.T) {
-	blocks, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cyclic, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := must.Get(connectn.New(3, 3, 3))(t)
+	cyclic := must.Get(quickcross.New(3, 3, 3))(t)
 	for _, g := range []game.Game{blocks, cyclic} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o := solve.Options{Runner: &strayed{t: t}, Reducers: 2, Codec: jobdir.Text, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, o))(t)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // silent is a runner whose jobs report no progress.
@@ -26,10 +27,7 @@ func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return
 func TestHeartbeat(t *testing.T) {
 	g, dir := rules(t, 2, 2, 2), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		run := func() (runner.Stats, error) {
 			for range 60 {
@@ -65,15 +63,10 @@ func (r *tracked) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 // TestTracking checks that the journal records the page of each job.
 func TestTracking(t *testing.T) {
 	g, dir := rules(t, 2, 2, 2), t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	o := solve.Options{Runner: &tracked{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solve.Run(t.Context(), data, g, o))(t)
 	j, err := solve.ReadJournal(data.FS, dir)
 	if err != nil || len(j.Jobs) < 2 {
 		t.Fatalf("%+v, %v", j, err)

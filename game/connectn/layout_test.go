@@ -94,17 +94,23 @@ func TestSlotsAndBorder(t *testing.T) {
 			for i, rng := range list {
 				sums[i+1] = sums[i] + float64(len(g.Low(tier, rng)))
 			}
-			if got, want := g.Slots(tier), sums[len(list)]; got != want {
-				t.Errorf("%s, tier %d: Slots is %v, want %v", g.Spec(), tier, got, want)
-			}
-			for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
-				border := g.Border(tier, f)
-				i, ok := slices.BinarySearch(list, border)
-				if want := f * g.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
-					t.Errorf("%s, tier %d: Border(%.3f) is %#x: %v slots lie below, %v with it, want %v",
-						g.Spec(), tier, f, border, sums[i], sums[i+1], want)
-				}
-			}
+			checkBorders(t, g, tier, list, sums)
+		}
+	}
+}
+
+// checkBorders checks Slots and Border of a tier against its ranges, and the number of slots before each.
+func checkBorders(t *testing.T, g game.Tiered, tier int, list []uint64, sums []float64) {
+	t.Helper()
+	if got, want := g.Slots(tier), sums[len(list)]; got != want {
+		t.Errorf("%T %s, tier %d: Slots is %v, want %v", g, g.Spec(), tier, got, want)
+	}
+	for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
+		border := g.Border(tier, f)
+		i, ok := slices.BinarySearch(list, border)
+		if want := f * g.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
+			t.Errorf("%T %s, tier %d: Border(%.3f) is %#x: %v slots lie below, %v with it, want %v",
+				g, g.Spec(), tier, f, border, sums[i], sums[i+1], want)
 		}
 	}
 }

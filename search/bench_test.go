@@ -220,10 +220,7 @@ func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, fro
 func BenchmarkMoves(b *testing.B) {
 	limit := time.Second
 	if text := os.Getenv("TREEREDUCE_MOVE_TIME"); text != "" {
-		var err error
-		if limit, err = time.ParseDuration(text); err != nil {
-			b.Fatal(err)
-		}
+		limit = must.Get(time.ParseDuration(text))(b)
 	}
 	n := longtest.Number(b, "TREEREDUCE_MOVES", 10)
 	for b.Loop() {

@@ -306,10 +306,7 @@ func TestLate(t *testing.T) {
 	r := lateRules{New()}
 	var searchers [2]*search.Searcher
 	for i := range searchers {
-		var err error
-		if searchers[i], err = search.New(r, search.Options{Memory: 1 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		searchers[i] = must.Get(search.New(r, search.Options{Memory: 1 << 20}))(t)
 	}
 	decided := 0
 	walks(t, 40, func(rng *rand.Rand, b Board) {

@@ -14,11 +14,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -55,11 +55,7 @@ func TestBorders(t *testing.T) {
 func TestRows(t *testing.T) {
 	g := must.Get(mnk.New(3, 2, 2))(t)
 	count := func(codec jobdir.Codec) (rows [3]int64) {
-		dir := t.TempDir()
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		o := solve.Options{Runner: &inline.Runner{}, Reducers: 2, KeepAll: true, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
+		dir := solved.Dir(t, g, func(o *solve.Options) { o.Reducers, o.KeepAll, o.Codec = 2, true, codec })
 		open := func(name string) *lists.Dir {
 			return must.Get(lists.OpenDir(store.Local{}, filepath.Join(dir, name), g))(t)
 		}

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -367,51 +366,19 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// counting is a file system that counts the files that are open for reading.
-type counting struct {
-	store.Local
-	mu         *sync.Mutex
-	open, most *int
-}
-
-func (c counting) Open(name string) (store.File, error) {
-	f, err := c.Local.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*c.open++
-	*c.most = max(*c.most, *c.open)
-	return counted{f, c}, nil
-}
-
-type counted struct {
-	store.File
-	c counting
-}
-
-func (f counted) Close() error {
-	f.c.mu.Lock()
-	defer f.c.mu.Unlock()
-	*f.c.open--
-	return f.File.Close()
-}
-
 // TestOpenFiles solves a game of 289 tiers, and reads its table in every way. Only few files
 // may be open at a time.
 func TestOpenFiles(t *testing.T) {
 	g := must.Get(mancala.New(3, 3))(t)
-	fsys := counting{mu: new(sync.Mutex), open: new(int), most: new(int)}
+	fsys := &storetest.OpenFiles{FS: store.Local{}}
 	dir := t.TempDir()
 	data := must.Get(store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	limit := func(what string) {
 		t.Helper()
-		if t.Logf("%s: %d files open", what, *fsys.most); *fsys.most > 100 {
-			t.Errorf("%s: %d files are open at a time, want at most 100", what, *fsys.most)
+		if _, most := fsys.Counts(); most > 100 {
+			t.Errorf("%s: %d files are open at a time, want at most 100", what, most)
 		}
-		*fsys.most = *fsys.open
 	}
 	must.Get(solve.Run(t.Context(), data, g, options()))(t)
 	limit("solve")
@@ -430,7 +397,8 @@ func TestOpenFiles(t *testing.T) {
 		}
 	}
 	limit("lookup")
-	if err := tab.Close(); err != nil || *fsys.open > 0 {
-		t.Errorf("%d files are left open, %v", *fsys.open, err)
+	err := tab.Close()
+	if open, _ := fsys.Counts(); err != nil || open > 0 {
+		t.Errorf("%d files are left open, %v", open, err)
 	}
 }

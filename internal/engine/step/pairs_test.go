@@ -343,12 +343,7 @@ func TestShardLost(t *testing.T) {
 // solvedBy solves a game, with its final, and returns the data directory.
 func solvedBy(t *testing.T, g game.Game, r runner.Runner, reducers int) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	defer data.Close()
-	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
-	must.Get(solve.Run(t.Context(), data, g, o))(t)
-	return dir
+	return solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.Combine, o.Final = r, reducers, false, solve.FinalYes })
 }
 
 // TestErrors checks that invalid input of a task is reported in one line.
@@ -386,11 +381,7 @@ func TestErrors(t *testing.T) {
 // TestPassErrors does the same for a pass.
 func TestPassErrors(t *testing.T) {
 	g := must.Get(quickcross.New(4, 3, 3))(t)
-	dir := t.TempDir()
-	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
-	must.Get(solve.Run(t.Context(), data, g, o))(t)
+	dir := solved.Dir(t, g, func(o *solve.Options) { o.UntilTier, o.KeepAll = 3, true })
 	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Packed))
 	for _, name := range []string{states, fresh} {
 		text := must.Get(os.ReadFile(name))(t)
@@ -491,10 +482,7 @@ func FuzzReducePairs(f *testing.F) {
 // FuzzReducePassPairs does the same for every step of a pass.
 func FuzzReducePassPairs(f *testing.F) {
 	g := must.Get(quickcross.New(2, 2, 2))(f)
-	data := must.Get(store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(f)
-	f.Cleanup(func() { data.Close() })
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 1}
-	must.Get(solve.Run(context.Background(), data, g, o))(f)
+	states := filepath.Join(solved.Dir(f, g, func(o *solve.Options) { o.UntilTier = 1 }), "mark1")
 	var inbox block.Inbox
 	inbox.Reset(g.RangeSize())
 	inbox.Some.Add(7)
@@ -505,7 +493,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: data.Dir("mark1"), Output: dir}
+			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: states, Output: dir}
 			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}

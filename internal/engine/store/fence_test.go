@@ -162,10 +162,7 @@ func TestTakenOverCreate(t *testing.T) {
 	fsys := &pausingSync{}
 	fsys.pause = func() {
 		fsys.pause = nil
-		var err error
-		if second, err = store.Create(leased{}, path, spec, store.Fresh, artifact, nil); err != nil {
-			t.Fatal(err)
-		}
+		second = must.Get(store.Create(leased{}, path, spec, store.Fresh, artifact, nil))(t)
 	}
 	if _, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil); !errors.Is(err, store.ErrTakenOver) {
 		t.Errorf("got %v", err)

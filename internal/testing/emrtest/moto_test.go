@@ -102,19 +102,14 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 func newSite(t *testing.T, hadoop bool) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
-	var err error
-	if s.root, err = filepath.Abs("../../.."); err != nil {
-		t.Fatal(err)
-	}
+	s.root = must.Get(filepath.Abs("../../.."))(t)
 	objects := s3test.Start(t)
 	config := Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
 	if hadoop {
 		s.hadoop = clustertest.Shared(t.Context(), t)
 		config.Run, config.Ended = s.master(t, objects), func() { s.clean(t) }
 	}
-	if s.emr, err = Start(config); err != nil {
-		t.Fatal(err)
-	}
+	s.emr = must.Get(Start(config))(t)
 	t.Cleanup(func() {
 		if err := s.emr.Close(); err != nil {
 			t.Error(err)

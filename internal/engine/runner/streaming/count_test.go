@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A recounted runner checks that the statistics of each job are the same if its counters are
@@ -48,17 +49,21 @@ func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 	return stats, err
 }
 
-// TestLostListCounters checks the statistics of lists jobs that are computed from their files.
-func TestLostListCounters(t *testing.T) {
-	g := must.Get(mnk.New(3, 2, 2))(t)
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		r := &recounted{t: t}
-		o := solve.Options{Runner: r, Reducers: 2, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
-		if r.jobs != 13 { // possible 1 to 6, solve 6 to 0
-			t.Errorf("%d jobs", r.jobs)
+// TestLostCounters checks the statistics of jobs by lists, and of passes, that are computed from their files.
+func TestLostCounters(t *testing.T) {
+	for _, test := range []struct {
+		g              game.Game
+		reducers, jobs int
+	}{
+		{must.Get(mnk.New(3, 2, 2))(t), 2, 13},        // possible 1 to 6, solve 6 to 0
+		{must.Get(quickcross.New(4, 3, 3))(t), 3, 23}, // create, 13 times mark, 9 times solve
+	} {
+		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
+			r := &recounted{t: t}
+			solved.Dir(t, test.g, func(o *solve.Options) { o.Runner, o.Reducers, o.Codec, o.Combine = r, test.reducers, codec, false })
+			if r.jobs != test.jobs {
+				t.Errorf("%s, %s: %d jobs, want %d", test.g.Spec(), codec, r.jobs, test.jobs)
+			}
 		}
 	}
 }
@@ -73,21 +78,6 @@ func TestCodec(t *testing.T) {
 			if got := Codec(game.MethodOf(g), asked); got != want {
 				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
 			}
-		}
-	}
-}
-
-// TestLostCounters checks the statistics of passes that are computed from their files.
-func TestLostCounters(t *testing.T) {
-	g := must.Get(quickcross.New(4, 3, 3))(t)
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		r := &recounted{t: t}
-		o := solve.Options{Runner: r, Reducers: 3, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
-		if r.jobs != 23 { // create, 13 times mark, 9 times solve
-			t.Errorf("%d passes", r.jobs)
 		}
 	}
 }
@@ -130,9 +120,8 @@ func TestStrayInput(t *testing.T) {
 	blocks := must.Get(connectn.New(3, 3, 3))(t)
 	cyclic := must.Get(quickcross.New(3, 3, 3))(t)
 	for _, g := range []game.Game{blocks, cyclic} {
-		data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		o := solve.Options{Runner: &strayed{t: t}, Reducers: 2, Codec: jobdir.Text, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
+		solved.Dir(t, g, func(o *solve.Options) {
+			o.Runner, o.Reducers, o.Codec, o.Combine, o.KeepAll = &strayed{t: t}, 2, jobdir.Text, false, true
+		})
 	}
 }

@@ -491,9 +491,7 @@ type localRuns struct {
 func newSite(t *testing.T, c *minicluster.Cluster) *site {
 	s := &site{Cluster: c, local: &localRuns{dir: t.TempDir()}}
 	var err error
-	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
-		t.Fatal(err)
-	}
+	s.bin = must.Get(filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")))(t) // built by make test-hadoop
 	properties := must.Get(conf.Load(s.ConfDir()))(t)
 	s.yarn = yarn.New(properties, "")
 	t.Setenv("HADOOP_CONF_DIR", s.ConfDir()) // for clients of several nodes

@@ -98,7 +98,5 @@ func (term *terminal) shows(text string) {
 // types sends input.
 func (term *terminal) types(text string) {
 	term.t.Helper()
-	if _, err := term.pty.WriteString(text); err != nil {
-		term.t.Fatal(err)
-	}
+	must.Get(term.pty.WriteString(text))(term.t)
 }

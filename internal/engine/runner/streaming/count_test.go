@@ -92,14 +92,10 @@ type strayed struct {
 func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	if job.Step != step.Init && job.Step != step.Create && job.Step != step.Final {
 		for _, dir := range job.Input {
-			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666); err != nil {
-				r.t.Fatal(err)
-			}
+			must.OK(r.t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666))
 		}
 		p := &plan{Runner: &Runner{}, job: job}
-		if err := p.fill(); err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, p.fill())
 		for _, in := range p.inputs {
 			found, err := filepath.Glob(in)
 			if err != nil || len(found) == 0 {

@@ -97,10 +97,7 @@ exec `+bin+`/driver-aws "${words[@]}"`)
 		}
 		return nil
 	}
-	var err error
-	if c.emr, err = Start(Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
-		t.Fatal(err)
-	}
+	c.emr = must.Get(Start(Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}))(t)
 	t.Cleanup(func() {
 		if err := c.emr.Close(); err != nil {
 			t.Error(err)

@@ -102,10 +102,7 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
-	var err error
-	if s.root, err = filepath.Abs("../../.."); err != nil {
-		t.Fatal(err)
-	}
+	s.root = must.Get(filepath.Abs("../../.."))(t)
 	objects := s3test.Start(t)
 	s.hadoop = clustertest.Shared(t.Context(), t)
 	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL,

@@ -25,8 +25,8 @@ func Run(cmd *exec.Cmd) (status int, stdout, stderr string) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = &errs
 	}
-	if cmd.Run(); cmd.ProcessState == nil {
-		return -1, "", cmd.Err.Error()
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		return -1, "", err.Error()
 	}
 	return ExitStatus(cmd), out.String(), errs.String()
 }

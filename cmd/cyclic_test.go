@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestReducerDies checks that nothing is damaged if a reducer dies after it has written the
@@ -19,23 +21,16 @@ func TestReducerDies(t *testing.T) {
 	for _, name := range []string{"create_reduce", "mark_reduce", "solve_reduce"} {
 		t.Run(name, func(t *testing.T) {
 			own := t.TempDir()
-			names, err := filepath.Glob(filepath.Join(bin, "*"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			names := must.Get(filepath.Glob(filepath.Join(bin, "*")))(t)
 			for _, from := range names {
 				if filepath.Base(from) == name {
 					continue
 				}
-				if err := os.Link(from, filepath.Join(own, filepath.Base(from))); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Link(from, filepath.Join(own, filepath.Base(from))))
 			}
 			step := strings.TrimSuffix(name, "_reduce")
 			script := "#!/bin/sh\n" + filepath.Join(bin, name) + " || exit\nif [ \"$treereduce_number\" = 2 ] || [ " + step + " = create ]; then echo dies >&2; exit 3; fi\n"
-			if err := os.WriteFile(filepath.Join(own, name), []byte(script), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(own, name), []byte(script), 0o777))
 			dir := filepath.Join(t.TempDir(), "d")
 			cmd := exec.Command(filepath.Join(own, "driver"), append(slices.Clip(smallCyclic), "--runner", "pipe", "--reducers", "2", "--data", dir)...)
 			out, err := cmd.CombinedOutput()

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -97,15 +98,9 @@ func (s *subject) prepare(t *testing.T) {
 		return dir
 	}
 	half := func(o solve.Options) {
-		g, err := all.Kinds().Parse(s.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds().Parse(s.spec))(t)
 		dir := filepath.Join(t.TempDir(), "d")
-		data, err := store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
 		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Packed)}
@@ -174,16 +169,10 @@ func lookWords(words string) []string {
 // finalText returns the text of all positions of a run: its shards, concatenated.
 func finalText(t *testing.T, dir string) string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(dir, "final", "part-*")))(t)
 	var all strings.Builder
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		all.Write(text)
 	}
 	return all.String()
@@ -202,7 +191,7 @@ type damager struct {
 
 func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 	d := &damager{Rand: r, dir: dir, other: other}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -213,10 +202,7 @@ func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 			d.files = append(d.files, name)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return d
 }
 
@@ -341,9 +327,7 @@ func TestLongDamage(t *testing.T) {
 	longtest.Skip(t)
 	n := 400
 	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
-		if _, err := fmt.Sscan(many, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(many, &n))(t)
 	}
 	damage(t, n)
 }
@@ -365,9 +349,7 @@ func damage(t *testing.T, n int) {
 	}
 	first := uint64(1)
 	if seed := os.Getenv("TREEREDUCE_SEED"); seed != "" {
-		if _, err := fmt.Sscan(seed, &first); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(seed, &first))(t)
 		n = 1
 	}
 	var next atomic.Int64

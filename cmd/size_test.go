@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestSize checks that driver is a small program, and that only driver-aws contains the client of
@@ -19,10 +21,7 @@ func TestSize(t *testing.T) {
 	if info, err := os.Stat(name); err != nil || info.Size() > most {
 		t.Errorf("driver has %d bytes, %v, want at most %d", info.Size(), err, most)
 	}
-	out, err := exec.Command("go", "list", "-deps", "./driver", "./play", "./mapper", "./reducer").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-deps", "./driver", "./play", "./mapper", "./reducer").Output())(t)
 	if strings.Contains(string(out), "/aws") {
 		t.Error("a program besides driver-aws imports the client of Amazon's services")
 	}

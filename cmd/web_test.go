@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -39,10 +40,7 @@ func TestWeb(t *testing.T) {
 	} else {
 		answer.Body.Close()
 	}
-	answer, err := http.Get(address + request[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(address + request[1]))(t)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || string(body) != request[2] {
@@ -64,10 +62,7 @@ func TestWebData(t *testing.T) {
 	}
 	for want, args := range map[string][]string{"all_data": nil, filepath.Join(dir, "a,b"): {"--data", filepath.Join(dir, "a,b")}} {
 		address, stop := startWebIn(t, dir, args...)
-		answer, err := http.Get(address + "/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.Get(address + "/"))(t)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || !strings.Contains(string(body), "<span>"+want+"</span>") {
@@ -93,13 +88,8 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	server.Dir = dir
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(server.StdoutPipe())(t)
+	must.Do(t, server.Start())
 	t.Cleanup(func() { server.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
@@ -107,9 +97,7 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	}
 	return strings.TrimSuffix(line, "/\n"), func() string {
 		t.Helper()
-		if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, server.Process.Signal(syscall.SIGTERM))
 		if err := server.Wait(); err != nil {
 			t.Errorf("after SIGTERM: %v", err)
 		}
@@ -140,9 +128,7 @@ func TestWebLookup(t *testing.T) {
 	var keys strings.Builder
 	for line := range strings.Lines(sample) {
 		var p struct{ Hash uint64 }
-		if err := json.Unmarshal([]byte(line), &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &p))
 		fmt.Fprintf(&keys, "#%d\n", p.Hash)
 	}
 	compared := 0
@@ -157,13 +143,9 @@ func TestWebLookup(t *testing.T) {
 			Remoteness             int
 			Moves                  []move
 		}
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &want))
 		answer, err := http.Get(address + "/api/connectn/4-4-3/positions/?p=" + url.QueryEscape(want.Input))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got struct {
 			Position, PositionValue string
 			Remoteness              int
@@ -174,9 +156,7 @@ func TestWebLookup(t *testing.T) {
 		}
 		err = json.NewDecoder(answer.Body).Decode(&got)
 		answer.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		moves := map[string]move{}
 		for _, m := range got.Moves {
 			moves[m.Move] = move{m.Move, m.MoveValue, m.Remoteness + 1}

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestMaxDollarsSpot checks that --max-dollars is a limit for every price of spot nodes up to
@@ -65,9 +66,7 @@ func TestLimit(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	now := time.Now()
-	if err := remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}))
 	if err := remember(made{ID: "../j-A"}); err == nil {
 		t.Error("a record outside of the directory was written")
 	}
@@ -75,9 +74,7 @@ func TestRemembered(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "j-EMPTY.json"), nil, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var warned []string
 	all, err := rememberedClusters(func(line string) { warned = append(warned, line) })
 	if err != nil || len(all) != 1 || all[0].ID != "j-GOOD" || len(warned) != 1 || !strings.Contains(warned[0], "emr down --cluster-id j-EMPTY ends it") {

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -78,9 +79,7 @@ func TestRunOnEMR(t *testing.T) {
 	dir := solved(t)["connectn"]
 	programs := t.TempDir()
 	for _, name := range clusterPrograms {
-		if err := os.WriteFile(filepath.Join(programs, name), []byte(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(programs, name), []byte(name), 0o777))
 	}
 	for flags, kept := range map[string]bool{"": false, " --keep-cluster": true} {
 		fake := s3test.StartFake(t, "bucket")
@@ -93,10 +92,7 @@ func TestRunOnEMR(t *testing.T) {
 		if status != 0 || !strings.Contains(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") {
 			t.Errorf("%q: status %d, %s%s", flags, status, stdout, stderr)
 		}
-		text, err := json.Marshal(service.request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(service.request))(t)
 		action := "TERMINATE_CLUSTER"
 		if kept {
 			action = "CONTINUE"

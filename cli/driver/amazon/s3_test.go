@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -29,7 +30,7 @@ func useS3(t *testing.T, env []string) {
 // putData copies a data directory into a bucket.
 func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -40,10 +41,7 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 		below, err := filepath.Rel(dir, name)
 		s.Put(bucket, key+"/"+filepath.ToSlash(below), content)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestReadInS3 checks that every command that reads prints the same for a table in S3 as for a

@@ -15,27 +15,20 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // rules returns the game with a Spec.
 func rules(t testing.TB, spec string) game.Game {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(all.Kinds().Parse(spec))(t)
 }
 
 // of counts a game.
 func of(t testing.TB, g game.Game, o Options) *Counts {
 	t.Helper()
-	c, err := Of(context.Background(), g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(Of(context.Background(), g, o))(t)
 }
 
 // positions returns the numbers of positions by tier.
@@ -352,10 +345,7 @@ func TestLongPublished(t *testing.T) {
 	longtest.Skip(t)
 	missed := 0
 	for board, want := range published {
-		g, err := all.Kinds()[0].Make([]int{board[0], board[1], 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds()[0].Make([]int{board[0], board[1], 4}))(t)
 		c := of(t, g, Options{Draws: 300_000, Exact: 50_000, Seed: 1})
 		if !holds(c.Sum, Tier{Positions: want}) {
 			missed++

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
@@ -23,11 +24,7 @@ import (
 // gameOf makes a game from its spec.
 func gameOf(t testing.TB, spec string) game.Game {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(all.Kinds().Parse(spec))(t)
 }
 
 // after returns the history of these moves.
@@ -35,9 +32,7 @@ func after(t testing.TB, spec string, moves ...string) *player.History {
 	t.Helper()
 	h := player.NewHistory(gameOf(t, spec))
 	for _, m := range moves {
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Play(m))
 	}
 	return h
 }
@@ -99,9 +94,7 @@ func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p
 func TestTurnTwice(t *testing.T) {
 	h, turns := player.NewHistory(twice{gameOf(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
 	}
 	if turns != "XXOOX" || h.Turn() != game.First {
@@ -124,9 +117,7 @@ func TestTimesOfTurns(t *testing.T) {
 		if got := h.Times(); got != want {
 			t.Errorf("after %d moves: %d times, want %d", i, got, want)
 		}
-		if err := h.Play("wait"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Play("wait"))
 	}
 }
 
@@ -138,9 +129,7 @@ func TestTimes(t *testing.T) {
 		if i == 0 && h.Times() != 1 {
 			t.Errorf("%d times at first", h.Times())
 		}
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Play(m))
 	}
 	if h.Position() != start || h.Times() != 3 {
 		t.Errorf("position %d, %d times, want %d, 3 times", h.Position(), h.Times(), start)
@@ -151,9 +140,7 @@ func TestTimes(t *testing.T) {
 func TestUndo(t *testing.T) {
 	h := after(t, three, "0", "1")
 	c := h.Clone()
-	if err := c.Play("2"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Play("2"))
 	if !h.Undo() || fmt.Sprint(h.Names(), h.Turn(), c.Names(), c.Turn()) != "[0] O [0 1 2] O" {
 		t.Error(h.Names(), h.Turn(), c.Names(), c.Turn())
 	}
@@ -229,10 +216,7 @@ func TestMachine(t *testing.T) {
 			depth int
 			time  time.Duration
 		}{{3, 0}, {0, 0}, {0, time.Second}} {
-			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 			got, err := player.NewMachine(s, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
 			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
 				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
@@ -255,10 +239,7 @@ func TestLevels(t *testing.T) {
 		var plays [2][]string
 		for i := range plays {
 			h := after(t, three)
-			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 			p := player.NewLevel(s, books[i], l, 7)
 			for len(h.Moves()) > 0 {
 				name, err := p.Move(t.Context(), h.Clone(), 0)
@@ -350,10 +331,7 @@ func TestConsoleKeepsLines(t *testing.T) {
 // input.
 func FuzzHuman(f *testing.F) {
 	f.Add("9\n\x00\n1\n")
-	g, err := all.Kinds().Parse(three)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(all.Kinds().Parse(three))(f)
 	f.Fuzz(func(t *testing.T, typed string) {
 		h := player.NewHistory(g)
 		move, err := player.NewHuman(player.NewConsole(strings.NewReader(typed), io.Discard)).Move(context.Background(), h, 0)
@@ -371,9 +349,7 @@ func script(t *testing.T, body string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do case $command in\n" + body + "\n*) printf '=%s\\n\\n' $id;; esac; done\n"
-	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o777))
 	return "exec " + name
 }
 
@@ -381,10 +357,7 @@ func script(t *testing.T, body string) string {
 // limit of the move, at any depth, and that a closed machine does not move.
 func TestMachineTime(t *testing.T) {
 	h := after(t, "connectn width=7 height=6 connect=4")
-	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 	const short, long = 30 * time.Millisecond, time.Hour
 	for _, tt := range []struct {
 		depth      int
@@ -411,10 +384,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(player.NewProgram(t.Context(), gameOf(t, three), command, "", nil))(t)
 	defer p.Close()
 	h := after(t, three, "0")
 	for range 2 {
@@ -423,9 +393,7 @@ genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
 			t.Fatal(m, err)
 		}
 		for _, m := range []string{"1", "2"} {
-			if err := h.Play(m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Play(m))
 		}
 	}
 	output, err := os.ReadFile(log)
@@ -440,22 +408,15 @@ func TestProgramReceives(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
-	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o777))
+	p := must.Get(player.NewProgram(t.Context(), gameOf(t, three), name, "", nil))(t)
 	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
 		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
 			t.Fatal(m, err)
 		}
 	}
 	for _, limit := range []time.Duration{1, 123456789 * time.Nanosecond, 0} {
-		if _, err := p.Move(t.Context(), after(t, three, "1", "1"), limit); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Move(t.Context(), after(t, three, "1", "1"), limit))(t)
 	}
 	p.Close()
 	output, err := os.ReadFile(log)
@@ -533,9 +494,7 @@ func TestProgramFails(t *testing.T) {
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -565,9 +524,7 @@ func TestProgramHangs(t *testing.T) {
 func TestProgramUnended(t *testing.T) {
 	answered := filepath.Join(t.TempDir(), "answered")
 	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -35,9 +36,7 @@ func BenchmarkLevels(b *testing.B) {
 				for range b.N {
 					m := referee.Match{Game: g, Games: 300, Openings: referee.NewOpenings(g, 4, 1, nil), Entrants: [2]referee.Entrant{entrant(i), entrant(i - 1)}}
 					s, _, err := m.Play(b.Context())
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 					low, high := s[0].Interval()
 					b.ReportMetric(s[0].Score(), "score")
 					b.ReportMetric(low, "low")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // entrant returns an entrant that always has the same player.
@@ -180,10 +181,7 @@ func TestTournament(t *testing.T) {
 		Match:    referee.Match{Game: gameOf(t, three), Games: 4, Openings: referee.NewOpenings(gameOf(t, three), 1, 5, nil)},
 		Parallel: 3,
 	}
-	c, err := tour.Play(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tour.Play(t.Context()))(t)
 	for i, s := range c.Standings {
 		points, games := 0.0, 0
 		for j, b := range c.Between[i] {

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 const (
@@ -22,11 +23,7 @@ const (
 // gameOf makes a game from its spec.
 func gameOf(t testing.TB, spec string) game.Game {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(all.Kinds().Parse(spec))(t)
 }
 
 // A does is a player whose moves a function returns.
@@ -214,10 +211,7 @@ func FuzzMove(f *testing.F) {
 	f.Add("0", "1")
 	f.Add("0 0 2", "1")
 	f.Add("resign", "\n")
-	g, err := all.Kinds().Parse(three)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(all.Kinds().Parse(three))(f)
 	f.Fuzz(func(t *testing.T, one, other string) {
 		says := func(text string) player.Player {
 			return does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -20,10 +21,7 @@ import (
 func TestOpenings(t *testing.T) {
 	list := func(o *referee.Openings, n int) (all []string) {
 		for i := range n {
-			opening, err := o.At(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			opening := must.Get(o.At(i))(t)
 			all = append(all, strings.Join(opening, " "))
 		}
 		return all
@@ -136,19 +134,14 @@ func (memo) Close() error { return nil }
 func TestInterval(t *testing.T) {
 	g := gameOf(t, "connectn width=6 height=5 connect=4")
 	machine := func(depth int) referee.Entrant {
-		s, err := search.New(g, search.Options{Memory: 1 << 20, Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(search.New(g, search.Options{Memory: 1 << 20, Threads: 1}))(t)
 		return entrant(fmt.Sprint(depth), memo{player.NewMachine(s, search.Limit{Depth: depth}), make(map[game.Position]string)})
 	}
 	entrants := [2]referee.Entrant{machine(2), machine(3)}
 	play := func(games int, seed uint64) referee.Standing {
 		m := referee.Match{Game: g, Games: games, Openings: referee.NewOpenings(g, 4, seed, nil), Entrants: entrants}
 		s, _, err := m.Play(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s[0]
 	}
 	truth := 0.0

@@ -15,23 +15,19 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/template"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // write writes a file.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 }
 
 // program writes the program of a template, changed, and returns the command that runs it.
 func program(t *testing.T, name string, g game.Game, old, new string) string {
 	t.Helper()
-	text, err := template.Program(name, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(template.Program(name, g))(t)
 	if !strings.Contains(text, old) {
 		t.Fatalf("%s has no %q", name, old)
 	}
@@ -70,11 +66,7 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 // gameOf makes a game from its spec.
 func gameOf(t *testing.T, spec string) game.Game {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(all.Kinds().Parse(spec))(t)
 }
 
 // TestGames plays each game with the templates against random moves: no game ends by a fault.
@@ -84,10 +76,7 @@ func TestGames(t *testing.T) {
 		for _, p := range kind.Params {
 			args = append(args, p.Default)
 		}
-		g, err := kind.New(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(kind.New(args))(t)
 		for _, name := range []string{"python", "java", "go"} {
 			if name != "python" && i > 0 {
 				continue // their games differ in no line
@@ -116,10 +105,7 @@ func TestFaults(t *testing.T) {
 		{"go", "return moves[len(moves)/2]", `return "8"`, `illegal move: choose returned "8", expected one of 0 1 2`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, err := template.Program(tt.name, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(template.Program(tt.name, g))(t)
 			line := strings.Count(text[:strings.Index(text, tt.old)], "\n") + 1
 			if strings.Contains(tt.want, "Player.choose") { // where the method begins
 				line = strings.Count(text[:strings.Index(text, "def choose(self, moves):\n        \"\"\"Return one of the legal moves, such")], "\n") + 1
@@ -168,10 +154,7 @@ func TestCourse(t *testing.T) {
 		t.Skip("the program needs python3")
 	}
 	g, dir := gameOf(t, "mancala pits=2 stones=2"), t.TempDir()
-	text, err := template.Program("cse150", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(template.Program("cse150", g))(t)
 	write(t, dir, "assignment2.py", text)
 	write(t, dir, "greedy_player.py", course)
 	write(t, dir, "old_player.py", "from assignment2 import *\n\nclass P(Player):\n    def move(self, state):\n        print 1\n")

@@ -98,7 +98,7 @@ func (s *subject) prepare(t *testing.T) {
 		return dir
 	}
 	half := func(o solve.Options) {
-		g := must.Get(all.Kinds().Parse(s.spec))(t)
+		g := solved.Game(t, s.spec)
 		dir := filepath.Join(t.TempDir(), "d")
 		data := must.Get(store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A timed player makes the first move, and records its time limits.
@@ -27,7 +28,7 @@ func (*timed) Close() error { return nil }
 // newEngine returns an engine for a game and a player.
 func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	t.Helper()
-	g := must.Get(all.Kinds().Parse(spec))(t)
+	g := solved.Game(t, spec)
 	e := &engine{ctx: context.Background(), games: all.Kinds()}
 	e.sit = func(game.Game) (player.Player, time.Duration, error) { return p, time.Minute, nil }
 	must.Do(t, e.take(g))

@@ -6,9 +6,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // BenchmarkCount counts the positions of games with $TREEREDUCE_DRAWS samples, and reports the
@@ -32,7 +32,7 @@ func BenchmarkCount(b *testing.B) {
 		{"mancala pits=6 stones=4", 0},
 	} {
 		b.Run(of.spec, func(b *testing.B) {
-			g := must.Get(all.Kinds().Parse(of.spec))(b)
+			g := solved.Game(b, of.spec)
 			for b.Loop() {
 				began := cpuTime(b)
 				found := must.Get(Of(b.Context(), g, Options{Draws: int64(draws), Seed: 1}))(b)

@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // acyclic makes a game from its spec.
 func acyclic(t *testing.T, spec string) game.Acyclic {
 	t.Helper()
-	g := must.Get(all.Kinds().Parse(spec))(t)
+	g := solved.Game(t, spec)
 	return g.(game.Acyclic)
 }
 

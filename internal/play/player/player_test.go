@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -21,16 +20,10 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// gameOf makes a game from its spec.
-func gameOf(t testing.TB, spec string) game.Game {
-	t.Helper()
-	return must.Get(all.Kinds().Parse(spec))(t)
-}
-
 // after returns the history of these moves.
 func after(t testing.TB, spec string, moves ...string) *player.History {
 	t.Helper()
-	h := player.NewHistory(gameOf(t, spec))
+	h := player.NewHistory(solved.Game(t, spec))
 	for _, m := range moves {
 		must.Do(t, h.Play(m))
 	}
@@ -57,7 +50,7 @@ func TestTurn(t *testing.T) {
 		{"dodgem size=2", "a1r b2l", "XOX", ""},
 		{"mancala pits=1 stones=2", "0 2", "XOX", "O wins"},
 	} {
-		h := player.NewHistory(gameOf(t, tt.spec))
+		h := player.NewHistory(solved.Game(t, tt.spec))
 		turns := h.Turn().String()
 		for i, m := range strings.Fields(tt.moves) {
 			if _, finished := h.Finished(); finished {
@@ -92,7 +85,7 @@ func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p
 
 // TestTurnTwice checks a game in which the turns do not alternate.
 func TestTurnTwice(t *testing.T) {
-	h, turns := player.NewHistory(twice{gameOf(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
+	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
 		must.Do(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
@@ -112,7 +105,7 @@ func (still) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestTimesOfTurns checks that a position with another player to move counts as a different
 // one.
 func TestTimesOfTurns(t *testing.T) {
-	h := player.NewHistory(still{gameOf(t, "quickcross width=2 height=2 connect=2")})
+	h := player.NewHistory(still{solved.Game(t, "quickcross width=2 height=2 connect=2")})
 	for i, want := range []int{1, 1, 2, 2, 3} {
 		if got := h.Times(); got != want {
 			t.Errorf("after %d moves: %d times, want %d", i, got, want)
@@ -228,7 +221,7 @@ func TestMachine(t *testing.T) {
 // TestLevels checks that every level is found by its name, that its moves are legal, and that
 // the same seed gives the same moves, with or without a book.
 func TestLevels(t *testing.T) {
-	books := []*book.Book{nil, solved.Book(t, gameOf(t, three).(game.Acyclic), 8)}
+	books := []*book.Book{nil, solved.Book(t, solved.Game(t, three).(game.Acyclic), 8)}
 	for _, l := range player.Levels() {
 		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
 			t.Errorf("%s: %+v, %v", l.Name, parsed, err)
@@ -331,7 +324,7 @@ func TestConsoleKeepsLines(t *testing.T) {
 // input.
 func FuzzHuman(f *testing.F) {
 	f.Add("9\n\x00\n1\n")
-	g := must.Get(all.Kinds().Parse(three))(f)
+	g := solved.Game(f, three)
 	f.Fuzz(func(t *testing.T, typed string) {
 		h := player.NewHistory(g)
 		move, err := player.NewHuman(player.NewConsole(strings.NewReader(typed), io.Discard)).Move(context.Background(), h, 0)
@@ -384,7 +377,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p := must.Get(player.NewProgram(t.Context(), gameOf(t, three), command, "", nil))(t)
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), command, "", nil))(t)
 	defer p.Close()
 	h := after(t, three, "0")
 	for range 2 {
@@ -409,7 +402,7 @@ func TestProgramReceives(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
 	must.Do(t, os.WriteFile(name, []byte(text), 0o777))
-	p := must.Get(player.NewProgram(t.Context(), gameOf(t, three), name, "", nil))(t)
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), name, "", nil))(t)
 	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
 		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
 			t.Fatal(m, err)
@@ -471,7 +464,7 @@ func TestProgramFails(t *testing.T) {
 		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
-		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "", nil)
+		p, err := player.NewProgram(t.Context(), solved.Game(t, three), tt.command, "", nil)
 		if tt.start != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
 				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
@@ -493,7 +486,7 @@ func TestProgramFails(t *testing.T) {
 // all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
 	must.Do(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -523,7 +516,7 @@ func TestProgramHangs(t *testing.T) {
 // the empty line.
 func TestProgramUnended(t *testing.T) {
 	answered := filepath.Join(t.TempDir(), "answered")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
 	must.Do(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -20,7 +21,7 @@ const perfectDepth = 12
 // 95 % interval, which must be above a half.
 func BenchmarkLevels(b *testing.B) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "mancala pits=6 stones=4"} {
-		g, levels := gameOf(b, spec), player.Levels()
+		g, levels := solved.Game(b, spec), player.Levels()
 		entrant := func(i int) referee.Entrant {
 			l := levels[i]
 			if l.Perfect {

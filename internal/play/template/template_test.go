@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/template"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // write writes a file.
@@ -63,12 +64,6 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 	return all
 }
 
-// gameOf makes a game from its spec.
-func gameOf(t *testing.T, spec string) game.Game {
-	t.Helper()
-	return must.Get(all.Kinds().Parse(spec))(t)
-}
-
 // TestGames plays each game with the templates against random moves: no game ends by a fault.
 func TestGames(t *testing.T) {
 	for i, kind := range all.Kinds() {
@@ -95,7 +90,7 @@ func TestGames(t *testing.T) {
 // TestFaults checks that the error of a program names the class or function, the file and the
 // line, and that an illegal move is called so.
 func TestFaults(t *testing.T) {
-	g := gameOf(t, "connectn width=3 height=3 connect=3")
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"python", "return moves[len(moves) // 2]", "return moves[7]", "Player, engine.py line %d: IndexError: list index out of range"},
 		{"python", "return moves[len(moves) // 2]", "return 9", "illegal move: Player.choose, engine.py line %d: expected one of 0 1 2, it returned 9"},
@@ -153,7 +148,7 @@ func TestCourse(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the program needs python3")
 	}
-	g, dir := gameOf(t, "mancala pits=2 stones=2"), t.TempDir()
+	g, dir := solved.Game(t, "mancala pits=2 stones=2"), t.TempDir()
 	text := must.Get(template.Program("cse150", g))(t)
 	write(t, dir, "assignment2.py", text)
 	write(t, dir, "greedy_player.py", course)
@@ -185,7 +180,7 @@ func TestCourse(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", args, err, want)
 		}
 	}
-	if _, err := player.NewProgram(t.Context(), gameOf(t, "dodgem size=2"), command("greedy_player.py"), "", nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
+	if _, err := player.NewProgram(t.Context(), solved.Game(t, "dodgem size=2"), command("greedy_player.py"), "", nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
 		t.Error(err)
 	}
 }
@@ -196,7 +191,7 @@ func TestProgramRefuses(t *testing.T) {
 		"dodgem size=2":           `template "cse150": expected python, java, go`,
 		"mancala pits=2 stones=1": "<nil>",
 	} {
-		if _, err := template.Program("cse150", gameOf(t, spec)); fmt.Sprint(err) != want {
+		if _, err := template.Program("cse150", solved.Game(t, spec)); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}

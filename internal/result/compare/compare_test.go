@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // TestFind compares lines of text that differ in a value, and by a position on each side.
@@ -51,7 +51,7 @@ func FuzzParseLine(f *testing.F) {
 	}
 	var games []game.Game
 	for _, spec := range []string{"connectn width=2 height=2 connect=2", "quickcross width=3 height=3 connect=3", "mnk width=2 height=2 connect=2"} {
-		g := must.Get(all.Kinds().Parse(spec))(f)
+		g := solved.Game(f, spec)
 		games = append(games, g)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -164,7 +164,7 @@ func (s *entrantSpec) set(name, value string) (err error) {
 			err = errors.New("expected more than 0")
 		}
 	case "depth":
-		s.depth, err = positive(value)
+		s.depth, err = wholeFrom(1, value)
 	case "level":
 		var l player.Level
 		l, err = player.ParseLevel(value)
@@ -174,15 +174,12 @@ func (s *entrantSpec) set(name, value string) (err error) {
 			err = errors.New("expected more than 0")
 		}
 	case "threads":
-		if s.threads, err = positive(value); err == nil {
+		if s.threads, err = wholeFrom(1, value); err == nil {
 			err = checkThreads(s.threads)
 		}
 	}
 	return err
 }
-
-// positive parses a number of 1 or more.
-func positive(text string) (int, error) { return wholeFrom(1, text) }
 
 // wholeFrom parses a number of least or more.
 func wholeFrom(least int, text string) (int, error) {

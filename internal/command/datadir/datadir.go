@@ -24,13 +24,8 @@ import (
 // ByDefault is the default data directory.
 const ByDefault = "all_data"
 
-// Open opens the data directory of a command that reads an existing one. A name without hdfs://
-// is looked up first on this machine, then in the default file system of a cluster.
-func Open(c *cli.Context, further ...filesys.Opener) (*filesys.Place, error) {
-	return OpenDir("data", c.String("data"), further...)
-}
-
-// OpenDir is Open for the directory name that a flag gives.
+// OpenDir opens the data directory of a command that reads an existing one, by the name that a flag gives. A
+// name without hdfs:// is looked up first on this machine, then in the default file system of a cluster.
 func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
 	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !elsewhere {

@@ -21,6 +21,7 @@ import (
 
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
@@ -48,20 +49,6 @@ type subject struct {
 	runs   []string          // directories of runs at several stages
 }
 
-// solveWords returns the arguments that solve a game.
-func solveWords(spec string) []string {
-	words := []string{"solve"}
-	for i, w := range strings.Fields(spec) {
-		if i == 0 {
-			words = append(words, w)
-		} else {
-			name, value, _ := strings.Cut(w, "=")
-			words = append(words, "--"+name, value)
-		}
-	}
-	return words
-}
-
 // runDriver runs a command of driver in this process.
 func runDriver(words ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
@@ -87,7 +74,7 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 // prepare makes the runs of a subject, and stores the correct results.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
-	s.solve = solveWords(s.spec)
+	s.solve = strings.Fields("solve " + datadir.Flags(s.spec))
 	s.output, s.jobs = make(map[string]string), make(map[string]string)
 	run := func(flags string) string {
 		dir := filepath.Join(t.TempDir(), "d")
@@ -121,7 +108,7 @@ func (s *subject) prepare(t *testing.T) {
 	half(solve.Options{Reducers: 2, Codec: jobdir.Packed, KeepAll: true})
 	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
 
-	s.final = finalText(t, s.solved)
+	s.final = must.Get(finalText(s.solved))(t)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
 		status, out, errs := runDriver(append(commandWords(words, s.solved), lookWords(words)...)...)
 		if status != 0 {
@@ -167,15 +154,15 @@ func lookWords(words string) []string {
 }
 
 // finalText returns the text of all positions of a run: its shards, concatenated.
-func finalText(t *testing.T, dir string) string {
-	t.Helper()
-	names := must.Get(filepath.Glob(filepath.Join(dir, "final", "part-*")))(t)
+func finalText(dir string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
 	var all strings.Builder
 	for _, name := range names {
-		text := must.Get(os.ReadFile(name))(t)
+		text, failed := os.ReadFile(name)
+		err = errors.Join(err, failed)
 		all.Write(text)
 	}
-	return all.String()
+	return all.String(), err
 }
 
 // A damager damages the copy of a run.
@@ -487,19 +474,7 @@ func (s *subject) compare(fail func(string, ...any), dir string) {
 			fail("verify passes, but the table is not right: %s", diff)
 		}
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
-	if err != nil || len(names) == 0 {
-		return
-	}
-	var final strings.Builder
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			fail("%v", err)
-		}
-		final.Write(text)
-	}
-	if final.String() != s.final {
-		fail("verify passes, but final is not right")
+	if final, err := finalText(dir); err != nil || final != "" && final != s.final {
+		fail("verify passes, but final is not right: %v", err)
 	}
 }

@@ -93,9 +93,7 @@ func TestLongMancala(t *testing.T) {
 	} {
 		pits, stones, _ := strings.Cut(board, " ")
 		dir := filepath.Join(t.TempDir(), "d")
-		if out, err := driver(strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", board, err, out)
-		}
+		drive(t, strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir)
 		out, err := exec.Command(filepath.Join(bin, "driver"), "lookup", "--tsv", "--start", "--data", dir).Output()
 		must.Do(t, err)
 		fields := strings.Split(strings.TrimSpace("0"+string(out)), "\t")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestLongRelease builds the archive of this platform from two clones. The archives must be equal,
@@ -23,11 +24,7 @@ func TestLongRelease(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
 		cmd.Dir = in
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd, err, out)
-		}
-		return string(out)
+		return process.Output(t, cmd)
 	}
 	var sums []string
 	for _, clone := range []string{"one", "another"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -45,9 +46,7 @@ func driver(board []string, dir string, flags ...string) *exec.Cmd {
 // drive runs driver solve to its end.
 func drive(t *testing.T, board []string, dir string, flags ...string) {
 	t.Helper()
-	if out, err := driver(board, dir, flags...).CombinedOutput(); err != nil {
-		t.Fatalf("driver %v: %v\n%s", flags, err, out)
-	}
+	process.Output(t, driver(board, dir, flags...))
 }
 
 // same checks what must not depend on the way of solving: the text of final, and the table.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestSize checks that driver is a small program, and that only driver-aws contains the client of
@@ -15,9 +16,7 @@ import (
 func TestSize(t *testing.T) {
 	const most = 14_900_000 // bytes: 4 % above the size today, because a version of Go may add some
 	name := filepath.Join(t.TempDir(), "driver")
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./driver").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	process.Output(t, exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./driver"))
 	if info, err := os.Stat(name); err != nil || info.Size() > most {
 		t.Errorf("driver has %d bytes, %v, want at most %d", info.Size(), err, most)
 	}

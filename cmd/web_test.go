@@ -32,9 +32,7 @@ func TestWeb(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
 	address, stop := startWeb(t, "--data", dir)
-	if out, err := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	process.Output(t, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...))
 	if answer, err := http.Get(address + "/api/runs/"); err != nil { // opens the table
 		t.Fatal(err)
 	} else {
@@ -56,9 +54,7 @@ func TestWebData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"all_data", "a,b"} {
-		if out, err := exec.Command(filepath.Join(bin, "driver"), "solve", "connectn", "--width", "3", "--height", "3", "--connect", "3", "--data", filepath.Join(dir, name)).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		drive(t, strings.Fields("solve connectn --width 3 --height 3 --connect 3"), filepath.Join(dir, name))
 	}
 	for want, args := range map[string][]string{"all_data": nil, filepath.Join(dir, "a,b"): {"--data", filepath.Join(dir, "a,b")}} {
 		address, stop := startWebIn(t, dir, args...)

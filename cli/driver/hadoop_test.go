@@ -32,6 +32,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -133,11 +134,7 @@ func (s *site) solveHere(dir string, more ...string) []string {
 // runs runs the driver, which must succeed, and returns its output.
 func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := s.driver(ctx, nil, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("driver %v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	return process.Output(t, s.driver(ctx, nil, args...))
 }
 
 // fails runs the driver, which must fail within a time, with one line on stderr (as well as
@@ -214,9 +211,7 @@ func (s *site) make(t *testing.T, name string, mode os.FileMode) {
 // dfsadmin runs hdfs dfsadmin.
 func (s *site) dfsadmin(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := s.Command(ctx, append([]string{"dfsadmin"}, args...)...).CombinedOutput(); err != nil {
-		t.Fatalf("dfsadmin %v: %v\n%s", args, err, out)
-	}
+	process.Output(t, s.Command(ctx, append([]string{"dfsadmin"}, args...)...))
 }
 
 // applications returns the number of applications that the resource manager knows.
@@ -519,14 +514,11 @@ func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
 		t.Error("a file is lost before it is deleted")
 	}
 
-	out, err := s.Command(ctx, "fsck", tier, "-files", "-blocks").CombinedOutput()
-	if err != nil {
-		t.Fatalf("fsck: %v\n%s", err, out)
-	}
-	id := regexp.MustCompile(`blk_\d+`).Find(out)
+	out := process.Output(t, s.Command(ctx, "fsck", tier, "-files", "-blocks"))
+	id := regexp.MustCompile(`blk_\d+`).FindString(out)
 	replicas := 0
 	if err := filepath.WalkDir(s.Dir(), func(name string, _ fs.DirEntry, err error) error {
-		if err == nil && strings.HasPrefix(filepath.Base(name), string(id)) && id != nil {
+		if err == nil && strings.HasPrefix(filepath.Base(name), id) && id != "" {
 			replicas++
 			return os.Remove(name)
 		}

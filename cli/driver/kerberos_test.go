@@ -19,12 +19,14 @@ import (
 
 	"github.com/jcmturner/gokrb5/v8/keytab"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -79,9 +81,7 @@ func (r *realm) keytab() []string {
 // runs runs the driver with an environment variable.
 func (r *realm) runs(ctx context.Context, t *testing.T, env string, args ...string) {
 	t.Helper()
-	if out, err := r.driver(ctx, []string{env}, args...).CombinedOutput(); err != nil {
-		t.Fatalf("driver %v: %v\n%s", args, err, out)
-	}
+	process.Output(t, r.driver(ctx, []string{env}, args...))
 }
 
 // same checks that the table and the final positions in a directory of HDFS are those that inline

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/template"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -43,9 +44,7 @@ func program(t *testing.T, name string, g game.Game, old, new string) string {
 	}
 	build := exec.Command("go", "build", "-o", "engine", file)
 	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	process.Output(t, build)
 	return "exec " + filepath.Join(dir, "engine")
 }
 

@@ -19,7 +19,6 @@ import (
 
 	"github.com/jcmturner/gokrb5/v8/keytab"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/internal/testing/longtest"

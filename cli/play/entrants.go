@@ -441,7 +441,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 
 // table returns a player that uses the table in a directory; in --data if dir is "".
 func (l *lobby) table(dir string) (player.Player, error) {
-	place, err := datadir.OpenDir("data", cmp.Or(dir, l.data.name))
+	place, err := datadir.OpenDir(cmp.Or(dir, l.data.name))
 	if err != nil {
 		return nil, err
 	}

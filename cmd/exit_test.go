@@ -472,16 +472,10 @@ func TestStatus(t *testing.T) {
 // TestSecondInterrupt delays the effect of a first Ctrl-C with a process that outlives its
 // mapper, and checks that the second one ends the driver immediately.
 func TestSecondInterrupt(t *testing.T) {
-	own, dir := t.TempDir(), t.TempDir()
-	names := must.Get(filepath.Glob(filepath.Join(bin, "*")))(t)
-	for _, from := range names {
-		if filepath.Base(from) != "possible_map" {
-			must.Do(t, os.Link(from, filepath.Join(own, filepath.Base(from))))
-		}
-	}
+	dir := t.TempDir()
 	// The pid is written once the process is in a session of its own, where no signal reaches it.
-	script := "#!/bin/sh\nsetsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait\n"
-	must.Do(t, os.WriteFile(filepath.Join(own, "possible_map"), []byte(script), 0o777))
+	script := "setsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait"
+	own := programs(t, map[string]string{"possible_map": script})
 	cmd := exec.Command(filepath.Join(own, "driver"), "solve", "connectn", "--runner", "pipe", "--data", filepath.Join(dir, "d"))
 	start(t, cmd)
 	waitFor(t, filepath.Join(dir, "pid"))

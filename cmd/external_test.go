@@ -21,7 +21,7 @@ func external(t *testing.T) (dir string, run func(words ...string) (status int, 
 	t.Helper()
 	dir = t.TempDir()
 	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))))
-	root := mustAbs(t, "..")
+	root := must.Get(filepath.Abs(".."))(t)
 	// It has our requirements, as go mod tidy would write them, so that no other modules are
 	// needed.
 	const ours = "module github.com/treereduce/treereduce\n"

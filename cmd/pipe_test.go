@@ -17,18 +17,15 @@ import (
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	names := must.Get(filepath.Glob(filepath.Join(bin, "*")))(t)
-	for _, from := range names {
-		if _, replaced := scripts[filepath.Base(from)]; replaced {
-			continue
+	for _, from := range must.Get(filepath.Glob(filepath.Join(bin, "*")))(t) {
+		if _, replaced := scripts[filepath.Base(from)]; !replaced {
+			must.Do(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 		}
-		must.Do(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 	}
 	for name, script := range scripts {
-		if script == "" {
-			continue
+		if script != "" {
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777))
 		}
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777))
 	}
 	return dir
 }

@@ -104,8 +104,7 @@ type file struct{ name, text string }
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(filepath.Join("..", name)))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join("..", name)))(t))
 }
 
 // runPage runs the commands of a page in order, in a copy of the output of make build, and
@@ -117,7 +116,7 @@ func runPage(t *testing.T, page string, files ...file) {
 	for _, f := range files {
 		must.Do(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666))
 	}
-	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out", mustAbs(t, "../python"): "python"} {
+	for name, to := range map[string]string{bin: "bin", must.Get(filepath.Abs("../ref_out"))(t): "ref_out", must.Get(filepath.Abs("../python"))(t): "python"} {
 		must.Do(t, os.Symlink(name, filepath.Join(dir, to)))
 	}
 	// make would build again, so proj2 is replaced by this function.
@@ -173,9 +172,4 @@ func runPage(t *testing.T, page string, files ...file) {
 	if got != want {
 		t.Errorf("the commands print\n%s\nbut the page has\n%s", got, want)
 	}
-}
-
-func mustAbs(t *testing.T, name string) string {
-	t.Helper()
-	return must.Get(filepath.Abs(name))(t)
 }

@@ -124,13 +124,11 @@ func sameResult(t *testing.T, board []string, ways []way) {
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	whole := make(map[string]string)
-	marks := must.Get(filepath.Glob(filepath.Join(dir, "*", "_SUCCESS")))(t)
-	for _, mark := range marks {
+	for _, mark := range must.Get(filepath.Glob(filepath.Join(dir, "*", "_SUCCESS")))(t) {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(mark)), "_") {
 			continue // an attempt, not yet renamed
 		}
-		files := must.Get(filepath.Glob(filepath.Join(filepath.Dir(mark), "*")))(t)
-		for _, f := range files {
+		for _, f := range must.Get(filepath.Glob(filepath.Join(filepath.Dir(mark), "*")))(t) {
 			if f == mark {
 				continue // it is rewritten when states that are no longer needed are deleted
 			}

@@ -181,8 +181,7 @@ func TestGroup(t *testing.T) {
 				places = append(places, place)
 			}
 		}
-		grouped := must.Get(b.group(places))(t)
-		for _, d := range grouped {
+		for _, d := range must.Get(b.group(places))(t) {
 			if d.place != before[d.i]-before[7] {
 				t.Fatalf("range %d begins at place %d, want %d", d.i, d.place, before[d.i]-before[7])
 			}

@@ -54,8 +54,7 @@ func finished(t testing.TB, d *Draft, name string) string {
 // acyclic makes one of our games without cycles.
 func acyclic(t testing.TB, spec string) game.Acyclic {
 	t.Helper()
-	g := must.Get(all.Kinds().Parse(spec))(t)
-	return g.(game.Acyclic)
+	return must.Get(all.Kinds().Parse(spec))(t).(game.Acyclic)
 }
 
 // TestBook checks that a book has the values of all positions up to its last ply, those of the

@@ -17,8 +17,7 @@ import (
 // acyclic makes a game from its spec.
 func acyclic(t *testing.T, spec string) game.Acyclic {
 	t.Helper()
-	g := solved.Game(t, spec)
-	return g.(game.Acyclic)
+	return solved.Game(t, spec).(game.Acyclic)
 }
 
 // winner calls FindWinner with a table of that number of chains.

@@ -138,8 +138,7 @@ func newMark() string { return fmt.Sprint(1_000_000 + time.Now().UnixNano()%1_00
 // sleepers returns the processes on this machine that sleep for that many seconds.
 func sleepers(t *testing.T, mark string) (pids []int) {
 	t.Helper()
-	names := must.Get(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
-	for _, name := range names {
+	for _, name := range must.Get(filepath.Glob("/proc/[0-9]*/cmdline"))(t) {
 		if text, err := os.ReadFile(name); err == nil && string(text) == "sleep\x00"+mark+"\x00" {
 			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
 			pids = append(pids, pid)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -19,11 +20,7 @@ func TestMotoCopy(t *testing.T) {
 	aws := func(words ...string) string {
 		cmd := exec.Command(filepath.Join(s3test.Bin(t), "aws"), words...)
 		cmd.Env = server.Env()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("aws %s: %v: %s", strings.Join(words, " "), err, out)
-		}
-		return string(out)
+		return process.Output(t, cmd)
 	}
 	aws("s3", "mb", "s3://bucket")
 	for game, board := range boards {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os/exec"
 	"syscall"
+	"testing"
 )
 
 // ExitStatus returns the exit status of a process as a shell reports it.
@@ -29,4 +30,14 @@ func Run(cmd *exec.Cmd) (status int, stdout, stderr string) {
 		return -1, "", err.Error()
 	}
 	return ExitStatus(cmd), out.String(), errs.String()
+}
+
+// Output runs a command, and returns all its output. If it fails, it ends the test.
+func Output(t testing.TB, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return string(out)
 }

@@ -54,12 +54,12 @@ func TestLongClassroom(t *testing.T) {
 	}
 	for name, text := range badPrograms {
 		file := strings.ReplaceAll(name, " ", "-") + ".sh"
-		must.Do(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 		for n := range 2 {
 			fmt.Fprintf(&roster, "%s %d,sh %s\n", name, n+1, file)
 		}
 	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster.String()), 0o666))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster.String()), 0o666))
 	for range 2 {
 		loop := exec.Command("sh", "-c", "while :; do :; done")
 		start(t, loop)

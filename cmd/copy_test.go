@@ -46,7 +46,7 @@ func TestInterruptedCopy(t *testing.T) {
 			run.Env = fake.Env()
 			var stderr strings.Builder
 			run.Stderr = &stderr
-			must.Do(t, run.Start())
+			must.OK(t, run.Start())
 			<-held
 			run.Process.Signal(os.Interrupt)
 			run.Wait()

@@ -178,7 +178,7 @@ type damager struct {
 
 func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 	d := &damager{Rand: r, dir: dir, other: other}
-	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

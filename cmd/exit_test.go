@@ -40,9 +40,9 @@ func runs(t *testing.T) string {
 			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
 		}
 	}
-	must.Do(t, os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))))
+	must.OK(t, os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))))
 	for _, made := range []string{"create", "ties1"} {
-		must.Do(t, os.MkdirAll(filepath.Join(dir, "made", made), 0o777))
+		must.OK(t, os.MkdirAll(filepath.Join(dir, "made", made), 0o777))
 	}
 	return dir
 }
@@ -231,7 +231,7 @@ func TestMisnamed(t *testing.T) {
 	dir := t.TempDir()
 	// A default file system makes no difference; no server listens at this one.
 	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`
-	must.Do(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666))
 	refused := func(line, want string) {
 		t.Helper()
 		for _, conf := range []string{"", dir} {
@@ -283,7 +283,7 @@ func full(t *testing.T) *os.File {
 func closed(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
-	must.Do(t, err)
+	must.OK(t, err)
 	r.Close()
 	t.Cleanup(func() { w.Close() })
 	return w
@@ -362,7 +362,7 @@ func TestLostOutput(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	cmd := command(runs(t), "driver lookup --data three")
 	stdin, err := cmd.StdinPipe()
-	must.Do(t, err)
+	must.OK(t, err)
 	cmd.Stdout = full(t)
 	start(t, cmd)
 	ended := make(chan struct{})

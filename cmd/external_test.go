@@ -20,14 +20,14 @@ import (
 func external(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
 	t.Helper()
 	dir = t.TempDir()
-	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))))
+	must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))))
 	root := must.Get(filepath.Abs(".."))(t)
 	// It has our requirements, as go mod tidy would write them, so that no other modules are
 	// needed.
 	const ours = "module github.com/treereduce/treereduce\n"
 	gomod := strings.Replace(readPage(t, "go.mod"), ours, "module external\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => "+root+"\n", 1)
 	for name, text := range map[string]string{"go.mod": gomod, "go.sum": readPage(t, "go.sum")} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)

@@ -39,7 +39,7 @@ func TestLongQuickCross4x4(t *testing.T) {
 		}
 		out = must.Get(exec.Command(filepath.Join(bin, "driver"), "stats", "--json", "--data", dir).Output())(t)
 		var s table.Stats
-		must.Do(t, json.Unmarshal(out, &s))
+		must.OK(t, json.Unmarshal(out, &s))
 		var histogram []uint64
 		var lose, win uint64
 		for i, r := range s.Remoteness {
@@ -95,7 +95,7 @@ func TestLongMancala(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "d")
 		drive(t, strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir)
 		out, err := exec.Command(filepath.Join(bin, "driver"), "lookup", "--tsv", "--start", "--data", dir).Output()
-		must.Do(t, err)
+		must.OK(t, err)
 		fields := strings.Split(strings.TrimSpace("0"+string(out)), "\t")
 		first := make(map[string]string)
 		for _, m := range strings.Fields(fields[5]) {
@@ -109,6 +109,6 @@ func TestLongMancala(t *testing.T) {
 		if got != want {
 			t.Errorf("mancala %s: %s, want %s\n%s", board, got, want, out)
 		}
-		must.Do(t, os.RemoveAll(dir))
+		must.OK(t, os.RemoveAll(dir))
 	}
 }

@@ -58,9 +58,9 @@ case $command in genmove) answer=0;; *) answer=;; esac
 printf '=%s %s\n\n' $id $answer
 done
 `
-	must.Do(t, os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777))
 	silent, w, err := os.Pipe() // the input of a human who types nothing
-	must.Do(t, err)
+	must.OK(t, err)
 	defer silent.Close()
 	defer w.Close()
 	for _, tt := range []struct {

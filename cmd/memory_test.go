@@ -34,7 +34,7 @@ func peakOf(t *testing.T, cores int, children bool, name string, args ...string)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	must.Do(t, cmd.Start())
+	must.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var most int64
@@ -117,13 +117,13 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 				continue
 			}
 			solved.SameText(t, store.Local{}, dir, want)
-			must.Do(t, os.RemoveAll(dir))
+			must.OK(t, os.RemoveAll(dir))
 		}
 		_, err := os.Stat(filepath.Join(want, "final", store.Success))
 		if final := !strings.Contains(flags, "--final no"); final != (err == nil) {
 			t.Errorf("%s %s: final: %v, want it: %t", game, flags, err, final)
 		}
-		must.Do(t, os.RemoveAll(want))
+		must.OK(t, os.RemoveAll(want))
 	}
 }
 
@@ -241,7 +241,7 @@ func TestSpill(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
-	must.Do(t, cmd.Start())
+	must.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	spilled := false

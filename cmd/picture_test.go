@@ -30,7 +30,7 @@ func TestTUIPicture(t *testing.T) {
 	term.types("QQ")
 	term.ends(0)
 	if *update {
-		must.Do(t, os.WriteFile(name, []byte(got), 0o666))
+		must.OK(t, os.WriteFile(name, []byte(got), 0o666))
 	}
 	if want, err := os.ReadFile(name); err != nil || string(want) != got {
 		t.Errorf("%s is not the screen (go test ./cmd -run TestTUIPicture -update writes it again): %v\n%s", name, err, term.text())

@@ -19,12 +19,12 @@ func programs(t *testing.T, scripts map[string]string) string {
 	dir := t.TempDir()
 	for _, from := range must.Get(filepath.Glob(filepath.Join(bin, "*")))(t) {
 		if _, replaced := scripts[filepath.Base(from)]; !replaced {
-			must.Do(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
+			must.OK(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 		}
 	}
 	for name, script := range scripts {
 		if script != "" {
-			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777))
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777))
 		}
 	}
 	return dir

@@ -114,10 +114,10 @@ func runPage(t *testing.T, page string, files ...file) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range files {
-		must.Do(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666))
+		must.OK(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666))
 	}
 	for name, to := range map[string]string{bin: "bin", must.Get(filepath.Abs("../ref_out"))(t): "ref_out", must.Get(filepath.Abs("../python"))(t): "python"} {
-		must.Do(t, os.Symlink(name, filepath.Join(dir, to)))
+		must.OK(t, os.Symlink(name, filepath.Join(dir, to)))
 	}
 	// make would build again, so proj2 is replaced by this function.
 	const proj2 = `make() { shift; for v; do export "$v"; done

@@ -36,7 +36,7 @@ func TestResultAtOnce(t *testing.T) {
 			}
 		}
 		for _, end := range ends {
-			must.Do(t, syscall.SetNonblock(end, false))
+			must.OK(t, syscall.SetNonblock(end, false))
 		}
 		r, w := os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe")
 		defer r.Close()

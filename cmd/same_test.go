@@ -180,7 +180,7 @@ func killed(t *testing.T, board, ways []string) {
 				cmd := driver(board, dir, words...)
 				var out bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &out
-				must.Do(t, cmd.Start())
+				must.OK(t, cmd.Start())
 				// Short lifetimes first, so that many tries are killed; then longer ones, so
 				// that the run finishes.
 				life := time.Duration(rng.Int64N(int64(longest))) * time.Duration(1+try) / 10
@@ -203,7 +203,7 @@ func killed(t *testing.T, board, ways []string) {
 					break
 				}
 				if err == nil { // on a busy machine the time is too long: from the beginning, with shorter ones
-					must.Do(t, os.RemoveAll(dir))
+					must.OK(t, os.RemoveAll(dir))
 					longest = max(longest/4, 1)
 					continue
 				}
@@ -247,7 +247,7 @@ func TestInterrupted(t *testing.T) {
 // start starts a command, and kills it at the end of the test.
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	must.Do(t, cmd.Start())
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill() // no effect on a process that has been waited for
 		cmd.Wait()

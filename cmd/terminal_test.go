@@ -60,14 +60,14 @@ func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...stri
 	if term.pty, term.own, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
-	must.Do(t, pty.Setsize(term.pty, size(columns, lines)))
+	must.OK(t, pty.Setsize(term.pty, size(columns, lines)))
 	term.was = term.settings()
 	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	kept := t.TempDir()
 	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
 		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
-	must.Do(t, term.cmd.Start())
+	must.OK(t, term.cmd.Start())
 	go term.show()
 	t.Cleanup(func() {
 		term.cmd.Process.Kill()

@@ -135,7 +135,7 @@ func TestTUIResize(t *testing.T) {
 		term.mu.Lock()
 		term.screen.Resize(tt.columns, tt.lines)
 		term.mu.Unlock()
-		must.Do(t, pty.Setsize(term.pty, size(tt.columns, tt.lines)))
+		must.OK(t, pty.Setsize(term.pty, size(tt.columns, tt.lines)))
 		term.shows(tt.shows)
 	}
 	term.types("b2\r")
@@ -207,7 +207,7 @@ func TestTUISleeps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
-	must.Do(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
+	must.OK(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
 	term := inTerminal(t, dir, shell+" script", 80, 24)
 	term.shows("tie in 9")
 	term.types("\x1a")
@@ -380,8 +380,8 @@ func TestTUIDamaged(t *testing.T) {
 	} {
 		kept := t.TempDir()
 		name := filepath.Join(kept, tt.name)
-		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		must.Do(t, os.WriteFile(name, []byte(tt.text), 0o666))
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
 		term := inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
 		term.shows(regexp.QuoteMeta(tt.shows))
 		term.types("30")

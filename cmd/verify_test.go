@@ -48,7 +48,7 @@ func copyTable(t *testing.T, name string) (dir string) {
 	t.Helper()
 	from := must.Get(solvedOnce[name]())(t)
 	dir = t.TempDir()
-	must.Do(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(from, table.Dir))))
+	must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(from, table.Dir))))
 	return dir
 }
 
@@ -56,7 +56,7 @@ func copyTable(t *testing.T, name string) (dir string) {
 // the check of the contents.
 func reseal(t *testing.T, dir, spec string) {
 	t.Helper()
-	must.Do(t, table.Seal(store.Local{}, dir, spec))
+	must.OK(t, table.Seal(store.Local{}, dir, spec))
 }
 
 // changeTier rewrites a tier of a table: change may modify each of its blocks, counts the
@@ -85,9 +85,9 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}
-		must.Do(t, w.Append(&p))
+		must.OK(t, w.Append(&p))
 	}
-	must.Do(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
+	must.OK(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
 	reseal(t, dir, g.Spec())
 }
 
@@ -101,7 +101,7 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 	c := in.Cursor()
 	for i := range in.Len() {
 		var s block.State
-		must.Do(t, c.Read(i, &s))
+		must.OK(t, c.Read(i, &s))
 		if change != nil {
 			change(in.Range(i), &s)
 		}
@@ -111,9 +111,9 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}
-		must.Do(t, w.Append(&p))
+		must.OK(t, w.Append(&p))
 	}
-	must.Do(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
+	must.OK(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
 	reseal(t, dir, g.Spec())
 }
 
@@ -301,7 +301,7 @@ func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	all := make([]game.Value, q.Positions())
 	for p := range all {
 		w, ok, err := tab.Lookup(game.Position(p))
-		must.Do(t, err)
+		must.OK(t, err)
 		if !ok {
 			w = gone
 		}
@@ -526,7 +526,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		start(t, cmd)
 		waitOpen(t, cmd.Process.Pid, table.TierFile(connect453(t), 20))
-		must.Do(t, cmd.Process.Signal(syscall.SIGINT))
+		must.OK(t, cmd.Process.Signal(syscall.SIGINT))
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || out.String() != "driver: stopped\n" {
 			t.Errorf("%v: exit status %d, %q", flags, code, out.String())

@@ -85,7 +85,7 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
 	stdout := must.Get(server.StdoutPipe())(t)
-	must.Do(t, server.Start())
+	must.OK(t, server.Start())
 	t.Cleanup(func() { server.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
@@ -93,7 +93,7 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	}
 	return strings.TrimSuffix(line, "/\n"), func() string {
 		t.Helper()
-		must.Do(t, server.Process.Signal(syscall.SIGTERM))
+		must.OK(t, server.Process.Signal(syscall.SIGTERM))
 		if err := server.Wait(); err != nil {
 			t.Errorf("after SIGTERM: %v", err)
 		}
@@ -124,7 +124,7 @@ func TestWebLookup(t *testing.T) {
 	var keys strings.Builder
 	for line := range strings.Lines(sample) {
 		var p struct{ Hash uint64 }
-		must.Do(t, json.Unmarshal([]byte(line), &p))
+		must.OK(t, json.Unmarshal([]byte(line), &p))
 		fmt.Fprintf(&keys, "#%d\n", p.Hash)
 	}
 	compared := 0
@@ -139,9 +139,9 @@ func TestWebLookup(t *testing.T) {
 			Remoteness             int
 			Moves                  []move
 		}
-		must.Do(t, json.Unmarshal([]byte(line), &want))
+		must.OK(t, json.Unmarshal([]byte(line), &want))
 		answer, err := http.Get(address + "/api/connectn/4-4-3/positions/?p=" + url.QueryEscape(want.Input))
-		must.Do(t, err)
+		must.OK(t, err)
 		var got struct {
 			Position, PositionValue string
 			Remoteness              int
@@ -152,7 +152,7 @@ func TestWebLookup(t *testing.T) {
 		}
 		err = json.NewDecoder(answer.Body).Decode(&got)
 		answer.Body.Close()
-		must.Do(t, err)
+		must.OK(t, err)
 		moves := map[string]move{}
 		for _, m := range got.Moves {
 			moves[m.Move] = move{m.Move, m.MoveValue, m.Remoteness + 1}

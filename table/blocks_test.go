@@ -70,9 +70,9 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 	g = must.Get(connectn.New(4, 5, 3))(t)
 	files := must.Get(solvedOnce())(t)
 	dir = t.TempDir()
-	must.Do(t, os.Mkdir(filepath.Join(dir, table.Dir), 0o777))
+	must.OK(t, os.Mkdir(filepath.Join(dir, table.Dir), 0o777))
 	for name, content := range files {
-		must.Do(t, os.WriteFile(filepath.Join(dir, table.Dir, name), content, 0o666))
+		must.OK(t, os.WriteFile(filepath.Join(dir, table.Dir, name), content, 0o666))
 	}
 	return dir, g
 }
@@ -87,7 +87,7 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 	rewritePlain(t, dir, whole, p, change)
 	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	must.Do(t, errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
+	must.OK(t, errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 // rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
@@ -125,9 +125,9 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 		}
 		chunk := jobdir.NewChunk(g, jobdir.Packed)
 		chunk.Add(b)
-		must.Do(t, w.Append(chunk))
+		must.OK(t, w.Append(chunk))
 	}
-	must.Do(t, errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
+	must.OK(t, errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 func parse(t *testing.T, g game.Game, board string) game.Position {
@@ -249,7 +249,7 @@ func TestVerifyFiles(t *testing.T) {
 	defer tab.Close()
 	right := make(map[game.Position]game.Value) // the values of the tier
 	for b, err := range tab.All() {
-		must.Do(t, err)
+		must.OK(t, err)
 		for i, p := range b.Positions {
 			if b.Tier == tier {
 				right[p] = b.Values[i]
@@ -261,7 +261,7 @@ func TestVerifyFiles(t *testing.T) {
 			dir, g := solved(t)
 			file := filepath.Join(dir, table.TierFile(g, tier))
 			opened, err := table.Open(dir, all.Kinds())
-			must.Do(t, err)
+			must.OK(t, err)
 			defer opened.Close()
 			test.damage(t, file)
 			_, err = verify(dir)
@@ -307,10 +307,10 @@ func recode(t *testing.T, file string) {
 			p.Bytes[len(p.Bytes)-1] ^= 0x10
 			p.Cells[0].Sum = crc32.Checksum(p.Bytes, crc32.MakeTable(crc32.Castagnoli))
 		}
-		must.Do(t, w.Append(&p))
+		must.OK(t, w.Append(&p))
 	}
 	data := filepath.Dir(filepath.Dir(file))
-	must.Do(t, errors.Join(w.Close(), os.WriteFile(file, out.Bytes(), 0o666), table.Seal(store.Local{}, data, g.Spec())))
+	must.OK(t, errors.Join(w.Close(), os.WriteFile(file, out.Bytes(), 0o666), table.Seal(store.Local{}, data, g.Spec())))
 }
 
 // lookUp looks positions of a file up, and returns the number of errors, which must name the file. There may
@@ -371,14 +371,14 @@ func partsOf(name string) ([]filePart, error) {
 
 func remove(t *testing.T, file string) {
 	t.Helper()
-	must.Do(t, os.Remove(file))
+	must.OK(t, os.Remove(file))
 }
 
 // cut truncates a file by n bytes.
 func cut(t *testing.T, file string, n int64) {
 	t.Helper()
 	info := must.Get(os.Stat(file))(t)
-	must.Do(t, os.Truncate(file, max(0, info.Size()-n)))
+	must.OK(t, os.Truncate(file, max(0, info.Size()-n)))
 }
 
 // flip changes a byte in the middle of a file.
@@ -393,7 +393,7 @@ func flipAt(t *testing.T, file string, at int, bits byte) {
 	t.Helper()
 	data := must.Get(os.ReadFile(file))(t)
 	data[at] ^= bits
-	must.Do(t, os.WriteFile(file, data, 0o666))
+	must.OK(t, os.WriteFile(file, data, 0o666))
 }
 
 // TestOpenNothing checks the error for a data directory without a table.
@@ -407,8 +407,8 @@ func TestOpenNothing(t *testing.T) {
 func TestOpenOtherGame(t *testing.T) {
 	dir, g := solved(t)
 	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3"})
-	must.Do(t, err)
-	must.Do(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
 	if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), `of another game: expected "mnk width=3 height=3 connect=3", found "`+g.Spec()+`"`) {
 		t.Errorf("got %v", err)
 	}
@@ -419,8 +419,8 @@ func TestOpenOtherGame(t *testing.T) {
 func TestOpenClearing(t *testing.T) {
 	dir, g := solved(t)
 	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3", Clearing: true})
-	must.Do(t, err)
-	must.Do(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
 	tab := must.Get(table.Open(dir, all.Kinds()))(t)
 	defer tab.Close()
 	if v, ok, err := tab.Lookup(g.Start()); tab.Game().Spec() != g.Spec() || v == 0 || !ok || err != nil {
@@ -535,7 +535,7 @@ func TestLookupReads(t *testing.T) {
 		defer tab.Close()
 		var batches, looked int64
 		for b, err := range tab.All() {
-			must.Do(t, err)
+			must.OK(t, err)
 			batches++
 			before := reads
 			for i, p := range b.Positions {
@@ -599,7 +599,7 @@ func TestScanEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	scan := must.Get(tab.Scan(ctx, func(int) bool { return true }))(t)
 	r, b := scan.Reader(), new(table.Batch)
-	must.Do(t, r.Read(0, b))
+	must.OK(t, r.Read(0, b))
 	cancel()
 	for _, r := range []*table.ScanReader{r, scan.Reader()} {
 		if err := r.Read(scan.Len()/2, b); !errors.Is(err, context.Canceled) {

@@ -33,7 +33,7 @@ func TestVerifyImages(t *testing.T) {
 		tab := must.Get(table.OpenOf(store.Local{}, correct, g))(t)
 		half := game.HalfOf(g)
 		for batch, err := range tab.All() {
-			must.Do(t, err)
+			must.OK(t, err)
 			for i, p := range batch.Positions {
 				if g.Tier(p) != 6 || batch.Values[i].Remoteness() < 2 || !half.IsStored(p) || g.Mirror(p) == p {
 					continue
@@ -45,7 +45,7 @@ func TestVerifyImages(t *testing.T) {
 				}
 			}
 		}
-		must.Do(t, tab.Close())
+		must.OK(t, tab.Close())
 		remove := func(b *block.Block, slot int) { b.Done.Remove(slot) }
 		wrong := func(b *block.Block, slot int) { b.Val[slot] += 8 }
 		add := func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 5 }
@@ -65,17 +65,17 @@ func TestVerifyImages(t *testing.T) {
 			{"value of a position", []game.Position{single}, wrong, "as its moves lead to"},
 		} {
 			dir := t.TempDir()
-			must.Do(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))))
+			must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))))
 			for _, p := range test.changed {
 				rewrite(t, dir, g, p, test.change)
 			}
 			for _, claims := range []int{0, 1} {
 				tab, err := table.OpenOf(store.Local{}, dir, g)
-				must.Do(t, err)
+				must.OK(t, err)
 				tab.LimitClaims(claims)
 				_, err = tab.Verify(t.Context())
 				_, _, rulesErr := table.Rules{}.Verify(t.Context(), tab)
-				must.Do(t, tab.Close())
+				must.OK(t, tab.Close())
 				if test.want == "" {
 					if err != nil || rulesErr != nil {
 						t.Errorf("%s: %v, by rules %v", g.Spec(), err, rulesErr)

@@ -59,7 +59,7 @@ func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Ro
 	t.Helper()
 	file := &created{m: m, name: TierFile(g, tier)}
 	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
-	must.Do(t, w.Finish(w.Append(rows)))
+	must.OK(t, w.Finish(w.Append(rows)))
 }
 
 // verifyLists checks a table of lists, interval rows at a time.
@@ -174,7 +174,7 @@ func TestManyTiers(t *testing.T) {
 	right := gametest.Search(g)
 	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
-	must.Do(t, err)
+	must.OK(t, err)
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
 		t.Errorf("%d positions, %v; want %d", n, err, len(right))
 	}
@@ -202,7 +202,7 @@ func TestVerifyListsUnreached(t *testing.T) {
 		t.Fatalf("%d positions, want 5478", len(values))
 	}
 	p, err := g.Parse("XXX/OOO/...") // X has won, and O has moved after that
-	must.Do(t, err)
+	must.OK(t, err)
 	if _, ok := values[p]; ok {
 		t.Fatal("it is reached")
 	}
@@ -345,7 +345,7 @@ func TestVerifyListsCounts(t *testing.T) {
 	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
 	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
-	must.Do(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
+	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
 	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
@@ -362,7 +362,7 @@ func TestListReaderKeeps(t *testing.T) {
 	rows := tab.contents.(*rowLists)
 	rows.interval, rows.keep = 100, 1600
 	parts, _, err := rows.parts()
-	must.Do(t, err)
+	must.OK(t, err)
 	r := parts[0].reader(0).(*listReader)
 	for range 2 {
 		for p, want := range right {

@@ -56,11 +56,11 @@ func (m memory) Lock(string) (closer io.Closer, _ error) { return io.NopCloser(n
 // write creates a file.
 func (m memory) write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	must.Do(t, store.WriteFile(m, name, content))
+	must.OK(t, store.WriteFile(m, name, content))
 }
 
 // seal seals the table.
 func (m memory) seal(t *testing.T, game string) {
 	t.Helper()
-	must.Do(t, Seal(m, ".", game))
+	must.OK(t, Seal(m, ".", game))
 }

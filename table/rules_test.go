@@ -30,7 +30,7 @@ func TestRulesCyclic(t *testing.T) {
 		right := valuesOf(g)
 		verify := func(values map[game.Position]byte) error {
 			tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
-			must.Do(t, err)
+			must.OK(t, err)
 			defer tab.Close()
 			_, _, err = Rules{}.Verify(context.Background(), tab)
 			return err

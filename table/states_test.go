@@ -47,12 +47,12 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 		var p streamfmt.Packer
 		p.AddState(rng, n, &s)
 		s.Count((*[256]uint64)(&p.Counts))
-		must.Do(t, w.Append(&p))
+		must.OK(t, w.Append(&p))
 	}
-	must.Do(t, w.Close())
+	must.OK(t, w.Close())
 	m.write(t, CyclicFile, out.Bytes())
 	index := &jobdir.Index{Game: g.Spec(), Passes: []jobdir.Found{{Pass: "create"}}, Runs: []jobdir.Run{{Dir: Dir}}}
-	must.Do(t, index.Write(m, Dir))
+	must.OK(t, index.Write(m, Dir))
 	m.seal(t, g.Spec())
 	return m
 }
@@ -120,7 +120,7 @@ func TestVerifyCyclic(t *testing.T) {
 // TestVerifyCyclicFile checks that a file with wrong counts, or a damaged one, is refused.
 func TestVerifyCyclicFile(t *testing.T) {
 	g, err := quickcross.New(3, 2, 2)
-	must.Do(t, err)
+	must.OK(t, err)
 	values := valuesOf(g)
 	m := cyclicTable(t, g, values)
 	verify := func() (uint64, error) {
@@ -157,7 +157,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	s.Reached.Add(0)
 	var p streamfmt.Packer
 	p.AddState(0, g.RangeSize(), &s)
-	must.Do(t, errors.Join(w.Append(&p), w.Close()))
+	must.OK(t, errors.Join(w.Append(&p), w.Close()))
 	m.write(t, name, out.Bytes())
 	m.seal(t, g.Spec())
 	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the recorded counts differ") {
@@ -189,7 +189,7 @@ func TestCyclicTable(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var text strings.Builder
-	must.Do(t, s.WriteTable(&text))
+	must.OK(t, s.WriteTable(&text))
 	if !strings.Contains(text.String(), "no end") {
 		t.Error(text.String())
 	}

@@ -66,7 +66,7 @@ func TestTierStats(t *testing.T) {
 func TestTableStats(t *testing.T) {
 	g := must.Get(connectn.New(1, 2, 2))(t)
 	dir := t.TempDir()
-	must.Do(t, os.Mkdir(filepath.Join(dir, Dir), 0o777))
+	must.OK(t, os.Mkdir(filepath.Join(dir, Dir), 0o777))
 	p := g.Start()
 	for tier := range 3 {
 		writeTier(t, g, filepath.Join(dir, TierFile(g, tier)), p, game.NewValue(game.Tie, 2-tier))
@@ -74,7 +74,7 @@ func TestTableStats(t *testing.T) {
 			p = m.To
 		}
 	}
-	must.Do(t, Seal(store.Local{}, dir, g.Spec()))
+	must.OK(t, Seal(store.Local{}, dir, g.Spec()))
 	table := must.Get(OpenFS(store.Local{}, dir, all.Kinds().Parse))(t)
 	defer table.Close()
 	got := must.Get(table.Stats())(t)
@@ -108,7 +108,7 @@ func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game
 
 	var file bytes.Buffer
 	w := must.Get(streamfmt.NewWriter(&file, g.Spec(), tier))(t)
-	must.Do(t, errors.Join(w.Append(&packed), w.Close(), os.WriteFile(name, file.Bytes(), 0o666)))
+	must.OK(t, errors.Join(w.Append(&packed), w.Close(), os.WriteFile(name, file.Bytes(), 0o666)))
 }
 
 func TestWriteTable(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWriteTable(t *testing.T) {
   total  1,234,572  1,000,002   81.0%  234,001  19.0%   569   0.0%     1,000
 `
 	var got bytes.Buffer
-	must.Do(t, example.WriteTable(&got))
+	must.OK(t, example.WriteTable(&got))
 	if got.String() != want[1:] {
 		t.Errorf("got\n%s\nwant%s", got.String(), want)
 	}
@@ -129,7 +129,7 @@ func TestWriteTable(t *testing.T) {
 
 func TestWriteJSON(t *testing.T) {
 	var text bytes.Buffer
-	must.Do(t, example.WriteJSON(&text))
+	must.OK(t, example.WriteJSON(&text))
 	for _, want := range []string{
 		`  "value": "X wins in 11",`, `  "value_byte": 46,`, `      "x_wins": 1000000,`, `      "remoteness": []`,
 	} {
@@ -138,7 +138,7 @@ func TestWriteJSON(t *testing.T) {
 		}
 	}
 	var got Stats
-	must.Do(t, json.Unmarshal(text.Bytes(), &got))
+	must.OK(t, json.Unmarshal(text.Bytes(), &got))
 	if !reflect.DeepEqual(got, example) {
 		t.Errorf("got  %+v\nwant %+v", got, example)
 	}
@@ -147,7 +147,7 @@ func TestWriteJSON(t *testing.T) {
 // TestWriteSVG checks that the picture has the numbers of the statistics.
 func TestWriteSVG(t *testing.T) {
 	var text strings.Builder
-	must.Do(t, example.WriteSVG(&text))
+	must.OK(t, example.WriteSVG(&text))
 	for _, want := range []string{
 		"<title>&lt;game&gt; &amp; &#34;spec&#34;: X wins in 11</title>",
 		">Positions that play can reach: 1,234,572 in all, 1,234,567 in the largest tier (2)<",

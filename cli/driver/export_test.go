@@ -56,7 +56,7 @@ func TestExport(t *testing.T) {
 			}
 			// lookup --json has the same fields.
 			_, output, _ := runLine(some(), "lookup --json --data "+dir, "#"+words[1]+"\n")
-			must.Do(t, json.Unmarshal([]byte(output), &looked))
+			must.OK(t, json.Unmarshal([]byte(output), &looked))
 			if !reflect.DeepEqual(j, looked) {
 				t.Errorf("%s: export has %+v, lookup %+v", name, j, looked)
 			}

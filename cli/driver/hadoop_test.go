@@ -94,7 +94,7 @@ func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
 	c := clustertest.Shared(ctx, t)
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
-	must.Do(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return &site{c, f, programs(t)}
 }
@@ -106,8 +106,8 @@ func programs(t *testing.T) string {
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
 		program, err := os.ReadFile(filepath.Join("..", "..", "bin", name)) // make test-hadoop builds it
-		must.Do(t, err)
-		must.Do(t, os.WriteFile(filepath.Join(bin, name), program, 0o755))
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(filepath.Join(bin, name), program, 0o755))
 	}
 	return bin
 }
@@ -195,9 +195,9 @@ func (s *site) read(t *testing.T, name string) []byte {
 func (s *site) write(t *testing.T, name string, content []byte) {
 	t.Helper()
 	f, err := s.fs.Create(name)
-	must.Do(t, err)
+	must.OK(t, err)
 	_, err = f.Write(content)
-	must.Do(t, errors.Join(err, f.Close()))
+	must.OK(t, errors.Join(err, f.Close()))
 }
 
 // make creates a directory in HDFS with a mode.
@@ -205,7 +205,7 @@ func (s *site) make(t *testing.T, name string, mode os.FileMode) {
 	t.Helper()
 	client := must.Get(hdfs.New(s.NameNode()))(t)
 	defer client.Close()
-	must.Do(t, errors.Join(client.MkdirAll(name, mode), client.Chmod(name, mode)))
+	must.OK(t, errors.Join(client.MkdirAll(name, mode), client.Chmod(name, mode)))
 }
 
 // dfsadmin runs hdfs dfsadmin.
@@ -222,7 +222,7 @@ func (s *site) applications(t *testing.T) int {
 	var known struct {
 		Apps struct{ App []json.RawMessage }
 	}
-	must.Do(t, json.NewDecoder(answer.Body).Decode(&known))
+	must.OK(t, json.NewDecoder(answer.Body).Decode(&known))
 	return len(known.Apps.App)
 }
 
@@ -230,7 +230,7 @@ func (s *site) applications(t *testing.T) int {
 func script(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	return path
 }
 
@@ -294,7 +294,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 	web := strings.TrimPrefix(s.Web(minicluster.NameNode), "http://")
 	manager := s.Web(minicluster.ResourceManager)
 	kerberos := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
+	must.OK(t, os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
 		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
 	</configuration>`), 0o644))
 	other := []string{"HADOOP_USER_NAME=nobody"}
@@ -354,12 +354,12 @@ func testSafeMode(ctx context.Context, t *testing.T, s *site) {
 func testStatus(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/killed"
 	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
-	must.Do(t, cmd.Start())
+	must.OK(t, cmd.Start())
 	running := regexp.MustCompile(`: running\n\d+\.\d% done; at data_first1: possible, tier 1 of 16, map \d+%, reduce \d+%, http://\S+/proxy/application_\d+_\d+/`)
 	if output := s.until(ctx, t, dir, running); output != "" {
 		t.Logf("while it runs: %s", output)
 	}
-	must.Do(t, cmd.Process.Kill())
+	must.OK(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil {
 		t.Error("a driver that was killed ended well")
 	}
@@ -397,7 +397,7 @@ func (s *site) reseal(t *testing.T, dir, name string) {
 	if err == nil {
 		err = (&store.Seal{Game: "connectn width=4 height=4 connect=3", Job: name, Files: files}).Write(s.fs, dir+"/"+name)
 	}
-	must.Do(t, err)
+	must.OK(t, err)
 }
 
 // testDamagedLine damages a line that is not in the first split of its file, and reads the
@@ -430,7 +430,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/contradiction"
 	s.runs(ctx, t, s.solveHere(dir, "--keep", "all", "--final", "no")...)
 	for _, name := range []string{"jobs.json", "table", "data_second0", "data_second1", "data_second2", "data_second3", "data_second4", "data_second5"} {
-		must.Do(t, s.fs.RemoveAll(dir+"/"+name))
+		must.OK(t, s.fs.RemoveAll(dir+"/"+name))
 	}
 	child, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))
 	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
@@ -463,9 +463,9 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 		if i == 0 {
 			p.Counts = f.Counts()
 		}
-		must.Do(t, w.Append(&p))
+		must.OK(t, w.Append(&p))
 	}
-	must.Do(t, w.Close())
+	must.OK(t, w.Close())
 	s.write(t, part, out.Bytes())
 	s.reseal(t, dir, "data_first4")
 	for _, uber := range []bool{true, false} {
@@ -495,7 +495,7 @@ func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
 	}
 	server := web()
 	stdout := must.Get(server.StdoutPipe())(t)
-	must.Do(t, server.Start())
+	must.OK(t, server.Start())
 	defer func() { server.Process.Kill(); server.Wait() }()
 	address := must.Get(bufio.NewReader(stdout).ReadString('\n'))(t)
 	// lost reports whether the answer is an error that names the file.
@@ -602,7 +602,7 @@ func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 
 // testNameNode uses a name node that has been stopped.
 func testNameNode(ctx context.Context, t *testing.T, s *site) {
-	must.Do(t, s.Stop(ctx, minicluster.NameNode))
+	must.OK(t, s.Stop(ctx, minicluster.NameNode))
 	for _, args := range [][]string{s.solve("/x"), {"status", "--data", s.DefaultFS() + "/line"}} {
 		s.fails(ctx, t, beforeLimit, []string{"name node " + s.NameNode(), "connection refused"}, nil, args)
 	}

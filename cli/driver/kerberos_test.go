@@ -54,12 +54,12 @@ func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
 	t.Setenv(kerberos.Keytab, c.Keytab())
 	t.Setenv(kerberos.Principal, c.Principal())
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
-	must.Do(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	login := must.Get(kerberos.New())(t)
 	t.Cleanup(login.Close)
 	for _, name := range []string{kerberos.Keytab, kerberos.Principal} { // the processes that the test starts do not have them
-		must.Do(t, os.Unsetenv(name))
+		must.OK(t, os.Unsetenv(name))
 	}
 	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
 }
@@ -68,7 +68,7 @@ func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
 func (r *realm) kinit(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(r.dir, "cache")
-	must.Do(t, r.login.Save(file))
+	must.OK(t, r.login.Save(file))
 	return "KRB5CCNAME=FILE:" + file
 }
 
@@ -144,12 +144,12 @@ func testRefused(ctx context.Context, t *testing.T, r *realm) {
 		e.Key.KeyValue[0] ^= 1
 	}
 	b := must.Get(keys.Marshal())(t)
-	must.Do(t, os.WriteFile(wrong, b, 0o600))
+	must.OK(t, os.WriteFile(wrong, b, 0o600))
 	conf := t.TempDir()
 	hdfsSite := must.Get(os.ReadFile(filepath.Join(r.Dir(), "conf", "hdfs-site.xml")))(t)
-	must.Do(t, os.CopyFS(conf, os.DirFS(filepath.Join(r.Dir(), "conf"))))
+	must.OK(t, os.CopyFS(conf, os.DirFS(filepath.Join(r.Dir(), "conf"))))
 	hdfsSite = bytes.Replace(hdfsSite, []byte("<value>authentication</value>"), []byte("<value>integrity</value>"), 1)
-	must.Do(t, os.WriteFile(filepath.Join(conf, "hdfs-site.xml"), hdfsSite, 0o644))
+	must.OK(t, os.WriteFile(filepath.Join(conf, "hdfs-site.xml"), hdfsSite, 0o644))
 	for _, test := range []struct {
 		name, want, env string
 		args            []string
@@ -216,7 +216,7 @@ func (r *realm) slowPrograms(t *testing.T) string {
 	dir := t.TempDir()
 	for name, wait := range map[string]time.Duration{"mapper": ticketTime / 6, "reducer": 0} {
 		text := fmt.Sprintf("#!/bin/bash\nsleep %v\nexec -a $0 %s\n", wait.Seconds(), filepath.Join(r.bin, name))
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	return dir
 }

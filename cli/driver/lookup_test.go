@@ -97,8 +97,8 @@ func TestLookup(t *testing.T) {
 func TestTableOfVastGame(t *testing.T) {
 	data := t.TempDir()
 	dir := filepath.Join(data, table.Dir)
-	must.Do(t, os.Mkdir(dir, 0o777))
-	must.Do(t, (&store.Seal{Game: "network", Job: table.Dir}).Write(store.Local{}, dir))
+	must.OK(t, os.Mkdir(dir, 0o777))
+	must.OK(t, (&store.Seal{Game: "network", Job: table.Dir}).Write(store.Local{}, dir))
 	for _, name := range []string{"lookup --start", "stats", "verify", "verify --rules", "export"} {
 		status, _, stderr := runLine(game.Kinds{network.Kind}, name+" --data "+data, "")
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, dir+": network cannot be solved") {
@@ -122,7 +122,7 @@ func TestLookupLines(t *testing.T) {
 func TestControlCharacters(t *testing.T) {
 	dirs := solved(t)
 	odd := filepath.Join(t.TempDir(), "a\nb\x1b[2J")
-	must.Do(t, os.Rename(dirs["mnk"], odd))
+	must.OK(t, os.Rename(dirs["mnk"], odd))
 	for _, test := range []struct {
 		words []string
 		stdin string

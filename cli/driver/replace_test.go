@@ -50,7 +50,7 @@ func TestReplace(t *testing.T) {
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 				}
-				must.Do(t, err)
+				must.OK(t, err)
 			}
 			mode, note, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g)
 			if err != nil {

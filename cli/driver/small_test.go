@@ -16,9 +16,9 @@ func TestSmall(t *testing.T) {
 	const board = "connectn --width 3 --height 2 --connect 2"
 	for _, lost := range []string{"", "table/_SUCCESS", "table"} {
 		dir := filepath.Join(t.TempDir(), "small")
-		must.Do(t, os.CopyFS(dir, os.DirFS("../../internal/engine/solve/testdata/format3/small")))
+		must.OK(t, os.CopyFS(dir, os.DirFS("../../internal/engine/solve/testdata/format3/small")))
 		if lost != "" {
-			must.Do(t, os.RemoveAll(filepath.Join(dir, lost)))
+			must.OK(t, os.RemoveAll(filepath.Join(dir, lost)))
 		}
 		want := "data directory " + dir + ": an earlier version made its table small (without every second tier), which this version does not read: driver solve --overwrite starts over\n"
 		for _, line := range []string{

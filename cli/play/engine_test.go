@@ -31,7 +31,7 @@ func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	g := solved.Game(t, spec)
 	e := &engine{ctx: context.Background(), games: all.Kinds()}
 	e.sit = func(game.Game) (player.Player, time.Duration, error) { return p, time.Minute, nil }
-	must.Do(t, e.take(g))
+	must.OK(t, e.take(g))
 	return e
 }
 
@@ -87,7 +87,7 @@ func FuzzEngine(f *testing.F) {
 		}
 		e := newEngine(t, "connectn width=3 height=3 connect=3", new(timed))
 		var out bytes.Buffer
-		must.Do(t, e.frame().Serve(strings.NewReader(output), &out))
+		must.OK(t, e.frame().Serve(strings.NewReader(output), &out))
 		if err := e.h.Game().Check(e.h.Position()); err != nil {
 			t.Error(err)
 		}

@@ -121,7 +121,7 @@ func TestFindWinnerJSON(t *testing.T) {
 		"connectn --width 4 --by memo 0 1 0 1 0": "4×3: lose, 0, <nil>, 1, 1, 0, 0",
 	} {
 		var m map[string]any
-		must.Do(t, json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m))
+		must.OK(t, json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m))
 		if m["game"] != "connectn width=4 height=3 connect=3" || len(m["position"].(string)) != 12 || m["seconds"].(float64) <= 0 {
 			t.Errorf("%s: %v", flags, m)
 		}
@@ -156,7 +156,7 @@ func TestFindWinnerLengthUnproven(t *testing.T) {
 	f := findingOf(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Depth: 9, Line: g.Moves(nil, g.Start())[3:4], Nodes: 5})
 	var text, line strings.Builder
 	f.print(&text, g, g.Start())
-	must.Do(t, f.printJSON(&line, g, g.Start()))
+	must.OK(t, f.printJSON(&line, g, g.Start()))
 	if !strings.Contains(text.String(), `", X to move: you win`+"\nbest move: 3\n5 positions in ") {
 		t.Error(text.String())
 	}

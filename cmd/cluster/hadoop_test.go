@@ -77,7 +77,7 @@ final: /user/USER/DATA/final
 	})
 	// The error names the daemon that cannot start, and shows its log.
 	t.Run("cannot start", func(t *testing.T) {
-		must.Do(t, os.Remove(filepath.Join(u.cluster, "hdfs", "name", "current", "VERSION")))
+		must.OK(t, os.Remove(filepath.Join(u.cluster, "hdfs", "name", "current", "VERSION")))
 		_, stderr, code := u.does(t, "make -s cluster-up CLUSTER=$CLUSTER")
 		if code == 0 || !strings.Contains(stderr, "NameNode: has ended") || !strings.Contains(stderr, "NameNode is not formatted") {
 			t.Errorf("a name node without its folder: exit status %d\n%s", code, stderr)
@@ -91,12 +91,12 @@ final: /user/USER/DATA/final
 // cluster.
 func testOptions(t *testing.T, u *user) {
 	extra := filepath.Join(u.dir, "extra.txt")
-	must.Do(t, os.WriteFile(extra, []byte("brought\n"), 0o666))
+	must.OK(t, os.WriteFile(extra, []byte("brought\n"), 0o666))
 	programs := filepath.Join(u.dir, "programs")
-	must.Do(t, os.Mkdir(programs, 0o777))
+	must.OK(t, os.Mkdir(programs, 0o777))
 	for name, first := range map[string]string{"mapper": `test "$(cat extra.txt)" = brought || exit 1`, "reducer": ""} {
 		text := fmt.Sprintf("#!/bin/sh\n%s\nexec %s/bin/${0##*/}\n", first, u.root)
-		must.Do(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o777))
+		must.OK(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o777))
 	}
 	const solve = `bin/driver solve connectn --width 3 --height 3 --connect 3 --data $DATA --runner hadoop --overwrite --cluster-above 150`
 	u.wants(t, solve+` --queue default --cluster-bin `+programs+` --files `+extra+` | head -1`, "Connect 3 on 3×3: tie in 9 moves\n")

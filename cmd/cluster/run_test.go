@@ -54,21 +54,21 @@ func TestRun(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "run", "lock")
-	must.Do(t, os.Mkdir(filepath.Dir(name), 0o777))
+	must.OK(t, os.Mkdir(filepath.Dir(name), 0o777))
 	lock := must.Get(os.Create(name))(t)
 	defer lock.Close()
-	must.Do(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	must.OK(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	self := must.Get(os.Executable())(t)
 	var stderr strings.Builder
 	cmd := &exec.Cmd{Path: self, Args: []string{"cluster", "up", "--dir", dir}, Stderr: &stderr}
-	must.Do(t, cmd.Start())
+	must.OK(t, cmd.Start())
 	for begun := time.Now(); !opened(cmd.Process.Pid, name); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Error("it does not come to the lock")
 			break
 		}
 	}
-	must.Do(t, cmd.Process.Signal(os.Interrupt))
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitInterrupted || stderr.String() != "cluster: stopped\n" {
 		t.Errorf("exit status %d, stderr %q, want %d and that it was stopped", code, stderr.String(), command.ExitInterrupted)

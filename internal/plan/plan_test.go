@@ -268,7 +268,7 @@ func TestProblems(t *testing.T) {
 		return 1e6 * float64(until)
 	}
 	p, err := plan.Make(g, counts, plan.Builtin(), where)
-	must.Do(t, err)
+	must.OK(t, err)
 	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
 		!strings.Contains(p.Problems[1].Text, "two cores has 10 GB free: use a larger disk") {
 		t.Errorf("%+v", p.Problems)
@@ -315,7 +315,7 @@ func TestMemoryFits(t *testing.T) {
 func onEMR(t *testing.T, g game.Game, counts *count.Counts, c plan.Cluster) *plan.Plan {
 	t.Helper()
 	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
-	must.Do(t, err)
+	must.OK(t, err)
 	return p
 }
 

@@ -18,14 +18,14 @@ func FuzzRates(f *testing.F) {
 	f.Add([]byte(`{"version": 1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		name := filepath.Join(t.TempDir(), "rates.json")
-		must.Do(t, os.WriteFile(name, text, 0o666))
+		must.OK(t, os.WriteFile(name, text, 0o666))
 		r, err := ReadRates(name)
 		if err != nil {
 			return
 		}
-		must.Do(t, r.Check())
+		must.OK(t, r.Check())
 		again := name + "2"
-		must.Do(t, WriteRates(again, r))
+		must.OK(t, WriteRates(again, r))
 		if back, err := ReadRates(again); err != nil || *back != *r {
 			t.Fatalf("%+v became %+v, %v", r, back, err)
 		}

@@ -211,7 +211,7 @@ func TestInvalid(t *testing.T) {
 		`{"error":"x","z":1}`: "unexpected field z", `[]`: "expected [object]",
 	} {
 		var v any
-		must.Do(t, json.Unmarshal([]byte(text), &v))
+		must.OK(t, json.Unmarshal([]byte(text), &v))
 		if got := c.invalid(c.schema("chess/", 404), v, "answer"); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -385,7 +385,7 @@ func (test sampled) compare(t *testing.T) {
 	n := 0
 	if test.random == 0 {
 		for batch, err := range tab.All() {
-			must.Do(t, err)
+			must.OK(t, err)
 			for _, p := range batch.Positions {
 				check(p)
 				n++
@@ -530,7 +530,7 @@ func TestAPIDamaged(t *testing.T) {
 	packed := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), files[0]))(t)
 	entries := must.Get(packed.Entries())(t)
 	text[entries[0].Offset] ^= 1
-	must.Do(t, os.WriteFile(files[0], text, 0o666))
+	must.OK(t, os.WriteFile(files[0], text, 0o666))
 	c, status := newClient(t, tab), map[int]int{}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

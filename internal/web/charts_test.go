@@ -53,7 +53,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 		var csv, json strings.Builder
-		must.Do(t, errors.Join(stats.WriteCSV(&csv), stats.WriteJSON(&json)))
+		must.OK(t, errors.Join(stats.WriteCSV(&csv), stats.WriteJSON(&json)))
 		for file, want := range map[string]string{"tiers.csv": csv.String(), "tiers.json": json.String()} {
 			if _, got := get(t, at+"/"+file); got != want {
 				t.Errorf("%s: %s differs from the statistics: %.300s", spec, file, got)
@@ -95,7 +95,7 @@ func TestTables(t *testing.T) {
 		winning := func(p game.Position) (wins, moves int) {
 			for _, m := range g.Moves(nil, p) {
 				v, _, err := tab.Lookup(m.To)
-				must.Do(t, err)
+				must.OK(t, err)
 				if moves++; analysis.ResultOf(g, p, g.Values().Before(v)) == game.Wins {
 					wins++
 				}
@@ -104,7 +104,7 @@ func TestTables(t *testing.T) {
 		}
 		most, lone := 0, 0
 		for batch, err := range tab.All() {
-			must.Do(t, err)
+			must.OK(t, err)
 			for i, v := range batch.Values {
 				if r := analysis.ResultOf(g, batch.Positions[i], v); r == game.Wins || r == game.Loses {
 					most = max(most, v.Remoteness())
@@ -183,7 +183,7 @@ func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.Histo
 			t.Errorf("%s: child %q for move %q", g.Spec(), n.Children[i].Name, m.Name)
 		}
 		after := h.Clone()
-		must.Do(t, after.Play(m.Name))
+		must.OK(t, after.Play(m.Name))
 		checkOpening(t, tab, n.Children[i], after)
 	}
 }

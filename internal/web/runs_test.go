@@ -45,7 +45,7 @@ func watch(t *testing.T, sources ...Source) (*httptest.Server, client) {
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	must.Do(t, filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
+	must.OK(t, filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
 		if err == nil && info.Name() != store.JournalFile {
 			all[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
 		}
@@ -230,7 +230,7 @@ func TestRunStates(t *testing.T) {
 			if !ok {
 				file = must.Get(store.MarshalSummed(test.journal))(t)
 			}
-			must.Do(t, os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666))
+			must.OK(t, os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666))
 		}
 		server, c := watch(t, Source{Name: "d", FS: test.fsys, Path: dir})
 		var runs []apiRun

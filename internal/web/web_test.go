@@ -76,7 +76,7 @@ func TestView(t *testing.T) {
 				continue
 			}
 			value, _, err := tab.Lookup(p)
-			must.Do(t, err)
+			must.OK(t, err)
 			if got, want := *v.Plies[0].Worth, *worthOf(g, p, analysis.Worth{Value: value, Known: true}); got != want {
 				t.Errorf("%s %q: %+v, want %+v", spec, g.AppendText(nil, p), got, want)
 			}
@@ -145,14 +145,14 @@ func TestAnalysis(t *testing.T) {
 	for lines.Scan() {
 		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"worth\""); ok {
 			last = reportJSON{}
-			must.Do(t, json.Unmarshal([]byte("{\"worth\""+text), &last))
+			must.OK(t, json.Unmarshal([]byte("{\"worth\""+text), &last))
 		}
 		ended = ended || lines.Text() == "event: end"
 	}
 	g := solved.Game(t, spec)
 	p := g.Moves(nil, g.Start())[1].To
 	v, _, err := solved.Table(t, g).Lookup(p)
-	must.Do(t, err)
+	must.OK(t, err)
 	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
 		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
 	}
@@ -171,7 +171,7 @@ func TestAnalysisProgress(t *testing.T) {
 			continue
 		}
 		var now reportJSON
-		must.Do(t, json.Unmarshal([]byte(text), &now))
+		must.OK(t, json.Unmarshal([]byte(text), &now))
 		took, same := now.Millis-last.Millis, now
 		same.Nodes, same.Millis = last.Nodes, last.Millis
 		if took >= 500 && took < 540 && now.Nodes > last.Nodes && reflect.DeepEqual(same, last) {
@@ -192,7 +192,7 @@ func TestBook(t *testing.T) {
 	defer server.Close()
 	_, body := get(t, server.URL+"/view/connectn/4-4-4?moves=1,1")
 	var v viewJSON
-	must.Do(t, json.Unmarshal([]byte(body), &v))
+	must.OK(t, json.Unmarshal([]byte(body), &v))
 	h := player.NewHistory(g)
 	for i, ply := range v.Plies {
 		value, _, err := tab.Lookup(h.Position())
@@ -330,7 +330,7 @@ func (gone) FlushError() error { return io.ErrClosedPipe }
 // TestGone checks that event streams without events send something, and end when that fails.
 func TestGone(t *testing.T) {
 	s, err := New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: "absent", FS: store.Local{}, Path: t.TempDir()}}})
-	must.Do(t, err)
+	must.OK(t, err)
 	s.aliveEvery = time.Millisecond
 	slot := <-s.slots // an analysis waits for it
 	for _, path := range []string{"/run/events?data=absent", "/view/connectn/4-4-3/analysis", "/view/connectn/4-4-3/review?moves=1"} {
@@ -425,7 +425,7 @@ func FuzzView(f *testing.F) {
 // answers, and that the end of the context ends open event streams and the server.
 func TestServe(t *testing.T) {
 	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
-	must.Do(t, err)
+	must.OK(t, err)
 	l := must.Get(net.Listen("tcp", "localhost:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)

@@ -43,7 +43,7 @@ func TestAbsentDriver(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 		}
-		must.Do(t, err)
+		must.OK(t, err)
 		err = Absent(&filesys.Place{FS: test.fsys, Path: dir}, "d")
 		if want := "d: connectn width=3 is not solved yet: " + test.want; err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", test.name, err, want)

@@ -34,7 +34,7 @@ func TestBound(t *testing.T) {
 // for 7×6 connect 4, at least the 0.19 bytes a position that data_first of 5×5 takes.
 func TestPlanned(t *testing.T) {
 	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=4")
-	must.Do(t, err)
+	must.OK(t, err)
 	o := solve.Options{UntilTier: -1}
 	bound := Bound(g, &o)
 	const least = 0.19 * 4_531_985_219_092

@@ -198,7 +198,7 @@ func TestReview(t *testing.T) {
 		for range 20 {
 			h := player.NewHistory(g)
 			for moves := h.Moves(); len(moves) > 0 && len(h.Names()) < 20; moves = h.Moves() {
-				must.Do(t, h.Play(moves[random.IntN(len(moves))].Name))
+				must.OK(t, h.Play(moves[random.IntN(len(moves))].Name))
 			}
 			for _, z := range analyzers {
 				var reports []Report

@@ -24,7 +24,7 @@ func made(t testing.TB, g game.Acyclic, plies int) string {
 	t.Helper()
 	dir := t.TempDir()
 	d := opened(t, filepath.Join(dir, "part"), g, plies)
-	must.Do(t, d.Search(t.Context(), searcher(t, g), func() {}))
+	must.OK(t, d.Search(t.Context(), searcher(t, g), func() {}))
 	return finished(t, d, filepath.Join(dir, "book"))
 }
 
@@ -43,7 +43,7 @@ func searcher(t testing.TB, g game.Game) *search.Searcher {
 // finished finishes a draft, and returns the file of the book.
 func finished(t testing.TB, d *Draft, name string) string {
 	t.Helper()
-	must.Do(t, d.Finish(name))
+	must.OK(t, d.Finish(name))
 	text := must.Get(os.ReadFile(name))(t)
 	if _, err := os.Stat(d.file.Name()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the draft is still there: %v", err)
@@ -186,7 +186,7 @@ func TestDraftErrors(t *testing.T) {
 		head + fmt.Sprintf("%d 6\n%[1]d 6\n", canonical(g, p)):  "",
 	} {
 		name := filepath.Join(t.TempDir(), "part")
-		must.Do(t, os.WriteFile(name, []byte(text), 0o666))
+		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
 		if d, err := OpenDraft(name, g, 2); err == nil && want == "" {
 			if known, _ := d.Known(); known != 1 {
 				t.Errorf("%q: %d positions", text, known)

@@ -49,7 +49,7 @@ func serve(t *testing.T, input string) string {
 	e.Handle("fail", func([]string) (string, error) { return "lost", errors.New("cannot") })
 	e.Handle("blank", func([]string) (string, error) { return "", errors.New("\n") })
 	var out strings.Builder
-	must.Do(t, e.Serve(strings.NewReader(input), &out))
+	must.OK(t, e.Serve(strings.NewReader(input), &out))
 	return out.String()
 }
 

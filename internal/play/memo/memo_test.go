@@ -167,7 +167,7 @@ func TestStopped(t *testing.T) {
 	large := must.Get(connectn.New(7, 6, 4))(t)
 	for _, chains := range []int{0, 1000} {
 		s, err := memo.New(large, memo.Options{Chains: chains})
-		must.Do(t, err)
+		must.OK(t, err)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		begun := time.Now()
 		_, err = s.FindWinner(ctx, 0)

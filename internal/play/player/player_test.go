@@ -25,7 +25,7 @@ func after(t testing.TB, spec string, moves ...string) *player.History {
 	t.Helper()
 	h := player.NewHistory(solved.Game(t, spec))
 	for _, m := range moves {
-		must.Do(t, h.Play(m))
+		must.OK(t, h.Play(m))
 	}
 	return h
 }
@@ -87,7 +87,7 @@ func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p
 func TestTurnTwice(t *testing.T) {
 	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
-		must.Do(t, h.Play(m))
+		must.OK(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
 	}
 	if turns != "XXOOX" || h.Turn() != game.First {
@@ -110,7 +110,7 @@ func TestTimesOfTurns(t *testing.T) {
 		if got := h.Times(); got != want {
 			t.Errorf("after %d moves: %d times, want %d", i, got, want)
 		}
-		must.Do(t, h.Play("wait"))
+		must.OK(t, h.Play("wait"))
 	}
 }
 
@@ -122,7 +122,7 @@ func TestTimes(t *testing.T) {
 		if i == 0 && h.Times() != 1 {
 			t.Errorf("%d times at first", h.Times())
 		}
-		must.Do(t, h.Play(m))
+		must.OK(t, h.Play(m))
 	}
 	if h.Position() != start || h.Times() != 3 {
 		t.Errorf("position %d, %d times, want %d, 3 times", h.Position(), h.Times(), start)
@@ -133,7 +133,7 @@ func TestTimes(t *testing.T) {
 func TestUndo(t *testing.T) {
 	h := after(t, three, "0", "1")
 	c := h.Clone()
-	must.Do(t, c.Play("2"))
+	must.OK(t, c.Play("2"))
 	if !h.Undo() || fmt.Sprint(h.Names(), h.Turn(), c.Names(), c.Turn()) != "[0] O [0 1 2] O" {
 		t.Error(h.Names(), h.Turn(), c.Names(), c.Turn())
 	}
@@ -342,7 +342,7 @@ func script(t *testing.T, body string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do case $command in\n" + body + "\n*) printf '=%s\\n\\n' $id;; esac; done\n"
-	must.Do(t, os.WriteFile(name, []byte(text), 0o777))
+	must.OK(t, os.WriteFile(name, []byte(text), 0o777))
 	return "exec " + name
 }
 
@@ -386,7 +386,7 @@ genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
 			t.Fatal(m, err)
 		}
 		for _, m := range []string{"1", "2"} {
-			must.Do(t, h.Play(m))
+			must.OK(t, h.Play(m))
 		}
 	}
 	output, err := os.ReadFile(log)
@@ -401,7 +401,7 @@ func TestProgramReceives(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
-	must.Do(t, os.WriteFile(name, []byte(text), 0o777))
+	must.OK(t, os.WriteFile(name, []byte(text), 0o777))
 	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), name, "", nil))(t)
 	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
 		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
@@ -487,7 +487,7 @@ func TestProgramFails(t *testing.T) {
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
-	must.Do(t, err)
+	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -517,7 +517,7 @@ func TestProgramHangs(t *testing.T) {
 func TestProgramUnended(t *testing.T) {
 	answered := filepath.Join(t.TempDir(), "answered")
 	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
-	must.Do(t, err)
+	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -18,9 +18,9 @@ import (
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
-	must.Do(t, referee.WriteHeading(&b, ""))
+	must.OK(t, referee.WriteHeading(&b, ""))
 	for _, p := range games {
-		must.Do(t, p.Write(&b))
+		must.OK(t, p.Write(&b))
 	}
 	return b.String()
 }

@@ -142,7 +142,7 @@ func TestInterval(t *testing.T) {
 	play := func(games int, seed uint64) referee.Standing {
 		m := referee.Match{Game: g, Games: games, Openings: referee.NewOpenings(g, 4, seed, nil), Entrants: entrants}
 		s, _, err := m.Play(t.Context())
-		must.Do(t, err)
+		must.OK(t, err)
 		return s[0]
 	}
 	truth := 0.0

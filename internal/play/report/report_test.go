@@ -34,7 +34,7 @@ func TestPoints(t *testing.T) {
 func sample(t *testing.T, spec string) report.Report {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
-	must.Do(t, err)
+	must.OK(t, err)
 	r := report.Report{Game: g, Note: "a <note>"}
 	entrant := func(name string, seed uint64) referee.Entrant {
 		return referee.Entrant{Name: name, New: func(context.Context) (player.Player, error) { return player.NewRandom(seed), nil }}
@@ -58,7 +58,7 @@ func TestHTML(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mancala pits=3 stones=2", "quickcross width=3 height=3 connect=3", "network", "dodgem size=3"} {
 		r := sample(t, spec)
 		var page bytes.Buffer
-		must.Do(t, r.HTML(&page))
+		must.OK(t, r.HTML(&page))
 		text := page.String()
 		if strings.Contains(text, "<b>") || strings.Contains(text, "<note>") || strings.Count(text, "</script>") != 2 {
 			t.Errorf("%s: names are not escaped", spec)
@@ -75,7 +75,7 @@ func TestHTML(t *testing.T) {
 			}
 		}
 		found := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(text)
-		must.Do(t, json.Unmarshal([]byte(found[1]), &data))
+		must.OK(t, json.Unmarshal([]byte(found[1]), &data))
 		for i, p := range r.Played {
 			g := data.Games[i]
 			if strings.Join(g.Moves, " ") != strings.Join(p.Moves, " ") || data.Names[g.Players[1]] != p.Players[1] || len(g.Boards) != len(g.Moves)+1 {
@@ -106,7 +106,7 @@ func TestHTML(t *testing.T) {
 func TestCSV(t *testing.T) {
 	r := sample(t, "connectn width=4 height=4 connect=3")
 	var text bytes.Buffer
-	must.Do(t, r.CSV(&text))
+	must.OK(t, r.CSV(&text))
 	rows, err := csv.NewReader(&text).ReadAll()
 	if err != nil || len(rows) != 4 || len(rows[0]) != 13 || rows[1][0] != "1" || rows[3][4] != "" || rows[1][6] != "4" {
 		t.Errorf("%v, %v", rows, err)
@@ -121,7 +121,7 @@ func TestCSVFormulas(t *testing.T) {
 			r.Cross.Standings[i].Name = name
 		}
 		var text bytes.Buffer
-		must.Do(t, r.CSV(&text))
+		must.OK(t, r.CSV(&text))
 		rows, err := csv.NewReader(&text).ReadAll()
 		if err != nil || rows[1][1] != want {
 			t.Errorf("%q: %v, %v, want %q", name, rows, err, want)

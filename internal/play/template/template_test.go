@@ -23,7 +23,7 @@ import (
 // write writes a file.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 }
 
 // program writes the program of a template, changed, and returns the command that runs it.

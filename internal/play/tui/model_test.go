@@ -782,7 +782,7 @@ func TestFiles(t *testing.T) {
 func TestFilesRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	write("text", "hello\n")
 	write("empty", "treereduce games 1\n")

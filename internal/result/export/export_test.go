@@ -23,7 +23,7 @@ func exported(t *testing.T, tab *table.Table, form string, dots bool, write func
 	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	var out strings.Builder
 	x := &Exporter{Game: tab.Game(), Form: Forms[form], Wanted: func(game.Value) bool { return true }, Scan: scan, Out: &out, Dots: dots}
-	must.Do(t, write(x))
+	must.OK(t, write(x))
 	return Forms[form].Header + out.String()
 }
 

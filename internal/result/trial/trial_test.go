@@ -39,17 +39,17 @@ func TestRun(t *testing.T) {
 	self := must.Get(os.Executable())(t)
 	bin, data := t.TempDir(), t.TempDir()
 	for _, name := range []string{"possible_map", "possible_reduce"} {
-		must.Do(t, os.Symlink(self, filepath.Join(bin, name)))
+		must.OK(t, os.Symlink(self, filepath.Join(bin, name)))
 	}
 	g := solved.Game(t, "connectn width=2 height=2 connect=2")
 	input := filepath.Join(data, "data_first1")
-	must.Do(t, os.Mkdir(input, 0o777))
-	must.Do(t, os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666))
+	must.OK(t, os.Mkdir(input, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666))
 	files, err := jobdir.SealAll(store.Local{}, input)
 	if err == nil {
 		err = (&store.Seal{Game: g.Spec(), Job: "data_first1", Files: files}).Write(store.Local{}, input)
 	}
-	must.Do(t, err)
+	must.OK(t, err)
 	wrong := func(program, input, expected, found string) *trial.WrongLine {
 		return &trial.WrongLine{Program: program, Input: []string{input}, Expected: expected, Found: found}
 	}
@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 			}
 			dir := t.TempDir()
 			out := filepath.Join(dir, "data_first2")
-			must.Do(t, os.Mkdir(out, 0o777))
+			must.OK(t, os.Mkdir(out, 0o777))
 			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
 			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 				Tier: 2, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})

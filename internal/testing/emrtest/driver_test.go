@@ -97,7 +97,10 @@ exec `+bin+`/driver-aws "${words[@]}"`)
 		}
 		return nil
 	}
-	c.emr = must.Get(Start(Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}))(t)
+	var err error
+	if c.emr, err = Start(Config{Run: run, S3: c.s3.URL, Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := c.emr.Close(); err != nil {
 			t.Error(err)

@@ -102,7 +102,10 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
-	s.root = must.Get(filepath.Abs("../../.."))(t)
+	var err error
+	if s.root, err = filepath.Abs("../../.."); err != nil {
+		t.Fatal(err)
+	}
 	objects := s3test.Start(t)
 	s.hadoop = clustertest.Shared(t.Context(), t)
 	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL,

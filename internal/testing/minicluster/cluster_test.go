@@ -398,7 +398,7 @@ func TestPorts(t *testing.T) {
 	l, err := net.Listen("tcp4", c.address(historyWeb))
 	must.OK(t, err)
 	defer l.Close()
-	err := c.checkPorts()
+	err = c.checkPorts()
 	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process: stop that, or start with --free-ports (make cluster-up FREE_PORTS=1)") {
 		t.Errorf("taken port: %v", err)
 	}
@@ -493,7 +493,9 @@ echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
 		t.Fatal("half a download has its name")
 	}
 	for range 2 {
-		must.Get(hadoopJars.need(context.Background(), "/java", io.Discard))(t)
+		if _, err := hadoopJars.need(context.Background(), "/java", io.Discard); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if b, err := os.ReadFile(calls); err != nil || len(b) != 2*len("x\n") {
 		t.Errorf("mvn was called %d times (%v), want 2", len(b)/2, err)

@@ -18,11 +18,11 @@ func (r *recorder) Fatal(args ...any) { r.why = fmt.Sprint(args...) }
 // TestMust checks that an error ends the test, and that nothing else does.
 func TestMust(t *testing.T) {
 	for _, err := range []error{nil, errors.New("broken")} {
-		var do, get recorder
-		Do(&do, err)
+		var ok, get recorder
+		OK(&ok, err)
 		n := Get(7, err)(&get)
-		if want := map[bool]string{true: "broken"}[err != nil]; do.why != want || get.why != want || n != 7 {
-			t.Errorf("%v: Do ends with %q, Get with %q and %d", err, do.why, get.why, n)
+		if want := map[bool]string{true: "broken"}[err != nil]; ok.why != want || get.why != want || n != 7 {
+			t.Errorf("%v: OK ends with %q, Get with %q and %d", err, ok.why, get.why, n)
 		}
 	}
 }

@@ -135,12 +135,14 @@ test-hadoop: build build-cluster ## run the tests on a real cluster, except the 
 test-hadoop-long: build build-cluster ## run the long ones: three reducers, passes as text, faults of nodes, Kerberos (two hours; TREEREDUCE_LOSSES=20 nodes lost)
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./hadoop ./internal/engine/runner/streaming ./cli/driver
 
-# moto, botocore and the AWS command line. The last file marks the environment as complete.
+# Makes a virtual environment of Python (Debian's has no pip for it). The last file marks it as complete.
+MAKE_VENV = rm -rf $(@D) && python3 -m venv --without-pip $(@D) && python3 -m pip --python $(@D)/bin/python \
+	install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check -r $< && cp $< $@
+
+# moto, botocore and the AWS command line.
 VENV := build/emr-venv
 $(VENV)/requirements.txt: internal/testing/emrtest/requirements.txt
-	@rm -rf $(VENV) && python3 -m venv --without-pip $(VENV) # Debian's Python has no pip for it
-	@python3 -m pip --python $(VENV)/bin/python install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check -r $<
-	@cp $< $@
+	@$(MAKE_VENV)
 
 emr-venv: $(VENV)/requirements.txt ## install the Python packages that test-emr needs, in build/emr-venv
 
@@ -153,9 +155,7 @@ test-emr-hadoop: aws build-cluster emr-venv ## run them with the steps on a real
 
 PYTHON_VENV := build/python-venv
 $(PYTHON_VENV)/requirements.txt: python/requirements.txt
-	@rm -rf $(PYTHON_VENV) && python3 -m venv --without-pip $(PYTHON_VENV)
-	@python3 -m pip --python $(PYTHON_VENV)/bin/python install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check -r $<
-	@cp $< $@
+	@$(MAKE_VENV)
 
 test-python: build $(PYTHON_VENV)/requirements.txt ## test and type-check the Python package (a minute; Python)
 	cd python && ../$(PYTHON_VENV)/bin/python -m pytest -q && ../$(PYTHON_VENV)/bin/python -m mypy

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -53,16 +54,12 @@ func TestLongClassroom(t *testing.T) {
 	}
 	for name, text := range badPrograms {
 		file := strings.ReplaceAll(name, " ", "-") + ".sh"
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 		for n := range 2 {
 			fmt.Fprintf(&roster, "%s %d,sh %s\n", name, n+1, file)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster.String()), 0o666))
 	for range 2 {
 		loop := exec.Command("sh", "-c", "while :; do :; done")
 		start(t, loop)
@@ -78,10 +75,7 @@ func TestLongClassroom(t *testing.T) {
 		if status != 0 || !strings.Contains(stdout, "\n870 games, ") {
 			t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
 		}
-		f, err := os.Open(filepath.Join(dir, "table.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(filepath.Join(dir, "table.csv")))(t)
 		rows, err := csv.NewReader(f).ReadAll()
 		f.Close()
 		if err != nil || len(rows) != 31 {

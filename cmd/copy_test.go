@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -25,10 +26,7 @@ func TestInterruptedCopy(t *testing.T) {
 	if status, _, stderr := process.Run(command(dir, board+" --data whole")); status != 0 {
 		t.Fatal(stderr)
 	}
-	want, err := os.ReadFile(filepath.Join(dir, "whole/final/part-r-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Join(dir, "whole/final/part-r-00000")))(t)
 	fake := s3test.StartFake(t, "bucket")
 	for name, at := range map[string]int64{"early": 5, "middle": 40, "late": 110} {
 		t.Run(name, func(t *testing.T) {
@@ -48,9 +46,7 @@ func TestInterruptedCopy(t *testing.T) {
 			run.Env = fake.Env()
 			var stderr strings.Builder
 			run.Stderr = &stderr
-			if err := run.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, run.Start())
 			<-held
 			run.Process.Signal(os.Interrupt)
 			run.Wait()

@@ -21,12 +21,14 @@ import (
 
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -45,20 +47,6 @@ type subject struct {
 	result string            // the value that solve prints
 	jobs   map[string]string // the line of a job that status prints
 	runs   []string          // directories of runs at several stages
-}
-
-// solveWords returns the arguments that solve a game.
-func solveWords(spec string) []string {
-	words := []string{"solve"}
-	for i, w := range strings.Fields(spec) {
-		if i == 0 {
-			words = append(words, w)
-		} else {
-			name, value, _ := strings.Cut(w, "=")
-			words = append(words, "--"+name, value)
-		}
-	}
-	return words
 }
 
 // runDriver runs a command of driver in this process.
@@ -86,7 +74,7 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 // prepare makes the runs of a subject, and stores the correct results.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
-	s.solve = solveWords(s.spec)
+	s.solve = strings.Fields("solve " + datadir.Flags(s.spec))
 	s.output, s.jobs = make(map[string]string), make(map[string]string)
 	run := func(flags string) string {
 		dir := filepath.Join(t.TempDir(), "d")
@@ -97,15 +85,9 @@ func (s *subject) prepare(t *testing.T) {
 		return dir
 	}
 	half := func(o solve.Options) {
-		g, err := all.Kinds().Parse(s.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := solved.Game(t, s.spec)
 		dir := filepath.Join(t.TempDir(), "d")
-		data, err := store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
 		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Packed)}
@@ -126,7 +108,7 @@ func (s *subject) prepare(t *testing.T) {
 	half(solve.Options{Reducers: 2, Codec: jobdir.Packed, KeepAll: true})
 	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
 
-	s.final = finalText(t, s.solved)
+	s.final = must.Get(finalText(s.solved))(t)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
 		status, out, errs := runDriver(append(commandWords(words, s.solved), lookWords(words)...)...)
 		if status != 0 {
@@ -172,21 +154,15 @@ func lookWords(words string) []string {
 }
 
 // finalText returns the text of all positions of a run: its shards, concatenated.
-func finalText(t *testing.T, dir string) string {
-	t.Helper()
+func finalText(dir string) (string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all strings.Builder
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text, failed := os.ReadFile(name)
+		err = errors.Join(err, failed)
 		all.Write(text)
 	}
-	return all.String()
+	return all.String(), err
 }
 
 // A damager damages the copy of a run.
@@ -202,7 +178,7 @@ type damager struct {
 
 func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 	d := &damager{Rand: r, dir: dir, other: other}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -213,10 +189,7 @@ func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 			d.files = append(d.files, name)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return d
 }
 
@@ -341,9 +314,7 @@ func TestLongDamage(t *testing.T) {
 	longtest.Skip(t)
 	n := 400
 	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
-		if _, err := fmt.Sscan(many, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(many, &n))(t)
 	}
 	damage(t, n)
 }
@@ -365,9 +336,7 @@ func damage(t *testing.T, n int) {
 	}
 	first := uint64(1)
 	if seed := os.Getenv("TREEREDUCE_SEED"); seed != "" {
-		if _, err := fmt.Sscan(seed, &first); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(seed, &first))(t)
 		n = 1
 	}
 	var next atomic.Int64
@@ -505,19 +474,7 @@ func (s *subject) compare(fail func(string, ...any), dir string) {
 			fail("verify passes, but the table is not right: %s", diff)
 		}
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
-	if err != nil || len(names) == 0 {
-		return
-	}
-	var final strings.Builder
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			fail("%v", err)
-		}
-		final.Write(text)
-	}
-	if final.String() != s.final {
-		fail("verify passes, but final is not right")
+	if final, err := finalText(dir); err != nil || final != "" && final != s.final {
+		fail("verify passes, but final is not right: %v", err)
 	}
 }

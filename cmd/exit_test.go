@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -39,13 +40,9 @@ func runs(t *testing.T) string {
 			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))))
 	for _, made := range []string{"create", "ties1"} {
-		if err := os.MkdirAll(filepath.Join(dir, "made", made), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, "made", made), 0o777))
 	}
 	return dir
 }
@@ -234,9 +231,7 @@ func TestMisnamed(t *testing.T) {
 	dir := t.TempDir()
 	// A default file system makes no difference; no server listens at this one.
 	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`
-	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666))
 	refused := func(line, want string) {
 		t.Helper()
 		for _, conf := range []string{"", dir} {
@@ -288,9 +283,7 @@ func full(t *testing.T) *os.File {
 func closed(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r.Close()
 	t.Cleanup(func() { w.Close() })
 	return w
@@ -369,9 +362,7 @@ func TestLostOutput(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	cmd := command(runs(t), "driver lookup --data three")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stdout = full(t)
 	start(t, cmd)
 	ended := make(chan struct{})
@@ -481,23 +472,10 @@ func TestStatus(t *testing.T) {
 // TestSecondInterrupt delays the effect of a first Ctrl-C with a process that outlives its
 // mapper, and checks that the second one ends the driver immediately.
 func TestSecondInterrupt(t *testing.T) {
-	own, dir := t.TempDir(), t.TempDir()
-	names, err := filepath.Glob(filepath.Join(bin, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, from := range names {
-		if filepath.Base(from) != "possible_map" {
-			if err := os.Link(from, filepath.Join(own, filepath.Base(from))); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	dir := t.TempDir()
 	// The pid is written once the process is in a session of its own, where no signal reaches it.
-	script := "#!/bin/sh\nsetsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait\n"
-	if err := os.WriteFile(filepath.Join(own, "possible_map"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	script := "setsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait"
+	own := programs(t, map[string]string{"possible_map": script})
 	cmd := exec.Command(filepath.Join(own, "driver"), "solve", "connectn", "--runner", "pipe", "--data", filepath.Join(dir, "d"))
 	start(t, cmd)
 	waitFor(t, filepath.Join(dir, "pid"))

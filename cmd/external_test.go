@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -19,18 +20,14 @@ import (
 func external(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))); err != nil {
-		t.Fatal(err)
-	}
-	root := mustAbs(t, "..")
+	must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "external"))))
+	root := must.Get(filepath.Abs(".."))(t)
 	// It has our requirements, as go mod tidy would write them, so that no other modules are
 	// needed.
 	const ours = "module github.com/treereduce/treereduce\n"
 	gomod := strings.Replace(readPage(t, "go.mod"), ours, "module external\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => "+root+"\n", 1)
 	for name, text := range map[string]string{"go.mod": gomod, "go.sum": readPage(t, "go.sum")} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -36,14 +37,9 @@ func TestLongQuickCross4x4(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("Quick Cross of %s on 4×4: a draw, play never ends\n%s positions in ", test.connect, numfmt.Number(test.positions))) {
 			t.Fatalf("%s: %v: %s", spec, err, out)
 		}
-		out, err = exec.Command(filepath.Join(bin, "driver"), "stats", "--json", "--data", dir).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out = must.Get(exec.Command(filepath.Join(bin, "driver"), "stats", "--json", "--data", dir).Output())(t)
 		var s table.Stats
-		if err := json.Unmarshal(out, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(out, &s))
 		var histogram []uint64
 		var lose, win uint64
 		for i, r := range s.Remoteness {
@@ -97,13 +93,9 @@ func TestLongMancala(t *testing.T) {
 	} {
 		pits, stones, _ := strings.Cut(board, " ")
 		dir := filepath.Join(t.TempDir(), "d")
-		if out, err := driver(strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", board, err, out)
-		}
+		drive(t, strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir)
 		out, err := exec.Command(filepath.Join(bin, "driver"), "lookup", "--tsv", "--start", "--data", dir).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fields := strings.Split(strings.TrimSpace("0"+string(out)), "\t")
 		first := make(map[string]string)
 		for _, m := range strings.Fields(fields[5]) {
@@ -117,8 +109,6 @@ func TestLongMancala(t *testing.T) {
 		if got != want {
 			t.Errorf("mancala %s: %s, want %s\n%s", board, got, want, out)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(dir))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestLayers checks that every package is in the table of docs/design.md, and imports only
@@ -30,10 +32,7 @@ func TestLayers(t *testing.T) {
 			dir = dir[:i] + "/…"
 		}
 	}
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../...").Output())(t)
 	for line := range strings.Lines(string(out)) {
 		name, imports, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), module), " ")
 		at := placeOf(name)

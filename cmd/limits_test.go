@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestFullDisk solves on a file system of a megabyte, with both runners. It checks that there
@@ -66,9 +67,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 					t.Errorf("%s is marked as whole", part)
 				}
 			}
-			if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 			drive(t, board, dir, append(flags, "--yes", "--resume", "--final=yes")...)
 			same(t, dir, plain)
 		})

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestMakeProj2 solves as a user of the course does: with make, in the module's root directory.
@@ -30,14 +32,8 @@ func TestMakeProj2(t *testing.T) {
 			t.Errorf("make proj2 %s: exit status %d\n%s%s\nwant\n%s%s", test.variables, code, got, stderr, want, test.replaced)
 		}
 	}
-	got, err := os.ReadFile(filepath.Join(data, "final", "part-r-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(filepath.Join("..", "ref_out", "3x3_connect3.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(filepath.Join(data, "final", "part-r-00000")))(t)
+	want := must.Get(os.ReadFile(filepath.Join("..", "ref_out", "3x3_connect3.txt")))(t)
 	if !bytes.Equal(got, want) {
 		t.Error("final is not that of the course")
 	}
@@ -64,10 +60,7 @@ func TestMakePipe(t *testing.T) {
 	if code != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n12 lines in "+final+"\n") {
 		t.Fatalf("make pipe: exit status %d\n%s%s", code, stdout, stderr)
 	}
-	want, err := os.ReadFile(filepath.Join("..", "ref_out", "2x2_connect2.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Join("..", "ref_out", "2x2_connect2.txt")))(t)
 	if got, err := os.ReadFile(final); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("final is not that of the course, %v", err)
 	}

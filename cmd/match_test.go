@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -18,10 +19,7 @@ import (
 func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (status int, stdout, stderr string) {
 	t.Helper()
 	cmd := command(dir, line)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	if typed != nil {
@@ -60,13 +58,9 @@ case $command in genmove) answer=0;; *) answer=;; esac
 printf '=%s %s\n\n' $id $answer
 done
 `
-	if err := os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777))
 	silent, w, err := os.Pipe() // the input of a human who types nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer silent.Close()
 	defer w.Close()
 	for _, tt := range []struct {
@@ -89,10 +83,7 @@ done
 	}
 	// No process is left thinking.
 	for _, name := range []string{"thinks", "child"} {
-		pid, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		gone := false
 		for range 100 {
 			stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
@@ -107,15 +98,9 @@ done
 	}
 
 	cmd := command(dir, "play engine connectn --width 7 --height 6 --connect 4 --time 1h")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(cmd.StdinPipe())(t)
 	defer stdin.Close()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
 	start(t, cmd)
 	io.WriteString(stdin, "name\ngenmove first\n")
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "= treereduce\n" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -33,9 +34,7 @@ func peakOf(t *testing.T, cores int, children bool, name string, args ...string)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var most int64
@@ -118,17 +117,13 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 				continue
 			}
 			solved.SameText(t, store.Local{}, dir, want)
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(dir))
 		}
 		_, err := os.Stat(filepath.Join(want, "final", store.Success))
 		if final := !strings.Contains(flags, "--final no"); final != (err == nil) {
 			t.Errorf("%s %s: final: %v, want it: %t", game, flags, err, final)
 		}
-		if err := os.RemoveAll(want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(want))
 	}
 }
 
@@ -156,9 +151,7 @@ func TestPlayMemory(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			_, rest, _ := strings.Cut(flags, "--memory ")
 			var memory int64
-			if _, err := fmt.Sscanf(rest, "%dM", &memory); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(fmt.Sscanf(rest, "%dM", &memory))(t)
 			args := strings.Fields(flags)
 			if got := peakOf(t, 2, false, "play", args...); got > (memory+program)<<20 {
 				t.Errorf("play %s: %d MiB in memory, want at most %d more than %d", flags, got>>20, program, memory)
@@ -248,9 +241,7 @@ func TestSpill(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	spilled := false
@@ -290,17 +281,12 @@ func TestMapperMemory(t *testing.T) {
 				game = cyclic
 			}
 			drive(t, game, dir, "--keep=all")
-			input, err := os.Open(filepath.Join(dir, test.dir, "part-00000"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			input := must.Get(os.Open(filepath.Join(dir, test.dir, "part-00000")))(t)
 			defer input.Close()
 			var merged [][]string
 			var output []int
 			for _, memory := range []string{"100000000", "100000", "1000"} {
-				if _, err := input.Seek(0, 0); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(input.Seek(0, 0))(t)
 				cmd := exec.Command(filepath.Join(bin, test.mapper), append(strings.Fields(test.flags), "--memory", memory)...)
 				cmd.Stdin = input
 				out, err := cmd.Output()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/hinshun/vt10x"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "write the picture of the README again")
@@ -28,9 +30,7 @@ func TestTUIPicture(t *testing.T) {
 	term.types("QQ")
 	term.ends(0)
 	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(got), 0o666))
 	}
 	if want, err := os.ReadFile(name); err != nil || string(want) != got {
 		t.Errorf("%s is not the screen (go test ./cmd -run TestTUIPicture -update writes it again): %v\n%s", name, err, term.text())

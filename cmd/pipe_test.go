@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // programs creates a directory with the commands, in which scripts replace some of them, or
@@ -15,24 +17,14 @@ import (
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	names, err := filepath.Glob(filepath.Join(bin, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, from := range names {
-		if _, replaced := scripts[filepath.Base(from)]; replaced {
-			continue
-		}
-		if err := os.Link(from, filepath.Join(dir, filepath.Base(from))); err != nil {
-			t.Fatal(err)
+	for _, from := range must.Get(filepath.Glob(filepath.Join(bin, "*")))(t) {
+		if _, replaced := scripts[filepath.Base(from)]; !replaced {
+			must.OK(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 		}
 	}
 	for name, script := range scripts {
-		if script == "" {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777); err != nil {
-			t.Fatal(err)
+		if script != "" {
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777))
 		}
 	}
 	return dir
@@ -42,10 +34,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 // one line, and as that process's own error, not as an error of the next process in the
 // pipeline.
 func TestPipeFirstCause(t *testing.T) {
-	sort, err := exec.LookPath("sort")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sort := must.Get(exec.LookPath("sort"))(t)
 	const (
 		killed = ` was killed \(signal: killed\), as the system does where memory runs out \(--memory bounds what the sorts take\)$`
 		begin  = `^driver: data_(first|second)[0-9]+: `

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -33,10 +34,7 @@ func talkTo(t *testing.T, line string) *talk {
 	if k.stdin, err = k.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := k.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(k.cmd.StdoutPipe())(t)
 	k.stdout, k.cmd.Stderr = bufio.NewReader(out), &k.stderr
 	start(t, k.cmd)
 	return k

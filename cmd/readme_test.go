@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestReadme runs the README's commands.
@@ -102,11 +104,7 @@ type file struct{ name, text string }
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join("..", name)))(t))
 }
 
 // runPage runs the commands of a page in order, in a copy of the output of make build, and
@@ -116,14 +114,10 @@ func runPage(t *testing.T, page string, files ...file) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666))
 	}
-	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out", mustAbs(t, "../python"): "python"} {
-		if err := os.Symlink(name, filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
-		}
+	for name, to := range map[string]string{bin: "bin", must.Get(filepath.Abs("../ref_out"))(t): "ref_out", must.Get(filepath.Abs("../python"))(t): "python"} {
+		must.OK(t, os.Symlink(name, filepath.Join(dir, to)))
 	}
 	// make would build again, so proj2 is replaced by this function.
 	const proj2 = `make() { shift; for v; do export "$v"; done
@@ -178,13 +172,4 @@ func runPage(t *testing.T, page string, files ...file) {
 	if got != want {
 		t.Errorf("the commands print\n%s\nbut the page has\n%s", got, want)
 	}
-}
-
-func mustAbs(t *testing.T, name string) string {
-	t.Helper()
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return abs
 }

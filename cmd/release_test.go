@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
 // TestLongRelease builds the archive of this platform from two clones. The archives must be equal,
@@ -22,20 +24,13 @@ func TestLongRelease(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
 		cmd.Dir = in
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd, err, out)
-		}
-		return string(out)
+		return process.Output(t, cmd)
 	}
 	var sums []string
 	for _, clone := range []string{"one", "another"} {
 		run("..", "git", "clone", "-q", ".", filepath.Join(dir, clone))
 		run(filepath.Join(dir, clone), "scripts/release.sh", "out", runtime.GOOS+"/"+runtime.GOARCH)
-		sum, err := os.ReadFile(filepath.Join(dir, clone, "out", "SHA256SUMS"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := must.Get(os.ReadFile(filepath.Join(dir, clone, "out", "SHA256SUMS")))(t)
 		sums = append(sums, string(sum))
 	}
 	if sums[0] != sums[1] {
@@ -76,11 +71,8 @@ func TestNoReplace(t *testing.T) {
 // dependencies returns the modules in the programs of a release, sorted.
 func dependencies(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
-		"./driver-aws", "./play", "./mapper", "./reducer").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
+		"./driver-aws", "./play", "./mapper", "./reducer").Output())(t)
 	modules := strings.Fields(string(out))
 	slices.Sort(modules)
 	return slices.Compact(modules)

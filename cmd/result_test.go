@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -35,9 +36,7 @@ func TestResultAtOnce(t *testing.T) {
 			}
 		}
 		for _, end := range ends {
-			if err := syscall.SetNonblock(end, false); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.SetNonblock(end, false))
 		}
 		r, w := os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe")
 		defer r.Close()
@@ -60,10 +59,7 @@ func TestResultAtOnce(t *testing.T) {
 		buf := make([]byte, 4096)
 		n := 0
 		for range pieces + 1 {
-			var err error
-			if n, err = r.Read(buf); err != nil {
-				t.Fatal(err)
-			}
+			n = must.Get(r.Read(buf))(t)
 		}
 		r.Close()
 		cmd.Wait()

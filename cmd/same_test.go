@@ -17,6 +17,8 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -44,17 +46,13 @@ func driver(board []string, dir string, flags ...string) *exec.Cmd {
 // drive runs driver solve to its end.
 func drive(t *testing.T, board []string, dir string, flags ...string) {
 	t.Helper()
-	if out, err := driver(board, dir, flags...).CombinedOutput(); err != nil {
-		t.Fatalf("driver %v: %v\n%s", flags, err, out)
-	}
+	process.Output(t, driver(board, dir, flags...))
 }
 
 // same checks what must not depend on the way of solving: the text of final, and the table.
 func same(t *testing.T, dir, want string) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(want, "final", store.Success)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.Stat(filepath.Join(want, "final", store.Success)))(t)
 	solved.SameText(t, store.Local{}, dir, want)
 }
 
@@ -126,26 +124,15 @@ func sameResult(t *testing.T, board []string, ways []way) {
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	whole := make(map[string]string)
-	marks, err := filepath.Glob(filepath.Join(dir, "*", "_SUCCESS"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, mark := range marks {
+	for _, mark := range must.Get(filepath.Glob(filepath.Join(dir, "*", "_SUCCESS")))(t) {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(mark)), "_") {
 			continue // an attempt, not yet renamed
 		}
-		files, err := filepath.Glob(filepath.Join(filepath.Dir(mark), "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
+		for _, f := range must.Get(filepath.Glob(filepath.Join(filepath.Dir(mark), "*")))(t) {
 			if f == mark {
 				continue // it is rewritten when states that are no longer needed are deleted
 			}
-			info, err := os.Stat(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(os.Stat(f))(t)
 			whole[f] = fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime())
 		}
 	}
@@ -193,9 +180,7 @@ func killed(t *testing.T, board, ways []string) {
 				cmd := driver(board, dir, words...)
 				var out bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &out
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, cmd.Start())
 				// Short lifetimes first, so that many tries are killed; then longer ones, so
 				// that the run finishes.
 				life := time.Duration(rng.Int64N(int64(longest))) * time.Duration(1+try) / 10
@@ -218,9 +203,7 @@ func killed(t *testing.T, board, ways []string) {
 					break
 				}
 				if err == nil { // on a busy machine the time is too long: from the beginning, with shorter ones
-					if err := os.RemoveAll(dir); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, os.RemoveAll(dir))
 					longest = max(longest/4, 1)
 					continue
 				}
@@ -264,9 +247,7 @@ func TestInterrupted(t *testing.T) {
 // start starts a command, and kills it at the end of the test.
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill() // no effect on a process that has been waited for
 		cmd.Wait()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -23,9 +24,7 @@ func TestProgramLimits(t *testing.T) {
 	t.Parallel()
 	needLimits(t)
 	secret := filepath.Join(t.TempDir(), "answers")
-	if err := os.WriteFile(secret, []byte("forty-two\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(secret, []byte("forty-two\n"), 0o666))
 	for _, tt := range []struct {
 		genmove, flag string
 		free, limited string // parts of the reason
@@ -37,9 +36,7 @@ func TestProgramLimits(t *testing.T) {
 	} {
 		for _, flag := range []string{"", tt.flag} {
 			dir := t.TempDir()
-			if err := cmp.Or(os.WriteFile(filepath.Join(dir, "bad.sh"), []byte(answering(tt.genmove)), 0o666), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "bad.sh"), []byte(answering(tt.genmove)), 0o666), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)))
 			mark := "TREEREDUCE_LIMITS=" + dir
 			cmd := command(dir, "play match connectn --games 2 --openings 0 --seed 1 --time 1m --json --csv table.csv --html page.html "+flag+" random bad=program:sh")
 			cmd.Args[len(cmd.Args)-1] += " bad.sh"
@@ -94,19 +91,13 @@ func TestRosterLimits(t *testing.T) {
 		"eve/eve.sh": answering(`was="$(cat ../bob/secret) $(cat ../grades)"; (echo changed >../bob/secret) 2>/dev/null; echo "$was"; exit 7`),
 		"bob/bob.sh": answering("exit 7"),
 	}
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755))
 	for name, text := range files {
 		name = filepath.Join(dir, name)
-		if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o666), os.Chmod(name, 0o666), os.Chmod(filepath.Dir(name), 0o777)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmp.Or(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o666), os.Chmod(name, 0o666), os.Chmod(filepath.Dir(name), 0o777)))
 	}
 	for flag, want := range map[string][2]string{"": {`No such file or directory`, "forty-two\n"}, "--unlimited files,network": {`found \"forty-two grade\"`, "changed\n"}} {
-		if err := os.WriteFile(filepath.Join(dir, "bob", "secret"), []byte("forty-two\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "bob", "secret"), []byte("forty-two\n"), 0o666))
 		status, stdout, stderr := process.Run(command(dir, "play tournament connectn --games 2 --openings 0 --seed 1 --time 1m --json --roster roster.csv "+flag))
 		secret, err := os.ReadFile(filepath.Join(dir, "bob", "secret"))
 		if status != 0 || err != nil || !strings.Contains(stdout, want[0]) || string(secret) != want[1] {
@@ -123,9 +114,7 @@ func TestRosterClosed(t *testing.T) {
 		t.Skip("only root's programs run as another user")
 	}
 	dir := t.TempDir()
-	if err := cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Chmod(dir, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Chmod(dir, 0o700)))
 	status, stdout, stderr := process.Run(command(dir, "play tournament connectn --roster roster.csv"))
 	if status != 1 || stdout != "" || !strings.Contains(stderr, "play: --roster: a: directory "+dir) || !strings.Contains(stderr, "chmod o+rx") {
 		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
@@ -137,9 +126,7 @@ func TestRosterClosed(t *testing.T) {
 func TestRefusesLimits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Symlink("/bin/sh", filepath.Join(dir, "sh"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Symlink("/bin/sh", filepath.Join(dir, "sh"))))
 	play := func(more string) (int, string, string) {
 		cmd := command(dir, "play tournament connectn -q --roster roster.csv"+more)
 		cmd.Env = append(cmd.Environ(), "PATH="+dir)
@@ -166,10 +153,7 @@ func TestSaveLock(t *testing.T) {
 	dir := t.TempDir()
 	line := "play tournament connectn --games 1000000 --seed 1 --save games --resume random random"
 	first := command(dir, line)
-	out, err := first.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(first.StdoutPipe())(t)
 	start(t, first)
 	defer func() { first.Process.Kill(); first.Wait() }()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/hinshun/vt10x"
 	line "golang.org/x/term"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -59,18 +60,14 @@ func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...stri
 	if term.pty, term.own, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := pty.Setsize(term.pty, size(columns, lines)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, pty.Setsize(term.pty, size(columns, lines)))
 	term.was = term.settings()
 	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	kept := t.TempDir()
 	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
 		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
-	if err := term.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, term.cmd.Start())
 	go term.show()
 	t.Cleanup(func() {
 		term.cmd.Process.Kill()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -48,10 +49,7 @@ func TestTUILost(t *testing.T) {
 		}
 		// With the best moves, the loss comes as predicted.
 		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
-		left, err := strconv.Atoi(lost.FindStringSubmatch(screen)[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must.Get(strconv.Atoi(lost.FindStringSubmatch(screen)[1]))(t)
 		term.types(best)
 		screen = term.shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
 		if strings.Contains(screen, "you have lost") {
@@ -137,9 +135,7 @@ func TestTUIResize(t *testing.T) {
 		term.mu.Lock()
 		term.screen.Resize(tt.columns, tt.lines)
 		term.mu.Unlock()
-		if err := pty.Setsize(term.pty, size(tt.columns, tt.lines)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, pty.Setsize(term.pty, size(tt.columns, tt.lines)))
 		term.shows(tt.shows)
 	}
 	term.types("b2\r")
@@ -211,9 +207,7 @@ func TestTUISleeps(t *testing.T) {
 	}
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
 	term := inTerminal(t, dir, shell+" script", 80, 24)
 	term.shows("tie in 9")
 	term.types("\x1a")
@@ -386,12 +380,8 @@ func TestTUIDamaged(t *testing.T) {
 	} {
 		kept := t.TempDir()
 		name := filepath.Join(kept, tt.name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(tt.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
 		term := inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
 		term.shows(regexp.QuoteMeta(tt.shows))
 		term.types("30")

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -45,14 +46,9 @@ func solveOnce(name string) func() (string, error) {
 // copyTable copies the table of one of the two games, to be damaged.
 func copyTable(t *testing.T, name string) (dir string) {
 	t.Helper()
-	from, err := solvedOnce[name]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Get(solvedOnce[name]())(t)
 	dir = t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(from, table.Dir))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(from, table.Dir))))
 	return dir
 }
 
@@ -60,9 +56,7 @@ func copyTable(t *testing.T, name string) (dir string) {
 // the check of the contents.
 func reseal(t *testing.T, dir, spec string) {
 	t.Helper()
-	if err := table.Seal(store.Local{}, dir, spec); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, table.Seal(store.Local{}, dir, spec))
 }
 
 // changeTier rewrites a tier of a table: change may modify each of its blocks, counts the
@@ -71,33 +65,16 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	t.Helper()
 	g := game.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(g, tier))
-	in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
+	text := must.Get(os.ReadFile(name))(t)
+	file := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name))(t)
 	var out bytes.Buffer
-	w, err := streamfmt.NewCompactWriter(&out, g.Spec(), tier, true, file.Model())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranges, err := in.Ranges()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewCompactWriter(&out, g.Spec(), tier, true, file.Model()))(t)
+	ranges := must.Get(in.Ranges())(t)
 	c := in.Cursor(0)
 	for i := range in.Len() {
 		var b block.Block
-		if _, err := c.Load(&b, ranges[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Load(&b, ranges[i]))(t)
 		if change != nil {
 			change(&b)
 		}
@@ -108,13 +85,9 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
 	reseal(t, dir, g.Spec())
 }
 
@@ -122,21 +95,13 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint64, s *block.State), counts func(*streamfmt.Counts)) {
 	t.Helper()
 	name := filepath.Join(dir, table.CyclicFile)
-	in, err := jobdir.OpenStateFile(store.Local{}, name, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenStateFile(store.Local{}, name, g))(t)
 	var out bytes.Buffer
-	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewRangeWriter(&out, g.Spec()))(t)
 	c := in.Cursor()
 	for i := range in.Len() {
 		var s block.State
-		if err := c.Read(i, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Read(i, &s))
 		if change != nil {
 			change(in.Range(i), &s)
 		}
@@ -146,13 +111,9 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)))
 	reseal(t, dir, g.Spec())
 }
 
@@ -225,20 +186,12 @@ func TestVerifyRight(t *testing.T) {
 
 func connect453(t *testing.T) game.Tiered {
 	t.Helper()
-	g, err := connectn.New(4, 5, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(connectn.New(4, 5, 3))(t)
 }
 
 func cross433(t *testing.T) game.Cyclic {
 	t.Helper()
-	g, err := quickcross.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(quickcross.New(4, 3, 3))(t)
 }
 
 // TestVerifyCounts changes the numbers of positions that a file states, not its blocks. A
@@ -330,10 +283,7 @@ func TestVerifyEnds(t *testing.T) {
 // positionsOf lists the positions of the correct table that have a value, ascending.
 func positionsOf(t *testing.T, q game.Cyclic, want game.Value) (all []game.Position) {
 	t.Helper()
-	dir, err := solvedOnce["quickcross"]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(solvedOnce["quickcross"]())(t)
 	for p, w := range valuesOf(t, q, dir) {
 		if w == want {
 			all = append(all, game.Position(p))
@@ -346,17 +296,12 @@ func positionsOf(t *testing.T, q game.Cyclic, want game.Value) (all []game.Posit
 // contain.
 func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	t.Helper()
-	tab, err := table.OpenOf(store.Local{}, dir, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, q))(t)
 	defer tab.Close()
 	all := make([]game.Value, q.Positions())
 	for p := range all {
 		w, ok, err := tab.Lookup(game.Position(p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !ok {
 			w = gone
 		}
@@ -505,10 +450,7 @@ func TestVerifyTooMany(t *testing.T) {
 	t.Parallel()
 	g, q := connect453(t), cross433(t)
 	const text = "          XXXO OO   "
-	p, err := g.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse(text))(t)
 	dir := copyTable(t, "connectn")
 	changeTier(t, dir, g, g.Tier(p), func(b *block.Block) {
 		if slot, ok := b.Slot(uint32(p&(1<<g.LowBits()-1)), 0); ok && b.Range == p>>g.LowBits() {
@@ -517,10 +459,7 @@ func TestVerifyTooMany(t *testing.T) {
 		}
 	}, nil)
 	cyclicText := "||||/||||/||.."
-	c, err := q.Parse(cyclicText)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(q.Parse(cyclicText))(t)
 	cyclicDir := copyTable(t, "quickcross")
 	setValues(t, cyclicDir, q, map[game.Position]game.Value{c: game.Loses.In(0)})
 	for flags, reason := range map[string]string{"": "cannot be reached", "--rules": "cannot be reached: no move of a position of the table leads to it"} {
@@ -587,9 +526,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		start(t, cmd)
 		waitOpen(t, cmd.Process.Pid, table.TierFile(connect453(t), 20))
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Process.Signal(syscall.SIGINT))
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || out.String() != "driver: stopped\n" {
 			t.Errorf("%v: exit status %d, %q", flags, code, out.String())

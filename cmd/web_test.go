@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
@@ -31,18 +32,13 @@ func TestWeb(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
 	address, stop := startWeb(t, "--data", dir)
-	if out, err := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	process.Output(t, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...))
 	if answer, err := http.Get(address + "/api/runs/"); err != nil { // opens the table
 		t.Fatal(err)
 	} else {
 		answer.Body.Close()
 	}
-	answer, err := http.Get(address + request[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(address + request[1]))(t)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || string(body) != request[2] {
@@ -58,16 +54,11 @@ func TestWebData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"all_data", "a,b"} {
-		if out, err := exec.Command(filepath.Join(bin, "driver"), "solve", "connectn", "--width", "3", "--height", "3", "--connect", "3", "--data", filepath.Join(dir, name)).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		drive(t, strings.Fields("solve connectn --width 3 --height 3 --connect 3"), filepath.Join(dir, name))
 	}
 	for want, args := range map[string][]string{"all_data": nil, filepath.Join(dir, "a,b"): {"--data", filepath.Join(dir, "a,b")}} {
 		address, stop := startWebIn(t, dir, args...)
-		answer, err := http.Get(address + "/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.Get(address + "/"))(t)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || !strings.Contains(string(body), "<span>"+want+"</span>") {
@@ -93,13 +84,8 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	server.Dir = dir
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(server.StdoutPipe())(t)
+	must.OK(t, server.Start())
 	t.Cleanup(func() { server.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
@@ -107,9 +93,7 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 	}
 	return strings.TrimSuffix(line, "/\n"), func() string {
 		t.Helper()
-		if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, server.Process.Signal(syscall.SIGTERM))
 		if err := server.Wait(); err != nil {
 			t.Errorf("after SIGTERM: %v", err)
 		}
@@ -140,9 +124,7 @@ func TestWebLookup(t *testing.T) {
 	var keys strings.Builder
 	for line := range strings.Lines(sample) {
 		var p struct{ Hash uint64 }
-		if err := json.Unmarshal([]byte(line), &p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &p))
 		fmt.Fprintf(&keys, "#%d\n", p.Hash)
 	}
 	compared := 0
@@ -157,13 +139,9 @@ func TestWebLookup(t *testing.T) {
 			Remoteness             int
 			Moves                  []move
 		}
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &want))
 		answer, err := http.Get(address + "/api/connectn/4-4-3/positions/?p=" + url.QueryEscape(want.Input))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got struct {
 			Position, PositionValue string
 			Remoteness              int
@@ -174,9 +152,7 @@ func TestWebLookup(t *testing.T) {
 		}
 		err = json.NewDecoder(answer.Body).Decode(&got)
 		answer.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		moves := map[string]move{}
 		for _, m := range got.Moves {
 			moves[m.Move] = move{m.Move, m.MoveValue, m.Remoteness + 1}

@@ -5,16 +5,14 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // LowImages has the mirror image of every slot, also of lists with more than 65,536 different parts of
 // ranges or of low parts.
 func TestLowImages(t *testing.T) {
 	for _, size := range [][2]int{{1, 21}, {2, 10}, {3, 5}, {3, 10}, {4, 4}, {5, 3}, {6, 2}} {
-		rules, err := connectn.New(size[0], size[1], 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(connectn.New(size[0], size[1], 3))(t)
 		g, seen := game.HalfOf(rules), make(map[*uint32]bool)
 		for tier := range g.Tiers() + 1 {
 			for rng := range uint64(1) << min(g.KeyBits()-g.LowBits(), 11) { // the first column at least

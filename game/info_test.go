@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // own is a game with its own draw rule.
@@ -15,14 +16,8 @@ type own struct{ game.Game }
 func (own) Info() game.Info { return game.Info{Draw: game.DrawRule{Repetitions: 2}} }
 
 func TestDrawRuleOf(t *testing.T) {
-	columns, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := must.Get(connectn.New(3, 3, 3))(t)
+	cross := must.Get(quickcross.New(3, 3, 3))(t)
 	for name, tt := range map[string]struct {
 		g    game.Game
 		want game.DrawRule

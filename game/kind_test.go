@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // named is a game that has nothing but its Spec.
@@ -113,9 +114,7 @@ func TestKindsNamed(t *testing.T) {
 
 // TestKindsCheck changes one thing at a time in a valid list.
 func TestKindsCheck(t *testing.T) {
-	if err := kinds().Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, kinds().Check())
 	for want, change := range map[string]func(ks game.Kinds) game.Kinds{
 		"no games":                             func(game.Kinds) game.Kinds { return nil },
 		`game "Nim": its name`:                 func(ks game.Kinds) game.Kinds { ks[0].Name = "Nim"; return ks },

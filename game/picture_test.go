@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A picture marks the winning line: all of it, in any direction, and nothing else.
@@ -20,16 +21,10 @@ func TestPictureWon(t *testing.T) {
 		{"quickcross width=3 height=2 connect=2", "-.|/-..", "#.. #.."},
 		{"dodgem size=3", "", "... ... ..."},
 	} {
-		g, err := all.Kinds().Parse(tt.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds().Parse(tt.spec))(t)
 		p := g.Start()
 		if tt.board != "" {
-			if p, err = g.Parse(tt.board); err != nil {
-				t.Errorf("%s: %v", tt.spec, err)
-				continue
-			}
+			p = must.Get(g.Parse(tt.board))(t)
 		}
 		pic := g.Picture(p)
 		rows := make([]string, len(pic.Rows))
@@ -62,10 +57,7 @@ func (m mirrored) Picture(p game.Position) game.Picture {
 // TestArrange checks squares that no position has. The contract of package gametest arranges the
 // squares of positions.
 func TestArrange(t *testing.T) {
-	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(all.Kinds().Parse("connectn width=2 height=2 connect=2"))(t)
 	for _, tt := range []struct {
 		g             game.Game
 		squares, want string

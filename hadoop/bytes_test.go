@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestLongHadoopLastBytes loses the only data node, with its storage, before a file is closed. The
@@ -21,21 +22,13 @@ func TestLongHadoopLastBytes(t *testing.T) {
 	c := clustertest.Up(t.Context(), t, minicluster.Config{Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.DataNode}})
 	f := dial(t, c)
 	w, err := f.Create("/bytes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := w.Write([]byte("ten bytes.")); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Kill(minicluster.DataNode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(c.Dir(), "hdfs", "data")); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(t.Context(), minicluster.DataNode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Kill(minicluster.DataNode))
+	must.OK(t, os.RemoveAll(filepath.Join(c.Dir(), "hdfs", "data")))
+	must.OK(t, c.Start(t.Context(), minicluster.DataNode))
 	const want = "write /bytes: the last bytes are lost: no data node has them"
 	if err := w.Close(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

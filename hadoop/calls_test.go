@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestModes creates files and directories with the umask.
@@ -15,22 +16,16 @@ func TestModes(t *testing.T) {
 	h, f := newFakeHDFS(t)
 	for _, mask := range []fs.FileMode{0o022, 0o007} {
 		f.umask = mask
-		if err := errors.Join(f.MkdirAll("/a/b"), store.WriteFile(f, "/a/b/file", nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(f.MkdirAll("/a/b"), store.WriteFile(f, "/a/b/file", nil)))
 		lock, err := f.Lock("/a/b/lock")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lock.Close()
 		for name, want := range map[string]int{"/a": 0o777, "/a/b": 0o777, "/a/b/file": 0o666, "/a/b/lock": 0o666} {
 			if got := h.files[name].mode; got != want&^int(mask) {
 				t.Errorf("umask %o: mode of %s: %o, want %o", mask, name, got, want&^int(mask))
 			}
 		}
-		if err := f.RemoveAll("/a"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.RemoveAll("/a"))
 	}
 }
 
@@ -85,9 +80,7 @@ func TestRename(t *testing.T) {
 func TestLock(t *testing.T) {
 	h, f := newFakeHDFS(t)
 	lock, err := f.Lock("/lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := f.Lock("/lock"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
@@ -122,9 +115,7 @@ func TestCreate(t *testing.T) {
 	h.files["/open"] = &fakeFile{owner: "other", writer: "other"}
 	for _, name := range []string{"/new", "/old", "/open"} {
 		w, err := f.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if n, err := w.Write(nil); n != 0 || err != nil { // a block would need a data node
 			t.Errorf("%s: %d, %v", name, n, err)
 		}
@@ -155,9 +146,7 @@ func TestIdleClients(t *testing.T) {
 		if err == nil {
 			err = f.give(client)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	if len(f.idle) != maxIdleClients {
 		t.Errorf("%d idle clients, want %d", len(f.idle), maxIdleClients)
@@ -170,9 +159,7 @@ func TestTaskUmask(t *testing.T) {
 	t.Setenv("fs_permissions_umask_mode", "077")
 	t.Setenv("mapreduce_job_user_name", "me")
 	f, err := DialTask("hdfs://fake", newFakeNode(t, nil).Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	if f.umask != 0o077 {
 		t.Errorf("umask %o", f.umask)
@@ -186,9 +173,7 @@ func TestFailedWrite(t *testing.T) {
 		return "org.apache.hadoop.hdfs.protocol.DSQuotaExceededException", method == "addBlock"
 	}
 	w, err := f.Create("/file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := io.WriteString(w, "x"); err == nil {
 		t.Error("a write without a data node succeeded")
 	}
@@ -205,9 +190,7 @@ func TestPutProgram(t *testing.T) {
 	const program = "/data/_bin/mapper"
 	put := func(content string) error { return f.PutProgram(program, []byte(content)) }
 	for range 2 {
-		if err := put(""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, put(""))
 	}
 	if len(h.files) != 4 { // with the root
 		t.Errorf("there is %v", h.files)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestNameNodes(t *testing.T) {
@@ -59,16 +61,12 @@ func TestReferences(t *testing.T) {
 </value></property></configuration>`,
 		"hdfs-site.xml": `<configuration><property><name> nn </name><value>one</value></property></configuration>`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	t.Setenv("HADOOP_CONF_DIR", dir)
 	t.Setenv("TREEREDUCE_TEST_PORT", "9000")
 	properties, err := configuration()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	nodes, err := nameNodes(properties, "")
 	if err != nil || strings.Join(nodes, " ") != "one:9000" {
 		t.Errorf("%s, %v, want one:9000", nodes, err)
@@ -79,9 +77,7 @@ func TestReferences(t *testing.T) {
 // refused, but not for other errors.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	unused := l.Addr().String()
 	l.Close()
 	_, _, err = Dial(Scheme + unused + "/x")
@@ -115,9 +111,7 @@ func TestSecure(t *testing.T) {
 		for name, value := range map[string]string{"fs.defaultFS": "hdfs://host", authentication: "kerberos", protection: test.protection, encryption: test.encrypt, ciphers: test.ciphers} {
 			site += "<property><name>" + name + "</name><value>" + value + "</value></property>"
 		}
-		if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site+"</configuration>"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site+"</configuration>"), 0o644))
 		_, _, err := Dial("hdfs:///data")
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v\nwant %s", err, test.want)
@@ -135,15 +129,11 @@ func TestSecure(t *testing.T) {
 // that the configuration sets.
 func TestDataNodeHangs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, nothing answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	f := newFS(hadoopconf.HadoopConf{"dfs.client.socket-timeout": "50"}, "")
 	conn, err := f.options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close()
 	for range 2 { // each has the time limit
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -174,9 +164,7 @@ func TestTraffic(t *testing.T) {
 	} {
 		t.Setenv("NM_HOST", test.node)
 		l, err := net.Listen("tcp", test.service+":0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer l.Close()
 		go func() {
 			conn, err := l.Accept()
@@ -187,9 +175,7 @@ func TestTraffic(t *testing.T) {
 		}()
 		f := newFS(nil, "")
 		conn, err := f.options.DatanodeDialFunc(t.Context(), "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer conn.Close()
 		if _, err := io.ReadAll(conn); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,28 +62,18 @@ func firstLine(text string) string {
 // answerLost reports whether an error means that the connection broke before the answer came, or that
 // no answer came in time. The call may have been carried out.
 func answerLost(err error) bool {
-	if isSilent(err) {
-		return true
-	}
-	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, broken) {
-			return true
-		}
-	}
-	return false
+	return isSilent(err) || isOneOf(err, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE)
+}
+
+// isOneOf reports whether an error is one of these.
+func isOneOf(err error, all ...error) bool {
+	return slices.ContainsFunc(all, func(one error) bool { return errors.Is(err, one) })
 }
 
 // refusedByServer reports whether an error is an answer of a name node, rather than a failed
 // connection.
 func refusedByServer(err error) bool {
 	var remote hdfs.Error
-	if errors.As(err, &remote) {
-		return true
-	}
-	for _, known := range []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &remote) ||
+		isOneOf(err, fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A fakeNode is a name node that answers calls by a function, or is silent.
@@ -39,9 +41,7 @@ const (
 func newFakeNode(t *testing.T, answer func(string, message) ([]byte, exception)) *fakeNode {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := &fakeNode{Listener: l, calls: make(chan string, 1000), answer: answer}
 	t.Cleanup(func() { l.Close() })
 	go func() {
@@ -125,9 +125,7 @@ func connectTo(t *testing.T, limit string, nodes ...*fakeNode) *FS {
 		addresses = append(addresses, n.Addr().String())
 	}
 	f, err := connect(hadoopconf.HadoopConf{"ipc.client.rpc-timeout.ms": limit}, addresses, "hdfs://fake", func() (string, error) { return "me", nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }

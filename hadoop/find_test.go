@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestFind creates installations with the usual layouts, and checks that the command,
@@ -21,18 +23,12 @@ func TestFind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			home, links := t.TempDir(), t.TempDir()
 			for _, name := range []string{"bin/hadoop", test.conf + "/core-site.xml", test.jar} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(home, name), nil, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o777))
+				must.OK(t, os.WriteFile(filepath.Join(home, name), nil, 0o777))
 			}
 			bin := filepath.Join(home, "bin")
 			if test.link {
-				if err := os.Symlink(filepath.Join(bin, "hadoop"), filepath.Join(links, "hadoop")); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Symlink(filepath.Join(bin, "hadoop"), filepath.Join(links, "hadoop")))
 				bin = links
 			}
 			values := map[string]string{"HADOOP_HOME": home, "PATH": bin}
@@ -61,12 +57,8 @@ func TestFindNot(t *testing.T) {
 	for _, name := range []string{"HADOOP_HOME", "PATH"} {
 		t.Setenv(name, "")
 	}
-	if err := os.Mkdir("bin", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("bin/hadoop", nil, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir("bin", 0o777))
+	must.OK(t, os.WriteFile("bin/hadoop", nil, 0o777))
 	if got, err := FindCommand(""); err == nil {
 		t.Errorf("found %s", got)
 	}

@@ -435,12 +435,7 @@ func (w *writer) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	err = plain(err)
-	var place *fs.PathError
-	if errors.As(err, &place) {
-		err = place.Err
-	}
-	return &fs.PathError{Op: "write", Path: w.name, Err: err}
+	return &fs.PathError{Op: "write", Path: w.name, Err: pathless(plain(err))}
 }
 
 // errLastBytes is the error of a file whose last data nodes were lost before the name node knew

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
@@ -42,13 +42,9 @@ func TestHadoopFailOver(t *testing.T) {
 func failOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	t.Helper()
 	before, err := c.Active(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	begin := time.Now()
-	if err := c.FailOver(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.FailOver(ctx))
 	after, err := c.Active(ctx)
 	if err != nil || after == before {
 		t.Fatalf("%s is active after %s, %v", after, before, err)
@@ -59,55 +55,47 @@ func failOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 // testFilesFailOver fails over, and back, with a lock held, a file partly written and another
 // partly read. For a time, no name node is active.
 func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	f := dial(t, c)
-	ok(f.MkdirAll("/ha"))
+	must.OK(t, f.MkdirAll("/ha"))
 	lock, err := f.Lock("/ha/_lock")
-	ok(err)
+	must.OK(t, err)
 	half := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
 	w, err := f.Create("/ha/file")
-	ok(err)
+	must.OK(t, err)
 	_, err = w.Write(half)
-	ok(err)
+	must.OK(t, err)
 	old, err := f.Create("/ha/old")
-	ok(err)
+	must.OK(t, err)
 	_, err = old.Write(half)
-	ok(err)
-	ok(old.Close())
+	must.OK(t, err)
+	must.OK(t, old.Close())
 	r, err := f.Open("/ha/old")
-	ok(err)
+	must.OK(t, err)
 	defer r.Close()
 	buf := make([]byte, 16)
 	_, err = r.ReadAt(buf, 0)
-	ok(err)
+	must.OK(t, err)
 
 	failOver(ctx, t, c)
 	_, err = w.Write(half)
-	ok(err)
-	ok(w.Close())
+	must.OK(t, err)
+	must.OK(t, w.Close())
 	info, err := f.Stat("/ha/file")
-	ok(err)
+	must.OK(t, err)
 	if info.Size() != int64(2*len(half)) {
 		t.Errorf("%d bytes, want %d", info.Size(), 2*len(half))
 	}
 	_, err = r.ReadAt(buf, 1<<20)
-	ok(err)
+	must.OK(t, err)
 	if _, err := dial(t, c).Lock("/ha/_lock"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
 
 	// The calls wait while both name nodes are on standby.
 	active, err := c.Active(ctx)
-	ok(err)
+	must.OK(t, err)
 	id := map[minicluster.Daemon]string{minicluster.NameNode: "nn1", minicluster.NameNode2: "nn2"}[active]
-	if out, err := c.Command(ctx, "haadmin", "-transitionToStandby", id).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	run(t, c, "haadmin", "-transitionToStandby", id)
 	const pause = 12 * time.Second // longer than hdfs.Client avoids an address
 	begin := time.Now()
 	back := make(chan error, 1)
@@ -119,50 +107,39 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		}
 		back <- err
 	}()
-	ok(f.Rename("/ha/old", "/ha/new"))
+	must.OK(t, f.Rename("/ha/old", "/ha/new"))
 	if waited := time.Since(begin); waited < pause {
 		t.Errorf("a call without an active name node came back after %v", waited)
 	}
-	ok(<-back)
-	ok(lock.Close())
+	must.OK(t, <-back)
+	must.OK(t, lock.Close())
 	again, err := dial(t, c).Lock("/ha/_lock")
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)
 	}
-	ok(again.Close())
+	must.OK(t, again.Close())
 	byDefault, _, err := hadoop.Dial("hdfs:///ha")
 	if err != nil {
 		t.Fatalf("by the default file system: %v", err)
 	}
-	ok(byDefault.Close())
+	must.OK(t, byDefault.Close())
 }
 
 // testSolveFailOver fails over twice while a driver solves a game, and checks that the result
 // has the same bytes as a run on one machine.
 func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	driver := func(args string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
-		cmd.Env = c.Env()
-		cmd.Stderr = t.Output()
-		return cmd
-	}
 	const board = "solve connectn --width 5 --height 4 --connect 4 --keep all --data "
 	local := t.TempDir()
-	if err := driver(board + local).Run(); err != nil {
-		t.Fatal(err)
+	if out, err := driverOn(ctx, c, board+local); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	want, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := driver(board + c.DefaultFS() + "/solved --json --runner hadoop --streaming-jar " + c.StreamingJar())
+	must.OK(t, err)
+	cmd := driver(ctx, c, board+c.DefaultFS()+"/solved --json --runner hadoop --streaming-jar "+c.StreamingJar())
+	cmd.Stderr = t.Output()
 	news, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	begin := time.Now()
 	var over []time.Duration // when each failover was complete
 	var took float64
@@ -183,22 +160,18 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		}
 		took = event.Seconds
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Wait())
 	if len(over) != 2 || over[1].Seconds() > took {
 		t.Errorf("fail-overs were done after %v, want two before the driver was, after %.1f s", over, took)
 	}
 	t.Logf("solved in %.1f s, fail-overs done after %v", took, over)
 	got, err := c.Command(ctx, "fs", "-cat", "/solved/final/part-*").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !bytes.Equal(got, want) {
 		t.Error("final is not that of a run on one machine")
 	}
-	out, err := driver("verify --data hdfs:///solved").Output()
-	if err != nil || !strings.Contains(string(out), "3,945,711 positions verified, all correct") {
+	out, err := driverOn(ctx, c, "verify --data hdfs:///solved")
+	if err != nil || !strings.Contains(out, "3,945,711 positions verified, all correct") {
 		t.Errorf("verify: %v: %s", err, out)
 	}
 }

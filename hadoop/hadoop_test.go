@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoop tests the file system on a real cluster. The tests that wait for leases to expire,
@@ -75,13 +76,7 @@ func dial(t *testing.T, c *minicluster.Cluster) *hadoop.FS {
 // offsets, and reads one that does not exist.
 func testFiles(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	ok(f.MkdirAll("/files/deep"))
+	must.OK(t, f.MkdirAll("/files/deep"))
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MiB
 	write(t, f, "/files/deep/big", string(big))
 	write(t, f, "/files/deep/empty", "")
@@ -89,7 +84,7 @@ func testFiles(t *testing.T, c *minicluster.Cluster) {
 	write(t, f, "/files/deep/small", "second")
 
 	entries, err := f.ReadDir("/files/deep")
-	ok(err)
+	must.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -98,19 +93,19 @@ func testFiles(t *testing.T, c *minicluster.Cluster) {
 		t.Errorf("listed %q", got)
 	}
 	small, err := f.Open("/files/deep/small")
-	ok(err)
+	must.OK(t, err)
 	text, err := io.ReadAll(small)
-	ok(err)
-	ok(small.Close())
+	must.OK(t, err)
+	must.OK(t, small.Close())
 	if string(text) != "second" {
 		t.Errorf("replaced file holds %q", text)
 	}
 	r, err := f.Open("/files/deep/big")
-	ok(err)
+	must.OK(t, err)
 	for _, at := range []int64{0, 5, 16 << 19, 100, 16<<20 - 3, 108} {
 		buf := make([]byte, 3)
 		_, err := r.ReadAt(buf, at)
-		ok(err)
+		must.OK(t, err)
 		if !bytes.Equal(buf, big[at:at+3]) {
 			t.Errorf("at %d: %q", at, buf)
 		}
@@ -118,13 +113,13 @@ func testFiles(t *testing.T, c *minicluster.Cluster) {
 	if _, err := r.ReadAt(make([]byte, 8), 16<<20-3); !errors.Is(err, io.EOF) {
 		t.Errorf("past the end: %v", err)
 	}
-	ok(r.Close())
-	ok(f.Rename("/files/deep", "/files/moved"))
+	must.OK(t, r.Close())
+	must.OK(t, f.Rename("/files/deep", "/files/moved"))
 	if _, err := f.Stat("/files/moved/big"); err != nil {
 		t.Error(err)
 	}
-	ok(f.RemoveAll("/files/moved"))
-	ok(f.RemoveAll("/files/moved"))
+	must.OK(t, f.RemoveAll("/files/moved"))
+	must.OK(t, f.RemoveAll("/files/moved"))
 	if _, err := f.Open("/files/moved/big"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
@@ -136,16 +131,12 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 	const block = 128 << 20 // the default block size of HDFS
 	const size = 2*block + 12345
 	f := dial(t, c)
-	if err := f.MkdirAll("/blocks"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.MkdirAll("/blocks"))
 	t.Cleanup(func() { f.RemoveAll("/blocks") })
 	// at returns the byte at an offset: no two ranges of 251 MB are equal.
 	at := func(i int64) byte { return byte(i%251 + i>>20) }
 	w, err := f.Create("/blocks/big")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	buf := make([]byte, 1<<20)
 	for i := int64(0); i < size; {
 		n := min(size-i, int64(len(buf)))
@@ -157,13 +148,9 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 		}
 		i += n
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	r, err := f.Open("/blocks/big")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	if info, err := r.Stat(); err != nil || info.Size() != size {
 		t.Fatalf("size %d, %v, want %d", info.Size(), err, size)
@@ -202,9 +189,7 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	if place != size {
 		t.Errorf("read on: %d bytes, want %d", place, size)
@@ -215,21 +200,15 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 // still being replicated. Then it checks that our client closes as many files.
 func testReplicating(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	if err := f.MkdirAll("/replicating"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.MkdirAll("/replicating"))
 	t.Cleanup(func() { f.RemoveAll("/replicating") })
 	impatient, err := hdfs.New(c.NameNode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer impatient.Close()
 	reported := 0
 	for i := 0; i < 2000 && (reported == 0 || i < 100); i++ {
 		w, err := impatient.Create(fmt.Sprintf("/replicating/impatient-%d", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := w.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -252,23 +231,17 @@ func testReplicating(t *testing.T, c *minicluster.Cluster) {
 func testRecover(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	gone, err := hdfs.New(c.NameNode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const text = "what data nodes hold"
 	sizes := map[string]int64{"/recover-whole": int64(len(text)), "/recover-short": int64(len(text)) + 1}
 	errs := make(map[string]chan error)
 	for name, size := range sizes {
 		w, err := gone.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := io.WriteString(w, text); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Flush())
 		done := make(chan error, 1)
 		errs[name] = done
 		go func() { done <- f.Recover(name, size) }()
@@ -290,15 +263,11 @@ func testRecover(t *testing.T, c *minicluster.Cluster) {
 func write(t *testing.T, f *hadoop.FS, name, text string) {
 	t.Helper()
 	w, err := f.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 }
 
 // testLeaseOfAnother creates a file that another client has open: a client that died while
@@ -307,9 +276,7 @@ func testLeaseOfAnother(t *testing.T, c *minicluster.Cluster) {
 	dead, alive := dial(t, c), dial(t, c)
 	const name = "/lease-of-another"
 	w, err := dead.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { w.Close() })
 	if _, err := io.WriteString(w, "half"); err != nil {
 		t.Fatal(err)
@@ -324,9 +291,7 @@ func testLeaseOfAnother(t *testing.T, c *minicluster.Cluster) {
 // that files can still be read.
 func testConnection(t *testing.T, c *minicluster.Cluster) {
 	between, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer between.Close()
 	connections := make(chan net.Conn, 100)
 	go func() {
@@ -347,9 +312,7 @@ func testConnection(t *testing.T, c *minicluster.Cluster) {
 		}
 	}()
 	f, _, err := hadoop.Dial("hdfs://" + between.Addr().String() + "/some/path")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for _, wait := range []time.Duration{0, 2500 * time.Millisecond} { // at once; after failed renewals of leases
 		if _, err := f.Stat("/"); err != nil {
@@ -368,9 +331,7 @@ func testConnection(t *testing.T, c *minicluster.Cluster) {
 // testPermission checks that a user without permissions gets an error of one line.
 func testPermission(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	if err := f.MkdirAll("/permission"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.MkdirAll("/permission"))
 	t.Cleanup(func() { f.RemoveAll("/permission") })
 	write(t, f, "/permission/file", "x")
 	run(t, c, "fs", "-chmod", "700", "/permission")
@@ -409,33 +370,23 @@ func testUmask(t *testing.T, c *minicluster.Cluster) {
 		t.Setenv("HADOOP_CONF_DIR", conf)
 		f := dial(t, c)
 		t.Cleanup(func() { f.RemoveAll("/umask") })
-		if err := f.MkdirAll("/umask/ours/deep"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.MkdirAll("/umask/ours/deep"))
 		write(t, f, "/umask/ours/deep/file", "x")
 		lock, err := f.Lock("/umask/ours/deep/lock")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lock.Close()
 		run(t, c, append(args, "-mkdir", "-p", "/umask/theirs/deep")...)
 		run(t, c, append(args, "-touchz", "/umask/theirs/deep/file", "/umask/theirs/deep/lock")...)
 		for _, name := range []string{"", "/deep", "/deep/file", "/deep/lock"} {
 			ours, err := f.Stat("/umask/ours" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			theirs, err := f.Stat("/umask/theirs" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if ours.Mode() != theirs.Mode() {
 				t.Errorf("umask %q, %s: %v, want %v", mask, name, ours.Mode(), theirs.Mode())
 			}
 		}
-		if err := f.RemoveAll("/umask"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.RemoveAll("/umask"))
 	}
 }
 
@@ -446,13 +397,11 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	f.RemoveAll(dir)
 	t.Cleanup(func() { f.RemoveAll(dir) })
-	driver := func(args string) (string, error) {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0 --data "+c.DefaultFS()+dir+" "+args)...)
-		cmd.Env = c.Env()
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+	solve := func(flags string) (string, error) {
+		return driverOn(ctx, c, "solve connectn --width 3 --height 2 --connect 2 --runner hadoop --cluster-above 0"+
+			" --streaming-jar "+c.StreamingJar()+" --data "+c.DefaultFS()+dir+" "+flags)
 	}
-	if out, err := driver("--until-tier 1 --streaming-jar " + c.StreamingJar()); err != nil {
+	if out, err := solve("--until-tier 1"); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	programs, err := f.ReadDir(dir + "/_bin")
@@ -461,9 +410,7 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 	program := dir + "/_bin/" + programs[0].Name()
 	planted := filepath.Join(t.TempDir(), "planted")
-	if err := os.WriteFile(planted, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(planted, []byte("#!/bin/sh\n"), 0o755))
 	other := func(args ...string) error {
 		cmd := c.Command(ctx, append([]string{"fs"}, args...)...)
 		cmd.Env = append(cmd.Env, "HADOOP_USER_NAME=mallory")
@@ -474,9 +421,7 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		return err
 	}
 	before, err := store.ReadFile(f, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Setenv("HADOOP_USER_NAME", "mallory")
 	mallory := dial(t, c)
 	t.Setenv("HADOOP_USER_NAME", "")
@@ -503,13 +448,11 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	// The directory is open, as earlier versions made it.
 	run(t, c, "fs", "-chmod", "777", dir, dir+"/_bin")
 	for _, args := range [][]string{{"-rm", program}, {"-put", planted, program}} {
-		if err := other(args...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, other(args...))
 	}
 	refused := func(want string) {
 		t.Helper()
-		if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err == nil || !strings.Contains(out, want) {
+		if out, err := solve("--resume"); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%v: %s\nwant %s", err, out, want)
 		}
 	}
@@ -520,9 +463,22 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	write(t, f, program, "another program")
 	refused(program + " is not the program that this driver has uploaded (-rw-r--r--, 15 bytes): hadoop fs -rm " + c.DefaultFS() + program)
 	run(t, c, "fs", "-rm", program)
-	if out, err := driver("--resume --streaming-jar " + c.StreamingJar()); err != nil {
+	if out, err := solve("--resume"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+// driver returns a command that runs the driver on a cluster.
+func driver(ctx context.Context, c *minicluster.Cluster, args string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
+	cmd.Env = c.Env()
+	return cmd
+}
+
+// driverOn runs the driver on a cluster, and returns its output.
+func driverOn(ctx context.Context, c *minicluster.Cluster, args string) (string, error) {
+	out, err := driver(ctx, c, args).CombinedOutput()
+	return string(out), err
 }
 
 // run runs Hadoop's own command.
@@ -538,17 +494,13 @@ func run(t *testing.T, c *minicluster.Cluster, args ...string) {
 func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	data, err := store.Create(f, "/quota", "a game", store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		data.Close()
 		f.RemoveAll("/quota")
 	})
 	attempt, err := data.Attempt("data_first1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run(t, c, "dfsadmin", "-setSpaceQuota", "1m", "/quota")
 	begun := time.Now()
 	w, err := f.Create(attempt + "/part-00000.blocks")
@@ -570,19 +522,13 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 // testLock checks that a lock is exclusive until it is released.
 func testLock(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	if err := f.MkdirAll("/lock"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.MkdirAll("/lock"))
 	lock, err := f.Lock("/lock/_lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := dial(t, c).Lock("/lock/_lock"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lock.Close())
 	again, err := dial(t, c).Lock("/lock/_lock")
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)

@@ -50,10 +50,7 @@ func (e *silentError) Error() string {
 func (e *silentError) Unwrap() error { return e.cause }
 
 // isSilent reports whether an error means that a name node did not answer in time.
-func isSilent(err error) bool {
-	silent := new(silentError)
-	return errors.As(err, &silent)
-}
+func isSilent(err error) bool { return errors.As(err, new(*silentError)) }
 
 // setCall sets how long a name node may be silent.
 func (l *limits) setCall(wait time.Duration) { l.call.Store(int64(wait)) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestSilentNameNode calls a name node that accepts connections and does not answer.
@@ -34,14 +36,10 @@ func TestSecondNameNode(t *testing.T) {
 	first, second := newFakeNode(t, nil), newFakeNode(t, func(string, message) ([]byte, exception) { return nil, missing })
 	f := connectTo(t, hour, first, second)
 	client, _, err := f.take()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer client.Close()
 	idle, err := f.newClient()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.give(idle) // also connected to the first node
 	f.limits.setCall(50 * time.Millisecond)
 	_, err = client.Stat("/x")
@@ -80,9 +78,7 @@ func TestInterrupt(t *testing.T) {
 	}()
 	<-n.calls
 	conn, err := f.options.DatanodeDialFunc(t.Context(), "tcp", n.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer conn.Close()
 	go func() {
 		_, err := conn.Read(make([]byte, 1))

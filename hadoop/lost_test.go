@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A cutter is a proxy for a name node. It forwards calls and answers, except for one call: the
@@ -113,43 +113,33 @@ func (c *cutter) pass(near, far net.Conn) {
 // must succeed and leave nothing behind.
 func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer listener.Close()
 	between := &cutter{Listener: listener, nameNode: c.NameNode()}
 	go between.serve()
 	f, _, err := hadoop.Dial("hdfs://" + listener.Addr().String() + "/lost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	data, err := store.Create(f, "/lost", "a game", store.Fresh, solve.IsRunArtifact, nil)
-	ok(err)
+	must.OK(t, err)
 	defer data.Close()
 	part := []store.SealedFile{{Name: "part-00000", Length: 4}}
 	attempt := func() string {
 		t.Helper()
 		dir, err := data.Attempt("data_first1")
-		ok(err)
+		must.OK(t, err)
 		write(t, f, dir+"/part-00000", "good")
 		return dir
 	}
 	list := func(dir string) string {
 		t.Helper()
 		entries, err := f.ReadDir(dir)
-		ok(err)
+		must.OK(t, err)
 		var names []string
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), "_driver-") {
 				below, err := f.ReadDir(dir + "/" + e.Name())
-				ok(err)
+				must.OK(t, err)
 				for _, e := range below {
 					names = append(names, e.Name())
 				}
@@ -188,7 +178,7 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	}
 	removed := 0
 	for lost := 1; ; lost++ {
-		ok(data.Commit(attempt(), "data_first1", part))
+		must.OK(t, data.Commit(attempt(), "data_first1", part))
 		between.cutAfter(lost)
 		err := data.Remove("data_first1")
 		cut := between.done()
@@ -209,18 +199,11 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 // taken over and finished, and then continues it. It must exit without changing anything.
 func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
-	driver := func(args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), args...)
-		cmd.Env = c.Env()
-		return cmd
-	}
 	const board = "connectn --width 5 --height 4 --connect 4 --runner hadoop --data "
-	first := driver(strings.Fields("solve " + board + c.DefaultFS() + "/paused")...)
+	first := driver(ctx, c, "solve "+board+c.DefaultFS()+"/paused")
 	var said bytes.Buffer
 	first.Stdout, first.Stderr = &said, &said
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Start())
 	defer first.Process.Kill()
 	for {
 		if _, err := f.Stat("/paused/data_second18"); err == nil {
@@ -231,19 +214,17 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Process.Signal(syscall.SIGSTOP))
 	if _, err := f.Stat("/paused/table/" + store.Success); err == nil {
 		t.Fatal("it was done before it was paused")
 	}
 	begun := time.Now()
 	for {
-		out, err := driver(strings.Fields("solve " + board + c.DefaultFS() + "/paused --resume")...).CombinedOutput()
+		out, err := driverOn(ctx, c, "solve "+board+c.DefaultFS()+"/paused --resume")
 		if err == nil {
 			break
 		}
-		if !strings.Contains(string(out), store.ErrLocked.Error()) || time.Since(begun) > 10*time.Minute {
+		if !strings.Contains(out, store.ErrLocked.Error()) || time.Since(begun) > 10*time.Minute {
 			t.Fatalf("%v: %s", err, out)
 		}
 		time.Sleep(time.Second)
@@ -251,14 +232,10 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	list := func() (names string) {
 		for _, dir := range []string{"/paused", "/paused/table", "/paused/final"} {
 			entries, err := f.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, e := range entries {
 				info, err := e.Info()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if strings.HasPrefix(e.Name(), "_attempt-") {
 					continue // incomplete output of the first driver, which does not count
 				}
@@ -268,9 +245,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		return names
 	}
 	before := list()
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Process.Signal(syscall.SIGCONT))
 	err := first.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), store.ErrTakenOver.Error()) {
@@ -279,7 +254,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if after := list(); after != before {
 		t.Errorf("there was\n%s\nand is\n%s", before, after)
 	}
-	if out, err := driver("verify", "--data", c.DefaultFS()+"/paused").CombinedOutput(); err != nil {
+	if out, err := driverOn(ctx, c, "verify --data "+c.DefaultFS()+"/paused"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }

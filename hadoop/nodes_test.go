@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopNodes reads and writes files on a cluster with three data nodes, while one of them is
@@ -29,9 +30,7 @@ func TestHadoopNodes(t *testing.T) {
 	})
 	configure(t, 2000)
 	f := dial(t, c)
-	if err := f.MkdirAll("/nodes"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.MkdirAll("/nodes"))
 	names := writeFiles(t, f, "before")
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MiB, which the sockets cannot hold
 	var open []store.File
@@ -39,9 +38,7 @@ func TestHadoopNodes(t *testing.T) {
 		name := fmt.Sprintf("/nodes/big-%d", i)
 		write(t, f, name, string(big))
 		r, err := f.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer r.Close()
 		if _, err := r.ReadAt(make([]byte, 10), 0); err != nil {
 			t.Fatal(err)
@@ -50,9 +47,7 @@ func TestHadoopNodes(t *testing.T) {
 	}
 
 	wantSpread(t, f)
-	if err := c.KillNode(2, true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.KillNode(2, true))
 	for _, r := range open {
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, big) {
 			t.Errorf("%d bytes of an open file, %v", len(got), err)
@@ -61,21 +56,15 @@ func TestHadoopNodes(t *testing.T) {
 	names = append(names, writeFiles(t, f, "lost")...)
 	readFiles(t, f, names)
 
-	if err := c.Start(t.Context(), minicluster.DataNode.OfNode(2)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.WaitReplicated(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Start(t.Context(), minicluster.DataNode.OfNode(2)))
+	must.OK(t, c.WaitReplicated(t.Context()))
 	var stopped int
 	for _, s := range c.Status() {
 		if s.Daemon == minicluster.DataNode.OfNode(3) {
 			stopped = s.PID
 		}
 	}
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	defer syscall.Kill(stopped, syscall.SIGCONT)
 	names = append(names, writeFiles(t, f, "hangs")...)
 	readFiles(t, f, names)
@@ -87,9 +76,7 @@ func configure(t *testing.T, timeout int) {
 	conf := t.TempDir()
 	site := fmt.Sprintf("<configuration><property><name>dfs.client.socket-timeout</name><value>%d</value></property>"+
 		"<property><name>dfs.client.use.datanode.hostname</name><value>true</value></property></configuration>", timeout)
-	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644))
 	t.Setenv("HADOOP_CONF_DIR", conf)
 }
 
@@ -104,18 +91,14 @@ func wantSpread(t *testing.T, f *hadoop.FS) {
 	name := ""
 	for try := 1; ; try++ { // a busy data node may refuse a read, which then goes to another one
 		own, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		name = fmt.Sprintf("/nodes/own-%d", try)
 		write(t, own, name, strings.Repeat("x", size))
 		if _, err := store.ReadFile(own, name); err != nil {
 			t.Fatal(err)
 		}
 		all, near := own.Received()
-		if err := own.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, own.Close())
 		if near == all && all >= size {
 			break
 		}
@@ -126,9 +109,7 @@ func wantSpread(t *testing.T, f *hadoop.FS) {
 	}
 	t.Setenv("NM_HOST", "")
 	other, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer other.Close()
 	readers := make(map[string]int) // by node
 	other.NoteNodes(func(address string) { readers[address]++ })

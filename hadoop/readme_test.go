@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // readmeLines are replacements for the parts of the commands' output that differ from run to
@@ -30,9 +31,7 @@ var readmeLines = []struct {
 // page.
 func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "hadoop.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, section, ok := strings.Cut(string(page), "\n## Job by job\n")
 	if !ok {
 		t.Fatal("docs/hadoop.md has no section of this name")
@@ -50,9 +49,7 @@ func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		}
 	}
 	u, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Dir = ".."
 	cmd.Env = append(c.Env(), "USER="+u.Username)

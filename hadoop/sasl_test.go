@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // writables returns a file of tokens in version 0; the name of each is its service.
@@ -39,16 +41,13 @@ func writables(tokens ...token) []byte {
 
 // protos returns a file of tokens in version 1.
 func protos(tokens ...token) []byte {
-	field := func(b []byte, n protowire.Number, v []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
-	}
 	var all []byte
 	for _, t := range tokens {
 		var one []byte
 		for i, v := range [][]byte{t.identifier, t.password, []byte(t.kind), []byte(t.service)} {
-			one = field(one, protowire.Number(i+1), v)
+			one = append(one, field(protowire.Number(i+1), v)...)
 		}
-		all = field(all, 1, field(field(nil, 1, []byte(t.service)), 2, one))
+		all = append(all, field(1, append(field(1, t.service), field(2, one)...))...)
 	}
 	return protowire.AppendBytes([]byte{'H', 'D', 'T', 'S', 1}, all)
 }
@@ -105,9 +104,7 @@ func TestNameNodeToken(t *testing.T) {
 		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
 		{[]byte("HDT"), "one:1", "FILE: not a file of tokens"},
 	} {
-		if err := os.WriteFile(file, test.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, test.content, 0o600))
 		_, got, err := nameNodeToken(file, Scheme+"both", strings.Split(test.addresses, ","))
 		if err != nil {
 			got = strings.ReplaceAll(err.Error(), file, "FILE")
@@ -124,9 +121,7 @@ func TestNameNodeToken(t *testing.T) {
 // TestDigest checks the example of RFC 2831.
 func TestDigest(t *testing.T) {
 	d, err := parseChallenge(`realm="elwood.innosoft.com",nonce="OA6MG9tEQGm2hh",qop="auth",algorithm=md5-sess,charset=utf-8`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.user, d.password, d.cnonce, d.uri = "chris", "secret", "OA6MHXh6VqTrRk", "imap/elwood.innosoft.com"
 	if got := d.response(); !strings.Contains(got, "response=d388dad90d4bbd760a152321f2143af7,") {
 		t.Error(got)
@@ -204,7 +199,7 @@ func (n *nameNode) serve(qop string) {
 	challenge := `realm="default",nonce="n+1/2=",qop="` + qop + `",charset=utf-8,cipher="3des,rc4,des",algorithm=md5-sess`
 	var auth []byte
 	for i, v := range []string{"TOKEN", "DIGEST-MD5", "", "default", challenge} {
-		auth = protowire.AppendString(protowire.AppendTag(auth, protowire.Number(i+1), protowire.BytesType), v)
+		auth = append(auth, field(protowire.Number(i+1), v)...)
 	}
 	n.answer(saslNegotiate, nil, auth, "")
 	initiate := n.frame()
@@ -336,9 +331,7 @@ func TestSession(t *testing.T) {
 		d := &digest{realm: "realm", nonce: "nonce", cnonce: "cnonce", user: "user", password: "password", qop: qop}
 		pair := func() (client, server *session) {
 			client, err := d.session()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			server = &session{out: client.in, in: client.out}
 			if qop == "auth-conf" {
 				key := sum(string(d.secret()), "Digest H(A1) to server-to-client sealing key magic constant")

@@ -21,6 +21,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 
 	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // logIn writes a ticket cache of alice@R.TEST, whose KDC does not answer, and sets the environment.
@@ -28,9 +29,7 @@ func logIn(t *testing.T) {
 	service := types.NewPrincipalName(2, "krbtgt/R.TEST")
 	encoded, err := (&messages.Ticket{TktVNO: 5, Realm: "R.TEST", SName: service,
 		EncPart: types.EncryptedData{EType: etypeID.AES256_CTS_HMAC_SHA1_96, Cipher: []byte("ticket")}}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := time.Now()
 	ticket := &credentials.Credential{Key: types.EncryptionKey{KeyType: etypeID.AES256_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 32)},
 		AuthTime: now.Add(-time.Minute), StartTime: now.Add(-time.Minute), EndTime: now.Add(time.Hour), RenewTill: now, Ticket: encoded}
@@ -39,9 +38,7 @@ func logIn(t *testing.T) {
 	dir := t.TempDir()
 	conf := "[libdefaults]\ndefault_realm = R.TEST\nudp_preference_limit = 1\n[realms]\nR.TEST = {\nkdc = 127.0.0.1:1\n}\n"
 	for file, content := range map[string]string{"krb5.conf": conf, "cache": string(cache)} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600))
 	}
 	t.Setenv("KRB5_CONFIG", filepath.Join(dir, "krb5.conf"))
 	t.Setenv("KRB5CCNAME", filepath.Join(dir, "cache"))
@@ -54,9 +51,7 @@ func logIn(t *testing.T) {
 func TestNoServiceTicket(t *testing.T) {
 	logIn(t)
 	nameNode, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer nameNode.Close()
 	received := make(chan error, 1)
 	go func() {

@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopStopped stops the daemons of HDFS by SIGSTOP: they accept connections and do not answer.
@@ -32,9 +33,7 @@ func TestHadoopStopped(t *testing.T) {
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.NameNode2, minicluster.DataNode},
 	})
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
-	if out, err := c.Command(ctx, "fs", "-mkdir", "/stopped").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run(t, c, "fs", "-mkdir", "/stopped")
 	t.Run("data node", func(t *testing.T) { testStoppedDataNode(t, c) })
 	t.Run("limit", func(t *testing.T) { testStoppedLimit(ctx, t, c) })
 	t.Run("interrupt", func(t *testing.T) { testStoppedInterrupt(ctx, t, c) })
@@ -46,9 +45,7 @@ func stop(t *testing.T, c *minicluster.Cluster, d minicluster.Daemon) (proceed f
 	t.Helper()
 	for _, s := range c.Status() {
 		if s.Daemon == d {
-			if err := syscall.Kill(s.PID, syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Kill(s.PID, syscall.SIGSTOP))
 			return func() { syscall.Kill(s.PID, syscall.SIGCONT) }
 		}
 	}
@@ -62,13 +59,9 @@ func withProperty(t *testing.T, c *minicluster.Cluster, name, value string) (dir
 	dir = t.TempDir()
 	for _, file := range []string{"core-site.xml", "hdfs-site.xml"} {
 		b, err := os.ReadFile(filepath.Join(c.ConfDir(), file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		more := fmt.Sprintf("<property><name>%s</name><value>%s</value></property></configuration>", name, value)
-		if err := os.WriteFile(filepath.Join(dir, file), bytes.Replace(b, []byte("</configuration>"), []byte(more), 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), bytes.Replace(b, []byte("</configuration>"), []byte(more), 1), 0o644))
 	}
 	return dir
 }
@@ -86,9 +79,7 @@ func testStoppedDataNode(t *testing.T, c *minicluster.Cluster) {
 		const size = 4 << 20
 		write(t, f, "/stopped/file", string(make([]byte, size)))
 		r, err := f.Open("/stopped/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		proceed := stop(t, c, minicluster.DataNode)
 		if test.want == context.Canceled {
 			time.AfterFunc(time.Second, interrupt)
@@ -109,12 +100,10 @@ func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fi
 	t.Helper()
 	f := dial(t, c)
 	said = new(bytes.Buffer)
-	cmd = exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields("solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)...)
-	cmd.Env = append(c.Env(), "HADOOP_CONF_DIR="+conf)
+	cmd = driver(ctx, c, "solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)
+	cmd.Env = append(cmd.Env, "HADOOP_CONF_DIR="+conf)
 	cmd.Stdout, cmd.Stderr = said, said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	for {
 		if _, err := f.Stat(dir + "/data_first5"); err == nil {
 			return cmd, said
@@ -142,23 +131,13 @@ func testStoppedLimit(ctx context.Context, t *testing.T, c *minicluster.Cluster)
 	}
 }
 
-// driverOn runs a driver.
-func driverOn(ctx context.Context, c *minicluster.Cluster, args string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
-	cmd.Env = c.Env()
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
 // testStoppedInterrupt interrupts a driver that waits for a name node. The limit is Hadoop's.
 func testStoppedInterrupt(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	cmd, said := solving(ctx, t, c, c.ConfDir(), "hdfs://"+c.NameNode(), "/stopped/interrupt")
 	defer stop(t, c, minicluster.NameNode)()
 	time.Sleep(time.Second) // so that it waits
 	begun := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	err := cmd.Wait()
 	took := time.Since(begun)
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(said.String(), "stopped; --resume continues") || took > time.Minute {
@@ -174,17 +153,13 @@ func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	t.Setenv("HADOOP_CONF_DIR", conf)
 	f := dial(t, c)
 	lock, err := f.Lock("/stopped/_lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proceed := stop(t, c, minicluster.NameNode)
 	defer func() {
 		c.Kill(minicluster.NameNode) // both would be active
 		proceed()
 	}()
-	if out, err := c.Command(ctx, "haadmin", "-transitionToActive", "--forceactive", "nn2").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	run(t, c, "haadmin", "-transitionToActive", "--forceactive", "nn2")
 	begun := time.Now()
 	if _, err := f.Stat("/stopped"); err != nil {
 		t.Error(err)
@@ -194,9 +169,7 @@ func testStoppedSecond(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	if _, err := other.Lock("/stopped/_lock"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("a second lock: %v", err)
 	}
-	if err := lock.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, lock.Close())
 	out, err := driverOn(ctx, c, "solve connectn --width 4 --height 4 --connect 3 --data hdfs:///stopped/second")
 	if err != nil || !strings.Contains(out, "wins in") {
 		t.Errorf("%v: %s", err, out)

@@ -10,15 +10,14 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopUmask compares the table of TestUmask with Hadoop's class FsPermission.
 func TestHadoopUmask(t *testing.T) {
 	longtest.Share(t, 2)
 	path, err := clustertest.Shared(t.Context(), t).Command(t.Context(), "classpath").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	args, want := []string{"-cp", strings.TrimSpace(string(path)), filepath.Join("conf", "testdata", "Compare.java"), "umask"}, ""
 	for _, mask := range umasks {
 		args = append(args, mask.value)

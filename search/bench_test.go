@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // benchMemory is the memory of the table in benchmarks: that of the solvers to which
@@ -68,11 +69,7 @@ func solveAll(b *testing.B, g game.Game, o Options, positions []game.Position, v
 // searchOf returns the result of a search.
 func searchOf(b *testing.B, s *Searcher, p game.Position, l Limit) Result {
 	b.Helper()
-	r, err := s.Search(b.Context(), p, l)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return r
+	return must.Get(s.Search(b.Context(), p, l))(b)
 }
 
 // unlimited returns the limit for a search until the position is solved.
@@ -101,9 +98,7 @@ func forBitBully(b *testing.B, g *connectn.Rules, name string, positions []game.
 		}
 		fmt.Fprintln(&lines, map[game.Result]int{game.Wins: 1, game.Ties: 0, game.Loses: -1}[values[i].Outcome().For(g.ToMove(p))])
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".txt"), []byte(lines.String()), 0o666); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, os.WriteFile(filepath.Join(dir, name+".txt"), []byte(lines.String()), 0o666))
 }
 
 // BenchmarkLongWhole solves 7×6 connect 4 from the empty board.
@@ -225,10 +220,7 @@ func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, fro
 func BenchmarkMoves(b *testing.B) {
 	limit := time.Second
 	if text := os.Getenv("TREEREDUCE_MOVE_TIME"); text != "" {
-		var err error
-		if limit, err = time.ParseDuration(text); err != nil {
-			b.Fatal(err)
-		}
+		limit = must.Get(time.ParseDuration(text))(b)
 	}
 	n := longtest.Number(b, "TREEREDUCE_MOVES", 10)
 	for b.Loop() {

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	tables "github.com/treereduce/treereduce/table"
 )
 
@@ -74,10 +75,7 @@ func TestLongFacts(t *testing.T) {
 func TestLongTable(t *testing.T) {
 	longtest.Skip(t)
 	g := parse(t, board(5, 5, 4))
-	tab, err := solveTable(t.TempDir(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(solveTable(t.TempDir(), g))(t)
 	defer tab.Close()
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, threads := range []int{1, 2} {

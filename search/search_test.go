@@ -16,17 +16,14 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // parse makes one of our games from its spec.
 func parse(t testing.TB, spec string) game.Game {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(all.Kinds().Parse(spec))(t)
 }
 
 // board returns the spec of a board of Connect N.
@@ -36,11 +33,7 @@ func board(width, height, connect int) string {
 
 func newSearcher(t testing.TB, g game.Game, o Options) *Searcher {
 	t.Helper()
-	s, err := New(g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(New(g, o))(t)
 }
 
 // solved searches a position, whose value must be proven.
@@ -147,10 +140,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: %+v, no error", tt, r)
 		}
 	}
-	p, err := g.Parse("XXXOO    ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("XXXOO    "))(t)
 	if r := solved(t, s, p, Limit{}); r.Value != game.NewValue(game.FirstWins, 0) || r.Line != nil {
 		t.Errorf("a finished position: %+v", r)
 	}
@@ -360,16 +350,11 @@ func TestDepth(t *testing.T) {
 						continue
 					}
 					if r.IntN(3) == 0 {
-						if _, err := s.Search(context.Background(), p, Limit{Time: time.Millisecond}); err != nil {
-							t.Fatal(err)
-						}
+						must.Get(s.Search(context.Background(), p, Limit{Time: time.Millisecond}))(t)
 					}
 					depth := 1 + r.IntN(tt.depth)
 					want := minimax(g, p, depth)
-					got, err := s.Search(context.Background(), p, Limit{Depth: depth})
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := must.Get(s.Search(context.Background(), p, Limit{Depth: depth}))(t)
 					checkLine(t, g, p, got)
 					if score := scoreOf(g, p, got); score != want {
 						t.Fatalf("%s: %q to depth %d: %d (%+v), minimax has %d", tt.spec, g.AppendText(nil, p), depth, score, got, want)
@@ -391,10 +376,7 @@ func TestCycles(t *testing.T) {
 		if g.Primitive(p) != 0 || !reached {
 			continue
 		}
-		got, err := s.Search(context.Background(), p, Limit{Depth: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Search(context.Background(), p, Limit{Depth: 7}))(t)
 		if got.Exact && got.Value != want || !got.Exact && want != 0 && want.Remoteness() <= 7 {
 			t.Fatalf("%q is %v, found %v (exact: %v)", g.AppendText(nil, p), want, got.Value, got.Exact)
 		}
@@ -415,10 +397,7 @@ func TestCyclesExact(t *testing.T) {
 		for range 60 {
 			walk := gametest.Walk(r, g, r.IntN(20))
 			p := walk[len(walk)-1]
-			found, err := s.Search(t.Context(), p, Limit{Nodes: uint64(256 + r.IntN(6000)), Bare: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(s.Search(t.Context(), p, Limit{Nodes: uint64(256 + r.IntN(6000)), Bare: true}))(t)
 			if want := values[p]; found.Exact && found.Value != want {
 				t.Fatalf("%q: %s, found %s", g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(found.Value))
 			}
@@ -539,10 +518,7 @@ func TestCancel(t *testing.T) {
 // the search; in a game with few positions the maximum depth is soon reached.
 func TestDrawUnproven(t *testing.T) {
 	g := parse(t, "quickcross width=3 height=2 connect=3")
-	p, err := g.Parse("|../...")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("|../..."))(t)
 	at := slices.IndexFunc(g.Moves(nil, p), func(m game.Move) bool { return m.Name == "a2-" })
 	p = g.Moves(nil, p)[at].To
 	s := newSearcher(t, g, Options{Memory: 4 << 20})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -76,10 +77,7 @@ func TestHelped(t *testing.T) {
 					continue
 				}
 				depth := 1 + r.IntN(4)
-				got, err := s.Search(context.Background(), p, Limit{Depth: depth})
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(s.Search(context.Background(), p, Limit{Depth: depth}))(t)
 				score, want := scoreOf(g, p, got), minimax(g, p, depth)
 				if i > 0 {
 					score, want = clamp(score, -mate, mate), clamp(want, -mate, mate)
@@ -87,9 +85,7 @@ func TestHelped(t *testing.T) {
 				if score != want {
 					t.Fatalf("%s: %q to depth %d: %d (%+v), minimax has %d", g.Spec(), g.AppendText(nil, p), depth, score, got, want)
 				}
-				if _, err := s.Search(context.Background(), p, Limit{Time: 100_000}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Search(context.Background(), p, Limit{Time: 100_000}))(t)
 			}
 		}
 	}
@@ -191,10 +187,7 @@ func TestNodes(t *testing.T) {
 // positions to find out who wins.
 func TestShortWin(t *testing.T) {
 	g := parse(t, board(7, 6, 4))
-	p, err := g.Parse(fmt.Sprintf("%-42s", "O     XO          XX    OX    O"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse(fmt.Sprintf("%-42s", "O     XO          XX    OX    O")))(t)
 	r, err := newSearcher(t, g, Options{}).Search(context.Background(), p, Limit{Nodes: 150_000})
 	if want := game.NewValue(game.FirstWins, 13); err != nil || r.Value != want {
 		t.Errorf("%s (%d positions), want %s, %v", g.Values().Text(r.Value), r.Nodes, g.Values().Text(want), err)

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -56,10 +57,7 @@ func TestReport(t *testing.T) {
 		var nodes []uint64
 		var times []time.Duration
 		l := Limit{Time: 1300 * time.Millisecond, Report: func(n uint64, spent time.Duration) { nodes, times = append(nodes, n), append(times, spent) }}
-		r, err := s.Search(t.Context(), s.g.Start(), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.Search(t.Context(), s.g.Start(), l))(t)
 		if threads == 1 && !slices.Equal(times, []time.Duration{500 * time.Millisecond, time.Second}) {
 			t.Errorf("reports at %v", times)
 		}
@@ -128,9 +126,7 @@ func TestTimedTruth(t *testing.T) {
 				s.Forget()
 			}
 			found, err := s.Search(context.Background(), p, Limit{Time: time.Duration(r.IntN(300)+1) * time.Microsecond, Weak: r.IntN(4) == 0, First: r.IntN(4) == 0})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			checkLine(t, g, p, found)
 			if !found.Exact {
 				cut++
@@ -179,10 +175,7 @@ type movesFound struct {
 // move.
 func searchMoves(t testing.TB, n int, limit time.Duration, memory int64, prepare func(*Searcher)) (found movesFound) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/moves.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/moves.txt"))(t)
 	g := parse(t, board(7, 6, 4))
 	s := newSearcher(t, g, Options{Memory: memory})
 	for line := range strings.Lines(string(text)) {
@@ -190,10 +183,7 @@ func searchMoves(t testing.TB, n int, limit time.Duration, memory int64, prepare
 			break
 		}
 		words := strings.Fields(line)
-		p, err := strconv.ParseUint(words[0], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(strconv.ParseUint(words[0], 10, 64))(t)
 		best, results := 0, make(map[string]int)
 		for _, word := range words[1:] {
 			results[word[:1]] = strings.Index("LTW", word[1:])
@@ -201,10 +191,7 @@ func searchMoves(t testing.TB, n int, limit time.Duration, memory int64, prepare
 		}
 		s.Forget()
 		prepare(s)
-		r, err := s.Search(t.Context(), p, Limit{Time: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.Search(t.Context(), p, Limit{Time: limit}))(t)
 		found.moves, found.nodes = found.moves+1, found.nodes+r.Nodes
 		if r.Exact {
 			found.proven++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // deduceByKey sorts slots by a hash of their range and number: an eighth cannot be positions, a quarter
@@ -70,10 +71,7 @@ func writeCompact(t testing.TB, blocks []*block.Block, sample int) []byte {
 	}
 	m := s.Model(&p.Counts)
 	var out bytes.Buffer
-	w, err := NewCompactWriter(&out, "game size=3", 7, false, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewCompactWriter(&out, "game size=3", 7, false, m))(t)
 	want := p.Counts
 	p.Reset()
 	p.SetCompact(deduceByKey, m)
@@ -83,12 +81,8 @@ func writeCompact(t testing.TB, blocks []*block.Block, sample int) []byte {
 	if p.Counts != want {
 		t.Errorf("counts %v, want %v", p.Counts, want)
 	}
-	if err := w.Append(p); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Append(p))
+	must.OK(t, w.Close())
 	return out.Bytes()
 }
 
@@ -133,15 +127,11 @@ func TestCompact(t *testing.T) {
 					t.Errorf("block %d: %d records in the index, want %d", i, n, want.Count())
 				}
 				b.Reset(7, want.Range, 20, want.Low)
-				if err := c.Read(entries[i], b); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, c.Read(entries[i], b))
 				if fmt.Sprint(b.Open, b.Done, b.Val) != fmt.Sprint(want.Open, want.Done, want.Val) {
 					t.Fatalf("block %d of %d slots differs", i, want.Len())
 				}
-				if err := c.View(entries[i], 20, want.Low, v); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, c.View(entries[i], 20, want.Low, v))
 				for range 50 {
 					slot := r.IntN(want.Len())
 					value, ok, err := v.Value(slot)
@@ -183,22 +173,12 @@ func TestNotCompact(t *testing.T) {
 		p.SetCompact(deduceByKey, m)
 		p.Add(b)
 		var out bytes.Buffer
-		w, err := NewCompactWriter(&out, "game size=3", 7, false, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(NewCompactWriter(&out, "game size=3", 7, false, m))(t)
+		must.OK(t, w.Append(&p))
+		must.OK(t, w.Close())
 		f := mustOpen(t, out.Bytes())
 		f.SetRules(deduceByKey)
-		entries, err := f.Entries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(f.Entries())(t)
 		got := new(block.Block)
 		got.Reset(7, b.Range, 20, b.Low)
 		if err := f.Cursor(0).Read(entries[0], got); err != nil {
@@ -231,10 +211,7 @@ func TestCompactDamaged(t *testing.T) {
 	b := compactBlock(r, 3, segmentSlots+200, 0.1, []byte{6, 9, 13})
 	data := writeCompact(t, []*block.Block{b}, 1)
 	f := mustOpen(t, data)
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(f.Entries())(t)
 	raw := data[entries[0].Offset:][:entries[0].Length]
 	d := Decoder{compact: &compact{deduceByKey, f.Model()}}
 	errs := 0
@@ -287,10 +264,7 @@ func FuzzDecodeCompact(f *testing.F) {
 	b := compactBlock(r, 3, segmentSlots+200, 0.1, []byte{6, 9, 13})
 	data := writeCompact(f, []*block.Block{b}, 1)
 	file := mustOpen(f, data)
-	entries, err := file.Entries()
-	if err != nil {
-		f.Fatal(err)
-	}
+	entries := must.Get(file.Entries())(f)
 	f.Add(data[entries[0].Offset:][:entries[0].Length])
 	f.Fuzz(func(t *testing.T, src []byte) {
 		d := Decoder{compact: &compact{deduceByKey, file.Model()}}

@@ -152,22 +152,18 @@ type Writer struct {
 
 // NewWriter returns a writer of a block file for a tier of a game, and writes the head.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newBlockWriter(w, spec, tier, false, nil)
+	return NewCompactWriter(w, spec, tier, false, nil)
 }
 
 // NewHalfWriter is like NewWriter, for a tier that stores half of its positions. Its blocks must
 // be packed by Packer.AddHalf.
 func NewHalfWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	return newBlockWriter(w, spec, tier, true, nil)
+	return NewCompactWriter(w, spec, tier, true, nil)
 }
 
 // NewCompactWriter is like NewHalfWriter if half is set, otherwise like NewWriter, for compact blocks. The
-// packer of its blocks must have the same model, see Packer.SetCompact.
-func NewCompactWriter(w io.Writer, spec string, tier int, half bool, m *Model) (*Writer, error) {
-	return newBlockWriter(w, spec, tier, half, m)
-}
-
-func newBlockWriter(out io.Writer, spec string, tier int, half bool, m *Model) (*Writer, error) {
+// packer of its blocks must have the same model, see Packer.SetCompact. If m is nil, blocks are not compact.
+func NewCompactWriter(out io.Writer, spec string, tier int, half bool, m *Model) (*Writer, error) {
 	parts, magic := byte(wholeTier), fileMagic
 	if half {
 		parts = halfTier

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // fileSlots is the number of slots of all blocks in these tests.
@@ -37,23 +38,16 @@ func randomBlocks(seed uint64, n int, step uint64) []*block.Block {
 func writeFile(t testing.TB, blocks []*block.Block, chunk int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, "game size=3", 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewWriter(&out, "game size=3", 7))(t)
 	var p Packer
 	for part := range slices.Chunk(blocks, chunk) {
 		p.Reset()
 		for _, b := range part {
 			p.Add(b)
 		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	return out.Bytes()
 }
 
@@ -63,11 +57,7 @@ func openFile(data []byte) (*File, error) {
 
 func mustOpen(t testing.TB, data []byte) *File {
 	t.Helper()
-	f, err := openFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(openFile(data))(t)
 }
 
 // countsOf counts the records of blocks one by one.
@@ -107,10 +97,7 @@ func TestFileRoundTrip(t *testing.T) {
 			if counts != countsOf(blocks) {
 				t.Error("wrong counts")
 			}
-			entries, err := f.Entries()
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := must.Get(f.Entries())(t)
 			if len(entries) != len(blocks) {
 				t.Fatalf("%d entries, want %d", len(entries), len(blocks))
 			}
@@ -121,9 +108,7 @@ func TestFileRoundTrip(t *testing.T) {
 					t.Fatalf("entry %d has range %#x, want %#x", i, e.Range, blocks[i].Range)
 				}
 				got.Reset(7, e.Range, 20, got.Low)
-				if err := c.Read(e, got); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, c.Read(e, got))
 				if diff := difference(got, blocks[i]); diff != "" {
 					t.Fatalf("block %d: %s", i, diff)
 				}
@@ -137,10 +122,7 @@ func TestFileRoundTrip(t *testing.T) {
 func TestFind(t *testing.T) {
 	for _, size := range fileSizes {
 		f := mustOpen(t, writeFile(t, randomBlocks(2, size.blocks, size.step), 100))
-		entries, err := f.Entries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(f.Entries())(t)
 		of := map[uint64]Entry{}
 		questions := []uint64{0, 1, 1 << 63, ^uint64(0)}
 		for i, e := range entries {
@@ -181,10 +163,7 @@ func TestCursorInAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	blocks := randomBlocks(3, 60, 5)
 	f := mustOpen(t, writeFile(t, blocks, 100))
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(f.Entries())(t)
 	got := newBlock(0, fileSlots)
 	for _, ahead := range []int{0, 1, 30, 200, 1 << 20} {
 		c := f.Cursor(ahead)
@@ -210,19 +189,14 @@ func TestViewPick(t *testing.T) {
 		blocks = append(blocks, randomBlock(r, i, 200, r.Float64()/2, r.Float64()/2, 5))
 	}
 	f := mustOpen(t, writeFile(t, blocks, 10))
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(f.Entries())(t)
 	type record struct {
 		slot  int
 		value byte
 	}
 	c, v := f.Cursor(0), new(View)
 	for n, b := range blocks {
-		if err := c.View(entries[n], b.LowBits, b.Low, v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.View(entries[n], b.LowBits, b.Low, v))
 		var all, want []record
 		for slot := range b.Len() {
 			switch {
@@ -249,9 +223,7 @@ func TestViewPick(t *testing.T) {
 			}
 			got = append(got, record{slot, value})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("block %d: picked %v, want %v", n, got, want)
 		}
@@ -260,11 +232,8 @@ func TestViewPick(t *testing.T) {
 
 func TestCursorWantsTheSlots(t *testing.T) {
 	f := mustOpen(t, writeFile(t, randomBlocks(4, 1, 1), 1))
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = f.Cursor(0).Read(entries[0], newBlock(0, fileSlots+1))
+	entries := must.Get(f.Entries())(t)
+	err := f.Cursor(0).Read(entries[0], newBlock(0, fileSlots+1))
 	want := fmt.Sprintf("f.blocks: the block at byte %d (range 0x0): a block of 70 slots, expected 71", entries[0].Offset)
 	if err == nil || err.Error() != want {
 		t.Errorf("error\n%v, want\n%s", err, want)
@@ -323,24 +292,17 @@ func TestAppendFile(t *testing.T) {
 		blocks := randomBlocks(6, size.blocks, size.step)
 		want := writeFile(t, blocks, 1000)
 		var out bytes.Buffer
-		w, err := NewWriter(&out, "game size=3", 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(NewWriter(&out, "game size=3", 7))(t)
 		for rest, last := blocks, false; !last; {
 			n := min(r.IntN(400), len(rest)) // may be 0
 			last = n == len(rest)
-			if err := w.AppendFile(mustOpen(t, writeFile(t, rest[:n], 100))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.AppendFile(mustOpen(t, writeFile(t, rest[:n], 100))))
 			rest = rest[n:]
 		}
 		if got := w.counts; got != countsOf(blocks) {
 			t.Errorf("%d blocks: wrong counts", size.blocks)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Close())
 		if !bytes.Equal(out.Bytes(), want) {
 			t.Errorf("%d blocks: the file is not the same", size.blocks)
 		}
@@ -384,9 +346,7 @@ func contents(data []byte) (string, error) {
 func TestTruncatedFile(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 258} {
 		data := writeFile(t, randomBlocks(7, n, 10), 100)
-		if _, err := contents(data); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(contents(data))(t)
 		for length := range len(data) {
 			f, err := openFile(data[:length])
 			if err == nil {
@@ -405,10 +365,7 @@ func TestTruncatedFile(t *testing.T) {
 func TestFlippedBit(t *testing.T) {
 	for _, n := range []int{0, 1, 3} {
 		data := writeFile(t, randomBlocks(8, n, 1<<40), 100)
-		want, err := contents(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(contents(data))(t)
 		var unseen []int
 		for i := range data {
 			for bit := range 8 {
@@ -434,10 +391,7 @@ func TestFlippedBit(t *testing.T) {
 func TestFindInDamagedIndex(t *testing.T) {
 	blocks := randomBlocks(9, 5, 1<<20)
 	data := writeFile(t, blocks, 100)
-	entries, err := mustOpen(t, data).Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(mustOpen(t, data).Entries())(t)
 	last := entries[len(entries)-1]
 	missed, example := 0, ""
 	for i := int(last.Offset) + int(last.Length); i < len(data); i++ {
@@ -593,10 +547,7 @@ func (d badDisk) ReadAt(buf []byte, at int64) (int, error) {
 func TestReadErrors(t *testing.T) {
 	data := writeFile(t, randomBlocks(11, 300, 10), 100)
 	size := int64(len(data))
-	f, err := OpenFile(badDisk{data, size}, size, "f.blocks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(OpenFile(badDisk{data, size}, size, "f.blocks"))(t)
 	entries, err := f.Entries()
 	if err != nil || len(entries) != 300 {
 		t.Fatalf("%d entries, %v", len(entries), err)

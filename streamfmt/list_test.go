@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -45,10 +46,7 @@ func randomRows(r *rand.Rand, n, bits int, kind streamfmt.RowKind) []streamfmt.R
 func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKind, piece int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := streamfmt.NewListWriter(&out, "game a=1", kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewListWriter(&out, "game a=1", kind))(t)
 	var p streamfmt.Packer
 	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
 		for rows := range slices.Chunk(tiers[tier], piece) {
@@ -57,19 +55,13 @@ func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKin
 				p.CountValues(rows)
 			}
 			if len(p.Bytes) > 10000 {
-				if err := w.Append(&p); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, w.Append(&p))
 				p.Reset()
 			}
 		}
 	}
-	if err := w.Append(&p); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Append(&p))
+	must.OK(t, w.Close())
 	return out.Bytes()
 }
 
@@ -110,9 +102,7 @@ func TestListFile(t *testing.T) {
 		}
 		file := packList(t, tiers, kind, 1+r.IntN(2000))
 		got, f, err := readList(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !maps.EqualFunc(got, tiers, slices.Equal[[]streamfmt.Row]) {
 			t.Fatalf("%d bits: other rows came back", bits)
 		}
@@ -292,21 +282,13 @@ func BenchmarkList(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})
 	file := packList(b, map[int][]streamfmt.Row{1: rows}, streamfmt.Predecessors, len(rows))
-	f, err := streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists")
-	if err != nil {
-		b.Fatal(err)
-	}
-	cells, err := f.Cells(1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must.Get(streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists"))(b)
+	cells := must.Get(f.Cells(1))(b)
 	b.Run("read", func(b *testing.B) {
 		var c streamfmt.CellReader
 		var got []streamfmt.Row
 		for range b.N {
-			if got, err = c.Append(got[:0], f, cells); err != nil {
-				b.Fatal(err)
-			}
+			got = must.Get(c.Append(got[:0], f, cells))(b)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // numbers returns 0, 1, … n-1: the low parts of a block that has all positions.
@@ -252,9 +253,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		var counts [256]uint64
 		again := newBlock(0, b.Len())
-		if err := new(Decoder).Decode(new(Encoder).AppendBlock(nil, b, &counts), again); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, new(Decoder).Decode(new(Encoder).AppendBlock(nil, b, &counts), again))
 		if diff := difference(again, b); diff != "" {
 			t.Fatal(diff)
 		}

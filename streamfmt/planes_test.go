@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // randomState returns a random state; density is the share of reached positions.
@@ -40,21 +41,14 @@ func equalStates(s, t *block.State) bool {
 func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewRangeWriter(&out, "game a=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewRangeWriter(&out, "game a=1"))(t)
 	for i, s := range states {
 		var p Packer
 		p.AddState(uint64(3*i+3), n, s)
 		s.Count((*[256]uint64)(&p.Counts))
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	return out.Bytes()
 }
 
@@ -74,10 +68,7 @@ func TestRangeFile(t *testing.T) {
 		if worst := rangeFile(t, n, states[3]); n > 10000 && float64(len(worst)) > 1.2*float64(n) {
 			t.Errorf("%d bytes for %d hashes at worst", len(worst), n)
 		}
-		f, err := OpenRangeFile(bytes.NewReader(data), int64(len(data)), "f")
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(OpenRangeFile(bytes.NewReader(data), int64(len(data)), "f"))(t)
 		c := f.Cursor(1000)
 		var got block.State
 		var counts Counts
@@ -154,9 +145,7 @@ func TestInboxPacked(t *testing.T) {
 			h.Times.Put(i, r.IntN(block.MaxCount+1))
 		}
 		h.Some.Add(n - 1)
-		if err := new(Decoder).DecodeInbox(new(Encoder).AppendInbox(nil, n, &h), n, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, new(Decoder).DecodeInbox(new(Encoder).AppendInbox(nil, n, &h), n, &got))
 		p, q := h.Planes(), got.Planes()
 		for i := range p {
 			if !slices.Equal(p[i], q[i]) {

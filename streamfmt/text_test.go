@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // readAll returns the records of a stream up to the first error; io.EOF counts as nil.
@@ -168,9 +170,7 @@ func TestReaderGoesOnAfterABadLine(t *testing.T) {
 func TestReaderErrorf(t *testing.T) {
 	r := NewReader(strings.NewReader("01\n02\t7\n"), "part-00000", 2)
 	for range 2 {
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Next())(t)
 	}
 	want := `part-00000:2: expected something else, found "02\t7"`
 	if err := r.Errorf("something else"); err.Error() != want {

@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -66,22 +67,12 @@ var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 // solved returns a data directory with a copy of that table.
 func solved(t *testing.T) (dir string, g *connectn.Rules) {
 	t.Helper()
-	g, err := connectn.New(4, 5, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := solvedOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = must.Get(connectn.New(4, 5, 3))(t)
+	files := must.Get(solvedOnce())(t)
 	dir = t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, table.Dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, table.Dir), 0o777))
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, table.Dir, name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, table.Dir, name), content, 0o666))
 	}
 	return dir, g
 }
@@ -94,17 +85,9 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 	tier := g.Tier(p)
 	name := filepath.Join(dir, table.TierFile(g, tier))
 	rewritePlain(t, dir, whole, p, change)
-	in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(name + ".new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
+	out := must.Get(os.Create(name + ".new"))(t)
+	must.OK(t, errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 // rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
@@ -113,28 +96,17 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 	g := game.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
 	name := filepath.Join(dir, table.TierFile(g, tier))
-	in, err := jobdir.OpenTier(store.Local{}, name, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(name + ".new")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenTier(store.Local{}, name, g, tier))(t)
+	out := must.Get(os.Create(name + ".new"))(t)
 	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
-	ranges, err := in.Ranges()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranges := must.Get(in.Ranges())(t)
 	c := in.Cursor(0)
 	changed := false
 	for i := 0; i <= in.Len(); i++ {
 		b := new(block.Block)
 		if !changed && (i == in.Len() || ranges[i] >= rng) {
 			changed = true
-			if _, err := c.Load(b, rng); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Load(b, rng))(t)
 			if b.Len() == 0 {
 				b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
 			}
@@ -147,30 +119,20 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 				i-- // insert a new block before this one
 			}
 		} else if i < in.Len() {
-			if _, err := c.Load(b, ranges[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Load(b, ranges[i]))(t)
 		} else {
 			break
 		}
 		chunk := jobdir.NewChunk(g, jobdir.Packed)
 		chunk.Add(b)
-		if err := w.Append(chunk); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(chunk))
 	}
-	if err := errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 func parse(t *testing.T, g game.Game, board string) game.Position {
 	t.Helper()
-	p, err := g.Parse(board)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(g.Parse(board))(t)
 }
 
 // verify checks the table of a data directory.
@@ -249,15 +211,10 @@ func TestVerifyFirst(t *testing.T) {
 // TestVerifyReport checks the reported progress of both passes.
 func TestVerifyReport(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	var shares []float64
-	if _, err := tab.VerifyReport(t.Context(), func(share float64) { shares = append(shares, share) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tab.VerifyReport(t.Context(), func(share float64) { shares = append(shares, share) }))(t)
 	if len(shares) != 2*g.Tiers()+1 || !slices.IsSorted(shares) || shares[0] <= 0 || shares[len(shares)-1] > 1 || shares[g.Tiers()] != 0.5 {
 		t.Errorf("%v", shares)
 	}
@@ -282,25 +239,17 @@ func TestVerifyFiles(t *testing.T) {
 	}
 	const tier = 9
 	dir, g := solved(t)
-	parts, err := partsOf(filepath.Join(dir, table.TierFile(g, tier)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(partsOf(filepath.Join(dir, table.TierFile(g, tier))))(t)
 	for _, part := range parts {
 		for name, at := range map[string]int{"first": part.from, "middle": (part.from + part.to) / 2, "last": part.to - 1} {
 			tests = append(tests, damage{part.name + ", " + name + " byte", func(t *testing.T, file string) { flipAt(t, file, at, 0x10) }, part.want})
 		}
 	}
-	tab, err := table.Open(dir, all.Kinds())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
 	defer tab.Close()
 	right := make(map[game.Position]game.Value) // the values of the tier
 	for b, err := range tab.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i, p := range b.Positions {
 			if b.Tier == tier {
 				right[p] = b.Values[i]
@@ -312,9 +261,7 @@ func TestVerifyFiles(t *testing.T) {
 			dir, g := solved(t)
 			file := filepath.Join(dir, table.TierFile(g, tier))
 			opened, err := table.Open(dir, all.Kinds())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer opened.Close()
 			test.damage(t, file)
 			_, err = verify(dir)
@@ -340,35 +287,18 @@ func TestVerifyFiles(t *testing.T) {
 // ends with codes. All checksums are right.
 func recode(t *testing.T, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
+	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
 	g := game.HalfOf(board(t, 4, 5))
-	tier, err := jobdir.OpenTierFiles(store.Local{}, []string{file}, g, f.Tier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{file}, g, f.Tier()))(t)
 	defer tier.Close()
 	var out bytes.Buffer
-	w, err := streamfmt.NewCompactWriter(&out, g.Spec(), f.Tier(), true, f.Model())
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewCompactWriter(&out, g.Spec(), f.Tier(), true, f.Model()))(t)
+	entries := must.Get(f.Entries())(t)
 	longest := slices.MaxFunc(entries, func(a, b streamfmt.Entry) int { return cmp.Compare(a.Length, b.Length) })
 	c, b := tier.Cursor(0), new(block.Block)
 	for _, e := range entries {
-		if _, err := c.Load(b, e.Range); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Load(b, e.Range))(t)
 		var p streamfmt.Packer
 		p.SetCompact(game.DeducerOf(g), f.Model())
 		_, balanced := g.Stored(f.Tier(), e.Range)
@@ -377,14 +307,10 @@ func recode(t *testing.T, file string) {
 			p.Bytes[len(p.Bytes)-1] ^= 0x10
 			p.Cells[0].Sum = crc32.Checksum(p.Bytes, crc32.MakeTable(crc32.Castagnoli))
 		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
 	data := filepath.Dir(filepath.Dir(file))
-	if err := errors.Join(w.Close(), os.WriteFile(file, out.Bytes(), 0o666), table.Seal(store.Local{}, data, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Close(), os.WriteFile(file, out.Bytes(), 0o666), table.Seal(store.Local{}, data, g.Spec())))
 }
 
 // lookUp looks positions of a file up, and returns the number of errors, which must name the file. There may
@@ -445,44 +371,29 @@ func partsOf(name string) ([]filePart, error) {
 
 func remove(t *testing.T, file string) {
 	t.Helper()
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(file))
 }
 
 // cut truncates a file by n bytes.
 func cut(t *testing.T, file string, n int64) {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(file, max(0, info.Size()-n)); err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(file))(t)
+	must.OK(t, os.Truncate(file, max(0, info.Size()-n)))
 }
 
 // flip changes a byte in the middle of a file.
 func flip(t *testing.T, file string) {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(file))(t)
 	flipAt(t, file, int(info.Size()/2), 0x10)
 }
 
 // flipAt changes bits of a byte of a file.
 func flipAt(t *testing.T, file string, at int, bits byte) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	data[at] ^= bits
-	if err := os.WriteFile(file, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, data, 0o666))
 }
 
 // TestOpenNothing checks the error for a data directory without a table.
@@ -496,12 +407,8 @@ func TestOpenNothing(t *testing.T) {
 func TestOpenOtherGame(t *testing.T) {
 	dir, g := solved(t)
 	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
 	if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), `of another game: expected "mnk width=3 height=3 connect=3", found "`+g.Spec()+`"`) {
 		t.Errorf("got %v", err)
 	}
@@ -512,16 +419,9 @@ func TestOpenOtherGame(t *testing.T) {
 func TestOpenClearing(t *testing.T) {
 	dir, g := solved(t)
 	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3", Clearing: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	tab, err := table.Open(dir, all.Kinds())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
 	defer tab.Close()
 	if v, ok, err := tab.Lookup(g.Start()); tab.Game().Spec() != g.Spec() || v == 0 || !ok || err != nil {
 		t.Errorf("%s: %d, %v, %v", tab.Game().Spec(), v, ok, err)
@@ -532,10 +432,7 @@ func TestOpenClearing(t *testing.T) {
 // checks that its value follows from its choices.
 func TestLookup(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.Open(dir, all.Kinds())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
 	defer tab.Close()
 	tier := []game.Position{g.Start()}
 	for ply := range 7 {
@@ -545,10 +442,7 @@ func TestLookup(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("%#x: found %v, %v", p, ok, err)
 			}
-			choices, err := tab.Choices(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			choices := must.Get(tab.Choices(p))(t)
 			if primitive := g.Primitive(p); (primitive != 0) != (len(choices) == 0) || primitive != 0 && primitive != v {
 				t.Fatalf("%#x: %d choices, value %s, the rules say %s", p, len(choices), v, primitive)
 			}
@@ -575,30 +469,16 @@ func TestLookup(t *testing.T) {
 // TestLookupUnreached looks up every combination of pieces, and checks that unreachable
 // positions are not found, in the tables of all three methods.
 func TestLookupUnreached(t *testing.T) {
-	rules, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	quick, err := quickcross.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(3, 3, 3))(t)
+	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
 	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
-		tab, err := table.OpenOf(store.Local{}, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, o))(t)
+		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 		defer tab.Close()
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {
@@ -645,30 +525,17 @@ func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
 // for all of its positions.
 func TestLookupReads(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=5 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
-		g, err := all.Kinds().Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds().Parse(spec))(t)
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
-		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}))(t)
 		var reads, bytes int64
-		tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
 		defer tab.Close()
 		var batches, looked int64
 		for b, err := range tab.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			batches++
 			before := reads
 			for i, p := range b.Positions {
@@ -690,23 +557,14 @@ func TestLookupReads(t *testing.T) {
 // successors, not complete tiers.
 func TestSampleReads(t *testing.T) {
 	dir, g := solved(t)
-	files, err := solvedOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(solvedOnce())(t)
 	var all, reads, bytes int64
 	for _, content := range files {
 		all += int64(len(content))
 	}
-	tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
 	defer tab.Close()
-	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	bytes = 0
 	const samples = 5
 	for seed := range uint64(samples) {
@@ -736,20 +594,12 @@ func TestSampleReads(t *testing.T) {
 // tier that stores half of its positions.
 func TestScanEnds(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	scan, err := tab.Scan(ctx, func(int) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := must.Get(tab.Scan(ctx, func(int) bool { return true }))(t)
 	r, b := scan.Reader(), new(table.Batch)
-	if err := r.Read(0, b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Read(0, b))
 	cancel()
 	for _, r := range []*table.ScanReader{r, scan.Reader()} {
 		if err := r.Read(scan.Len()/2, b); !errors.Is(err, context.Canceled) {
@@ -764,15 +614,9 @@ func TestScanEnds(t *testing.T) {
 func TestSampleReadsOnce(t *testing.T) {
 	dir, g := solved(t)
 	var reads, bytes int64
-	tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
 	defer tab.Close()
-	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	for _, n := range []uint64{100, 1000, 4000} {
 		reads = 0
 		picked, ok, err := scan.Sample(t.Context(), n, 1, func(game.Value) bool { return true })

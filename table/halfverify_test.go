@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -19,11 +20,7 @@ import (
 // board returns a board of connect 3.
 func board(t *testing.T, width, height int) *connectn.Rules {
 	t.Helper()
-	g, err := connectn.New(width, height, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(connectn.New(width, height, 3))(t)
 }
 
 // TestVerifyImages changes balanced positions and their mirror images in tables, with enough memory for
@@ -33,15 +30,10 @@ func TestVerifyImages(t *testing.T) {
 		g := board(t, size[0], size[1])
 		correct := solvedgames.Dir(t, g)
 		var paired, single game.Position // a pair of different positions, and a position of which one is stored
-		tab, err := table.OpenOf(store.Local{}, correct, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(table.OpenOf(store.Local{}, correct, g))(t)
 		half := game.HalfOf(g)
 		for batch, err := range tab.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for i, p := range batch.Positions {
 				if g.Tier(p) != 6 || batch.Values[i].Remoteness() < 2 || !half.IsStored(p) || g.Mirror(p) == p {
 					continue
@@ -53,9 +45,7 @@ func TestVerifyImages(t *testing.T) {
 				}
 			}
 		}
-		if err := tab.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tab.Close())
 		remove := func(b *block.Block, slot int) { b.Done.Remove(slot) }
 		wrong := func(b *block.Block, slot int) { b.Val[slot] += 8 }
 		add := func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 5 }
@@ -75,23 +65,17 @@ func TestVerifyImages(t *testing.T) {
 			{"value of a position", []game.Position{single}, wrong, "as its moves lead to"},
 		} {
 			dir := t.TempDir()
-			if err := os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))))
 			for _, p := range test.changed {
 				rewrite(t, dir, g, p, test.change)
 			}
 			for _, claims := range []int{0, 1} {
 				tab, err := table.OpenOf(store.Local{}, dir, g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				tab.LimitClaims(claims)
 				_, err = tab.Verify(t.Context())
 				_, _, rulesErr := table.Rules{}.Verify(t.Context(), tab)
-				if err := tab.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, tab.Close())
 				if test.want == "" {
 					if err != nil || rulesErr != nil {
 						t.Errorf("%s: %v, by rules %v", g.Spec(), err, rulesErr)
@@ -128,10 +112,7 @@ func (g wrapped) Mirror(p game.Position) game.Position {
 func TestVerifyWrongImages(t *testing.T) {
 	g := board(t, 2, 10)
 	dir := solvedgames.Dir(t, wrapped{g})
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	if n, err := tab.Positions(); err != nil || n != 36313 {
 		t.Errorf("the wrong table has %d positions, %v, want 36,313", n, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -58,9 +59,7 @@ func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Ro
 	t.Helper()
 	file := &created{m: m, name: TierFile(g, tier)}
 	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
-	if err := w.Finish(w.Append(rows)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Finish(w.Append(rows)))
 }
 
 // verifyLists checks a table of lists, interval rows at a time.
@@ -82,10 +81,7 @@ func listGames(t *testing.T) []game.Acyclic {
 	for _, spec := range []string{
 		"mnk width=3 height=2 connect=2", "mancala pits=1 stones=3", "mancala pits=2 stones=1", "connectn width=3 height=3 connect=2",
 	} {
-		g, err := all.Kinds().Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds().Parse(spec))(t)
 		games = append(games, struct{ game.Acyclic }{g.(game.Acyclic)}) // hides all extensions except Acyclic
 	}
 	r := rand.New(rand.NewPCG(3, 1))
@@ -178,9 +174,7 @@ func TestManyTiers(t *testing.T) {
 	right := gametest.Search(g)
 	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
 		t.Errorf("%d positions, %v; want %d", n, err, len(right))
 	}
@@ -196,11 +190,7 @@ func TestManyTiers(t *testing.T) {
 // ticTacToe returns a game whose tiers have several cells, and therefore several intervals.
 func ticTacToe(t *testing.T) game.Acyclic {
 	t.Helper()
-	g, err := mnk.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(mnk.New(3, 3, 3))(t)
 }
 
 // TestVerifyListsUnreached checks that an unreachable position is found, even if its value is
@@ -212,9 +202,7 @@ func TestVerifyListsUnreached(t *testing.T) {
 		t.Fatalf("%d positions, want 5478", len(values))
 	}
 	p, err := g.Parse("XXX/OOO/...") // X has won, and O has moved after that
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, ok := values[p]; ok {
 		t.Fatal("it is reached")
 	}
@@ -282,10 +270,7 @@ func TestListsFar(t *testing.T) {
 	tiers := rowsOf(g, gametest.Search(g))
 	far := &tiers[1][0]
 	far.Word = 1<<16 - 1
-	tab, err := OpenOf(listTable(t, g, tiers), ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenOf(listTable(t, g, tiers), ".", g))(t)
 	defer tab.Close()
 	var fault *Fault
 	if v, _, err := tab.Lookup(far.Key); !errors.As(err, &fault) || fault.Position != far.Key {
@@ -356,16 +341,11 @@ func TestVerifyListsCounts(t *testing.T) {
 	tiers := rowsOf(g, gametest.Search(g))
 	m := listTable(t, g, tiers)
 	file := &created{m: m, name: TierFile(g, 0)}
-	w, err := streamfmt.NewListWriter(file, g.Spec(), lists.Values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), lists.Values))(t)
 	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
 	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
-	if err := errors.Join(w.Append(&packed), w.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
 	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
@@ -377,17 +357,12 @@ func TestVerifyListsCounts(t *testing.T) {
 func TestListReaderKeeps(t *testing.T) {
 	g := ticTacToe(t)
 	right := gametest.Search(g)
-	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
 	defer tab.Close()
 	rows := tab.contents.(*rowLists)
 	rows.interval, rows.keep = 100, 1600
 	parts, _, err := rows.parts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := parts[0].reader(0).(*listReader)
 	for range 2 {
 		for p, want := range right {
@@ -411,10 +386,7 @@ func TestListReaderKeeps(t *testing.T) {
 func TestListsLookup(t *testing.T) {
 	for _, g := range listGames(t) {
 		right := gametest.Search(g)
-		tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
 		defer tab.Close()
 		if n, err := tab.Positions(); err != nil || n != uint64(len(right)) {
 			t.Fatalf("%s: %d positions, %v; want %d", g.Spec(), n, err, len(right))
@@ -467,10 +439,7 @@ func TestListsLookupSealed(t *testing.T) {
 		if len(m.MapFS[TierFile(g, tier)].Data) != length {
 			t.Fatalf("tier %d: the forged file has another length", tier)
 		}
-		tab, err := OpenOf(m, ".", g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(OpenOf(m, ".", g))(t)
 		defer tab.Close()
 		for _, row := range tiers[tier] {
 			if v, ok, err := tab.Lookup(row.Key); err == nil || !strings.Contains(err.Error(), TierFile(g, tier)) {
@@ -482,21 +451,12 @@ func TestListsLookupSealed(t *testing.T) {
 
 // TestListsStats checks that statistics use the game's words if its players are not X and O.
 func TestListsStats(t *testing.T) {
-	parsed, err := all.Kinds().Parse("mancala pits=2 stones=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(all.Kinds().Parse("mancala pits=2 stones=1"))(t)
 	g := parsed.(game.Acyclic)
 	right := gametest.Search(g)
-	tab, err := OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
 	defer tab.Close()
-	s, err := tab.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(tab.Stats())(t)
 	if want := g.Values().Text(right[g.Start()]); s.Positions != uint64(len(right)) || s.Value != want || s.ValueByte != right[g.Start()] || len(s.Tiers) != g.Tiers()+1 {
 		t.Errorf("%+v, want %d positions, %s", s, len(right), want)
 	}
@@ -516,10 +476,7 @@ func TestListsStats(t *testing.T) {
 func TestListsSample(t *testing.T) {
 	g := listGames(t)[0]
 	right := gametest.Search(g)
-	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
 	defer tab.Close()
 	for _, n := range []uint64{1, 7, uint64(len(right)) - 1, uint64(len(right)), 1 << 40} {
 		checked, all, err := Rules{Sample: n, Seed: n}.Verify(context.Background(), tab)

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // memory is a file system in memory, for tests that write many small tables. The data
@@ -55,15 +56,11 @@ func (m memory) Lock(string) (closer io.Closer, _ error) { return io.NopCloser(n
 // write creates a file.
 func (m memory) write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := store.WriteFile(m, name, content); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, store.WriteFile(m, name, content))
 }
 
 // seal seals the table.
 func (m memory) seal(t *testing.T, game string) {
 	t.Helper()
-	if err := Seal(m, ".", game); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Seal(m, ".", game))
 }

@@ -42,13 +42,18 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, q := range t.sources(p) {
-		v, ok, err := t.find(q)
+	return eachFound(t.sources(p), t.find, do)
+}
+
+// eachFound calls do for those of the positions that look finds.
+func eachFound(of []game.Position, look func(game.Position) (game.Value, bool, error), do func(game.Position, game.Value)) error {
+	for _, p := range of {
+		v, ok, err := look(p)
 		if err != nil {
 			return err
 		}
 		if ok {
-			do(q, v)
+			do(p, v)
 		}
 	}
 	return nil
@@ -99,16 +104,7 @@ func (t *states) before(p game.Position, do func(game.Position, game.Value)) err
 		}
 	})
 	slices.Sort(from)
-	for _, q := range slices.Compact(from) {
-		v, ok, err := t.lookup(q)
-		if err != nil {
-			return err
-		}
-		if ok {
-			do(q, v)
-		}
-	}
-	return nil
+	return eachFound(slices.Compact(from), t.lookup, do)
 }
 
 // every calls do for all positions of the table.

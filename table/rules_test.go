@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -19,10 +20,7 @@ import (
 // rules, and that each wrong, extra or missing position is found, at the position itself or at
 // a predecessor.
 func TestRulesCyclic(t *testing.T) {
-	quick, err := quickcross.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	games := []game.Cyclic{game.WithRanges(testgames.TieGame(), 4), quick}
 	for range 20 {
@@ -32,9 +30,7 @@ func TestRulesCyclic(t *testing.T) {
 		right := valuesOf(g)
 		verify := func(values map[game.Position]byte) error {
 			tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer tab.Close()
 			_, _, err = Rules{}.Verify(context.Background(), tab)
 			return err
@@ -80,10 +76,7 @@ func TestRulesUnled(t *testing.T) {
 	g := game.WithRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)
-	tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
 	defer tab.Close()
 	var fault *Fault
 	if _, _, err := (Rules{}).Verify(context.Background(), tab); !errors.As(err, &fault) || fault.Position != 6 {
@@ -108,14 +101,8 @@ func TestSample(t *testing.T) {
 			s := newSample(all, n, seed)
 			for i, f := range part.files {
 				total := f.counts.Total()
-				file, err := part.bounded(i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				of, err := file.draw(t.Context(), s.among(first, first+total), total, s.random(first), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				file := must.Get(part.bounded(i))(t)
+				of := must.Get(file.draw(t.Context(), s.among(first, first+total), total, s.random(first), nil))(t)
 				first += total
 				for _, d := range of {
 					positions := d.positions
@@ -186,10 +173,7 @@ func TestGroup(t *testing.T) {
 		sum += uint64(most)
 	}
 	part := &rulesPart{ranges: of, files: []rulesFile{{end: 7}, {end: len(of)}}}
-	b, err := part.bounded(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(part.bounded(1))(t)
 	for _, share := range []float64{0.001, 0.1, 1} {
 		var places, got []uint64
 		for place := range b.places() {
@@ -197,11 +181,7 @@ func TestGroup(t *testing.T) {
 				places = append(places, place)
 			}
 		}
-		grouped, err := b.group(places)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range grouped {
+		for _, d := range must.Get(b.group(places))(t) {
 			if d.place != before[d.i]-before[7] {
 				t.Fatalf("range %d begins at place %d, want %d", d.i, d.place, before[d.i]-before[7])
 			}
@@ -222,10 +202,7 @@ func TestGroup(t *testing.T) {
 // and not an endless loop.
 func TestSampleOfWrongCounts(t *testing.T) {
 	part := &rulesPart{ranges: numbersRanges{{1, 3}}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }}
-	file, err := part.bounded(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(part.bounded(0))(t)
 	if _, err := file.draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}

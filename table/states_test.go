@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -26,10 +27,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 	t.Helper()
 	m := newMemory()
 	var out bytes.Buffer
-	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewRangeWriter(&out, g.Spec()))(t)
 	one := make(block.Set, block.Words(g.RangeSize()))
 	for rng := range game.Ranges(g) {
 		var s block.State
@@ -49,18 +47,12 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 		var p streamfmt.Packer
 		p.AddState(rng, n, &s)
 		s.Count((*[256]uint64)(&p.Counts))
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	m.write(t, CyclicFile, out.Bytes())
 	index := &jobdir.Index{Game: g.Spec(), Passes: []jobdir.Found{{Pass: "create"}}, Runs: []jobdir.Run{{Dir: Dir}}}
-	if err := index.Write(m, Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, index.Write(m, Dir))
 	m.seal(t, g.Spec())
 	return m
 }
@@ -77,10 +69,7 @@ func valuesOf(g game.Cyclic) map[game.Position]byte {
 // TestVerifyCyclic checks that a correct table passes, whatever the size of the bands, and
 // that each wrong value, extra position and missing position is found.
 func TestVerifyCyclic(t *testing.T) {
-	quick, err := quickcross.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	for name, g := range map[string]game.Cyclic{
 		"ties":       game.WithRanges(testgames.TieGame(), 4),
 		"rules only": game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4),
@@ -89,10 +78,7 @@ func TestVerifyCyclic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			right := valuesOf(g)
 			verify := func(values map[game.Position]byte, band int) error {
-				tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
 				defer tab.Close()
 				return tab.contents.(*states).verifyBands(context.Background(), band, nil)
 			}
@@ -134,9 +120,7 @@ func TestVerifyCyclic(t *testing.T) {
 // TestVerifyCyclicFile checks that a file with wrong counts, or a damaged one, is refused.
 func TestVerifyCyclicFile(t *testing.T) {
 	g, err := quickcross.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	values := valuesOf(g)
 	m := cyclicTable(t, g, values)
 	verify := func() (uint64, error) {
@@ -157,10 +141,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 		t.Errorf("damaged: %v", err)
 	}
 	var out bytes.Buffer
-	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewRangeWriter(&out, g.Spec()))(t)
 	if err := w.Close(); err != nil { // a file without positions, and with such counts
 		t.Fatal(err)
 	}
@@ -170,17 +151,13 @@ func TestVerifyCyclicFile(t *testing.T) {
 		t.Errorf("empty: %v", err)
 	}
 	out.Reset()
-	if w, err = streamfmt.NewRangeWriter(&out, g.Spec()); err != nil {
-		t.Fatal(err)
-	}
+	w = must.Get(streamfmt.NewRangeWriter(&out, g.Spec()))(t)
 	var s block.State
 	s.Reset(g.RangeSize())
 	s.Reached.Add(0)
 	var p streamfmt.Packer
 	p.AddState(0, g.RangeSize(), &s)
-	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Append(&p), w.Close()))
 	m.write(t, name, out.Bytes())
 	m.seal(t, g.Spec())
 	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the recorded counts differ") {
@@ -192,10 +169,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 func TestCyclicTable(t *testing.T) {
 	g := game.WithRanges(testgames.TieGame(), 4)
 	m := cyclicTable(t, g, valuesOf(g))
-	tab, err := OpenOf(m, ".", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(OpenOf(m, ".", g))(t)
 	defer tab.Close()
 	for p, want := range map[game.Position]string{0: "TIE in 2", 2: "WIN in 3", 5: "LOSE in 0", 11: "DRAW", 6: ""} {
 		v, ok, err := tab.Lookup(p)
@@ -215,9 +189,7 @@ func TestCyclicTable(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var text strings.Builder
-	if err := s.WriteTable(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.WriteTable(&text))
 	if !strings.Contains(text.String(), "no end") {
 		t.Error(text.String())
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -46,10 +47,7 @@ func TestTierStats(t *testing.T) {
 	counts[game.NewValue(game.Tie, 0)] = 7
 	counts[game.NewValue(game.SecondWins, 3)] = 11
 	counts[game.NewValue(game.FirstWins, game.MaxByteRemoteness)] = 13
-	got, err := newTierStats(4, counts, xo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(newTierStats(4, counts, xo))(t)
 	want := TierStats{
 		Tier: 4, Positions: 36, XWins: 18, OWins: 11, Ties: 7, Finished: 12,
 		Remoteness: []ValueCount{{"X wins", 0, 5}, {"tie", 0, 7}, {"O wins", 3, 11}, {"X wins", 63, 13}},
@@ -66,14 +64,9 @@ func TestTierStats(t *testing.T) {
 
 // TestTableStats counts a table in which each tier contains one position.
 func TestTableStats(t *testing.T) {
-	g, err := connectn.New(1, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(1, 2, 2))(t)
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, Dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, Dir), 0o777))
 	p := g.Start()
 	for tier := range 3 {
 		writeTier(t, g, filepath.Join(dir, TierFile(g, tier)), p, game.NewValue(game.Tie, 2-tier))
@@ -81,18 +74,10 @@ func TestTableStats(t *testing.T) {
 			p = m.To
 		}
 	}
-	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
-		t.Fatal(err)
-	}
-	table, err := OpenFS(store.Local{}, dir, all.Kinds().Parse)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Seal(store.Local{}, dir, g.Spec()))
+	table := must.Get(OpenFS(store.Local{}, dir, all.Kinds().Parse))(t)
 	defer table.Close()
-	got, err := table.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(table.Stats())(t)
 	want := Stats{
 		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2), title: "Connect 2 on 1×2", unit: "pieces on the board",
 		Tiers: []TierStats{
@@ -122,13 +107,8 @@ func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game
 	packed.Add(&b)
 
 	var file bytes.Buffer
-	w, err := streamfmt.NewWriter(&file, g.Spec(), tier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(&packed), w.Close(), os.WriteFile(name, file.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewWriter(&file, g.Spec(), tier))(t)
+	must.OK(t, errors.Join(w.Append(&packed), w.Close(), os.WriteFile(name, file.Bytes(), 0o666)))
 }
 
 func TestWriteTable(t *testing.T) {
@@ -141,9 +121,7 @@ func TestWriteTable(t *testing.T) {
   total  1,234,572  1,000,002   81.0%  234,001  19.0%   569   0.0%     1,000
 `
 	var got bytes.Buffer
-	if err := example.WriteTable(&got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, example.WriteTable(&got))
 	if got.String() != want[1:] {
 		t.Errorf("got\n%s\nwant%s", got.String(), want)
 	}
@@ -151,9 +129,7 @@ func TestWriteTable(t *testing.T) {
 
 func TestWriteJSON(t *testing.T) {
 	var text bytes.Buffer
-	if err := example.WriteJSON(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, example.WriteJSON(&text))
 	for _, want := range []string{
 		`  "value": "X wins in 11",`, `  "value_byte": 46,`, `      "x_wins": 1000000,`, `      "remoteness": []`,
 	} {
@@ -162,9 +138,7 @@ func TestWriteJSON(t *testing.T) {
 		}
 	}
 	var got Stats
-	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text.Bytes(), &got))
 	if !reflect.DeepEqual(got, example) {
 		t.Errorf("got  %+v\nwant %+v", got, example)
 	}
@@ -173,9 +147,7 @@ func TestWriteJSON(t *testing.T) {
 // TestWriteSVG checks that the picture has the numbers of the statistics.
 func TestWriteSVG(t *testing.T) {
 	var text strings.Builder
-	if err := example.WriteSVG(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, example.WriteSVG(&text))
 	for _, want := range []string{
 		"<title>&lt;game&gt; &amp; &#34;spec&#34;: X wins in 11</title>",
 		">Positions that play can reach: 1,234,572 in all, 1,234,567 in the largest tier (2)<",

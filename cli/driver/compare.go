@@ -123,7 +123,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		s.name, s.stdin = "stdin", stdin
 		return s, nil
 	}
-	if s.place, err = datadir.OpenDir("data", name, further...); err != nil {
+	if s.place, err = datadir.OpenDir(name, further...); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -20,16 +21,10 @@ import (
 // look-ups, in all formats and with all filters.
 func TestExport(t *testing.T) {
 	for name, dir := range solved(t) {
-		tab, err := table.OpenFS(store.Local{}, dir, some().Parse)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(table.OpenFS(store.Local{}, dir, some().Parse))(t)
 		defer tab.Close()
 		g := tab.Game()
-		all, err := tab.Positions()
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(tab.Positions())(t)
 		tsv := strings.Split(runs(t, "export --data "+dir), "\n")
 		if uint64(len(tsv)) != all+1 {
 			t.Errorf("%s: %d lines, want %d", name, len(tsv)-1, all)
@@ -42,10 +37,7 @@ func TestExport(t *testing.T) {
 		ofValue := make(map[string]int)
 		for i, line := range tsv[:len(tsv)-1] {
 			words := strings.Split(line, "\t")
-			p, err := g.Parse(words[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(g.Parse(words[0]))(t)
 			v, ok, err := tab.Lookup(p)
 			worth := notation.ValueOf(g, p, v)
 			if want := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", g.AppendText(nil, p), p, worth.Word(), worth.Number(), g.Values().Word(v.Outcome())); !ok || err != nil || line != want {
@@ -64,9 +56,7 @@ func TestExport(t *testing.T) {
 			}
 			// lookup --json has the same fields.
 			_, output, _ := runLine(some(), "lookup --json --data "+dir, "#"+words[1]+"\n")
-			if err := json.Unmarshal([]byte(output), &looked); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(output), &looked))
 			if !reflect.DeepEqual(j, looked) {
 				t.Errorf("%s: export has %+v, lookup %+v", name, j, looked)
 			}

@@ -31,6 +31,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -92,9 +94,7 @@ func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
 	c := clustertest.Shared(ctx, t)
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return &site{c, f, programs(t)}
 }
@@ -106,12 +106,8 @@ func programs(t *testing.T) string {
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
 		program, err := os.ReadFile(filepath.Join("..", "..", "bin", name)) // make test-hadoop builds it
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(bin, name), program, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.WriteFile(filepath.Join(bin, name), program, 0o755))
 	}
 	return bin
 }
@@ -138,11 +134,7 @@ func (s *site) solveHere(dir string, more ...string) []string {
 // runs runs the driver, which must succeed, and returns its output.
 func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := s.driver(ctx, nil, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("driver %v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	return process.Output(t, s.driver(ctx, nil, args...))
 }
 
 // fails runs the driver, which must fail within a time, with one line on stderr (as well as
@@ -194,66 +186,43 @@ func (s *site) exists(t *testing.T, name string) bool {
 // read reads a file in HDFS.
 func (s *site) read(t *testing.T, name string) []byte {
 	t.Helper()
-	f, err := s.fs.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(s.fs.Open(name))(t)
 	defer f.Close()
-	content, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return must.Get(io.ReadAll(f))(t)
 }
 
 // write writes a file in HDFS.
 func (s *site) write(t *testing.T, name string, content []byte) {
 	t.Helper()
 	f, err := s.fs.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = f.Write(content)
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, f.Close()))
 }
 
 // make creates a directory in HDFS with a mode.
 func (s *site) make(t *testing.T, name string, mode os.FileMode) {
 	t.Helper()
-	client, err := hdfs.New(s.NameNode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(hdfs.New(s.NameNode()))(t)
 	defer client.Close()
-	if err := errors.Join(client.MkdirAll(name, mode), client.Chmod(name, mode)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(client.MkdirAll(name, mode), client.Chmod(name, mode)))
 }
 
 // dfsadmin runs hdfs dfsadmin.
 func (s *site) dfsadmin(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := s.Command(ctx, append([]string{"dfsadmin"}, args...)...).CombinedOutput(); err != nil {
-		t.Fatalf("dfsadmin %v: %v\n%s", args, err, out)
-	}
+	process.Output(t, s.Command(ctx, append([]string{"dfsadmin"}, args...)...))
 }
 
 // applications returns the number of applications that the resource manager knows.
 func (s *site) applications(t *testing.T) int {
 	t.Helper()
-	answer, err := http.Get(s.Web(minicluster.ResourceManager) + "/ws/v1/cluster/apps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(s.Web(minicluster.ResourceManager) + "/ws/v1/cluster/apps"))(t)
 	defer answer.Body.Close()
 	var known struct {
 		Apps struct{ App []json.RawMessage }
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&known); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(answer.Body).Decode(&known))
 	return len(known.Apps.App)
 }
 
@@ -261,9 +230,7 @@ func (s *site) applications(t *testing.T) int {
 func script(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	return path
 }
 
@@ -280,10 +247,7 @@ func (s *site) slow(t *testing.T, wait time.Duration) string {
 // hadoopWith returns a hadoop command that uses another Java.
 func (s *site) hadoopWith(t *testing.T, java string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.Dir(), "bin", "hadoop"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(s.Dir(), "bin", "hadoop")))(t)
 	own := regexp.MustCompile(`exec '[^']*/bin/java'`)
 	if !own.Match(text) {
 		t.Fatal("the script hadoop does not begin Java as it did")
@@ -294,10 +258,7 @@ func (s *site) hadoopWith(t *testing.T, java string) string {
 // newestJava returns a Java on this machine that is too new for Hadoop; "" if there is none.
 func newestJava(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(filepath.Glob("/usr/lib/jvm/*/bin/java"))(t)
 	version := regexp.MustCompile(`version "(\d+)`)
 	for _, java := range found {
 		out, err := exec.Command(java, "-version").CombinedOutput()
@@ -325,25 +286,17 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 	s.make(t, "/foreign", 0o755)
 	s.write(t, "/foreign/notes", []byte("somebody's\n"))
 	s.runs(ctx, t, s.solveHere("/begun", "--until-tier", "3")...)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	unused := free.Addr().String()
 	free.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { silent.Close() })
 	web := strings.TrimPrefix(s.Web(minicluster.NameNode), "http://")
 	manager := s.Web(minicluster.ResourceManager)
 	kerberos := t.TempDir()
-	if err := os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
+	must.OK(t, os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
 		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
-	</configuration>`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	</configuration>`), 0o644))
 	other := []string{"HADOOP_USER_NAME=nobody"}
 	words := func(w ...string) []string { return w }
 	cases := []struct {
@@ -401,16 +354,12 @@ func testSafeMode(ctx context.Context, t *testing.T, s *site) {
 func testStatus(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/killed"
 	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	running := regexp.MustCompile(`: running\n\d+\.\d% done; at data_first1: possible, tier 1 of 16, map \d+%, reduce \d+%, http://\S+/proxy/application_\d+_\d+/`)
 	if output := s.until(ctx, t, dir, running); output != "" {
 		t.Logf("while it runs: %s", output)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil {
 		t.Error("a driver that was killed ended well")
 	}
@@ -448,9 +397,7 @@ func (s *site) reseal(t *testing.T, dir, name string) {
 	if err == nil {
 		err = (&store.Seal{Game: "connectn width=4 height=4 connect=3", Job: name, Files: files}).Write(s.fs, dir+"/"+name)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // testDamagedLine damages a line that is not in the first split of its file, and reads the
@@ -483,9 +430,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/contradiction"
 	s.runs(ctx, t, s.solveHere(dir, "--keep", "all", "--final", "no")...)
 	for _, name := range []string{"jobs.json", "table", "data_second0", "data_second1", "data_second2", "data_second3", "data_second4", "data_second5"} {
-		if err := s.fs.RemoveAll(dir + "/" + name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.fs.RemoveAll(dir+"/"+name))
 	}
 	child, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))
 	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
@@ -503,26 +448,14 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	const dir, part = "/block", "/block/data_first4/part-00000.blocks"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
 	content := s.read(t, part)
-	f, err := streamfmt.OpenFile(bytes.NewReader(content), int64(len(content)), part)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(streamfmt.OpenFile(bytes.NewReader(content), int64(len(content)), part))(t)
+	blocks := must.Get(f.Entries())(t)
 	damaged := blocks[len(blocks)-2]
 	var out bytes.Buffer
-	w, err := streamfmt.NewWriter(&out, f.Spec(), f.Tier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewWriter(&out, f.Spec(), f.Tier()))(t)
 	c := f.Cursor(0)
 	for i, e := range blocks {
-		raw, err := c.Raw(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(c.Raw(e))(t)
 		if e == damaged {
 			raw = raw[:len(raw)/2]
 		}
@@ -530,13 +463,9 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 		if i == 0 {
 			p.Counts = f.Counts()
 		}
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	s.write(t, part, out.Bytes())
 	s.reseal(t, dir, "data_first4")
 	for _, uber := range []bool{true, false} {
@@ -565,25 +494,14 @@ func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
 		return cmd
 	}
 	server := web()
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(server.StdoutPipe())(t)
+	must.OK(t, server.Start())
 	defer func() { server.Process.Kill(); server.Wait() }()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(bufio.NewReader(stdout).ReadString('\n'))(t)
 	// lost reports whether the answer is an error that names the file.
 	lost := func(moves string) bool {
 		t.Helper()
-		answer, err := http.Get(strings.TrimSpace(address) + "api/connectn/4-7-4/positions?p=" + moves)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.Get(strings.TrimSpace(address) + "api/connectn/4-7-4/positions?p=" + moves))(t)
 		defer answer.Body.Close()
 		body, err := io.ReadAll(answer.Body)
 		is := answer.StatusCode == http.StatusInternalServerError && strings.Contains(string(body), tier)
@@ -596,14 +514,11 @@ func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
 		t.Error("a file is lost before it is deleted")
 	}
 
-	out, err := s.Command(ctx, "fsck", tier, "-files", "-blocks").CombinedOutput()
-	if err != nil {
-		t.Fatalf("fsck: %v\n%s", err, out)
-	}
-	id := regexp.MustCompile(`blk_\d+`).Find(out)
+	out := process.Output(t, s.Command(ctx, "fsck", tier, "-files", "-blocks"))
+	id := regexp.MustCompile(`blk_\d+`).FindString(out)
 	replicas := 0
 	if err := filepath.WalkDir(s.Dir(), func(name string, _ fs.DirEntry, err error) error {
-		if err == nil && strings.HasPrefix(filepath.Base(name), string(id)) && id != nil {
+		if err == nil && strings.HasPrefix(filepath.Base(name), id) && id != "" {
 			replicas++
 			return os.Remove(name)
 		}
@@ -687,9 +602,7 @@ func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 
 // testNameNode uses a name node that has been stopped.
 func testNameNode(ctx context.Context, t *testing.T, s *site) {
-	if err := s.Stop(ctx, minicluster.NameNode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Stop(ctx, minicluster.NameNode))
 	for _, args := range [][]string{s.solve("/x"), {"status", "--data", s.DefaultFS() + "/line"}} {
 		s.fails(ctx, t, beforeLimit, []string{"name node " + s.NameNode(), "connection refused"}, nil, args)
 	}

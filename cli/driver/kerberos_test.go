@@ -24,6 +24,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -52,19 +54,12 @@ func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
 	t.Setenv(kerberos.Keytab, c.Keytab())
 	t.Setenv(kerberos.Principal, c.Principal())
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
-	login, err := kerberos.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	login := must.Get(kerberos.New())(t)
 	t.Cleanup(login.Close)
 	for _, name := range []string{kerberos.Keytab, kerberos.Principal} { // the processes that the test starts do not have them
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Unsetenv(name))
 	}
 	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
 }
@@ -73,9 +68,7 @@ func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
 func (r *realm) kinit(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(r.dir, "cache")
-	if err := r.login.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.login.Save(file))
 	return "KRB5CCNAME=FILE:" + file
 }
 
@@ -87,9 +80,7 @@ func (r *realm) keytab() []string {
 // runs runs the driver with an environment variable.
 func (r *realm) runs(ctx context.Context, t *testing.T, env string, args ...string) {
 	t.Helper()
-	if out, err := r.driver(ctx, []string{env}, args...).CombinedOutput(); err != nil {
-		t.Fatalf("driver %v: %v\n%s", args, err, out)
-	}
+	process.Output(t, r.driver(ctx, []string{env}, args...))
 }
 
 // same checks that the table and the final positions in a directory of HDFS are those that inline
@@ -123,10 +114,7 @@ func TestHadoopKerberos(t *testing.T) {
 	}
 
 	web := &http.Client{Transport: r.fs.Transport(http.DefaultTransport)}
-	answer, err := web.Get(r.Web(minicluster.NameNode) + "/webhdfs/v1" + home + "/both?op=GETFILESTATUS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(web.Get(r.Web(minicluster.NameNode) + "/webhdfs/v1" + home + "/both?op=GETFILESTATUS"))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK { // without SPNEGO: 401
 		t.Errorf("WebHDFS: %s", answer.Status)
@@ -136,10 +124,7 @@ func TestHadoopKerberos(t *testing.T) {
 // testRefused checks that each login that cannot succeed is reported in one line.
 func testRefused(ctx context.Context, t *testing.T, r *realm) {
 	krb5 := func(from, to string) string { // the krb5.conf, in which to replaces what matches from
-		b, err := os.ReadFile(filepath.Join(r.Dir(), "krb5.conf"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join(r.Dir(), "krb5.conf")))(t)
 		text := regexp.MustCompile(from).ReplaceAllString(string(b), to)
 		f, err := os.CreateTemp(r.dir, "krb5-")
 		if err == nil {
@@ -151,38 +136,20 @@ func testRefused(ctx context.Context, t *testing.T, r *realm) {
 		}
 		return "KRB5_CONFIG=" + f.Name()
 	}
-	closed, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(net.Listen("tcp", "localhost:0"))(t)
 	closed.Close()
 	wrong := filepath.Join(r.dir, "wrong")
-	keys, err := keytab.Load(r.Keytab())
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(keytab.Load(r.Keytab()))(t)
 	for _, e := range keys.Entries {
 		e.Key.KeyValue[0] ^= 1
 	}
-	b, err := keys.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(wrong, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(keys.Marshal())(t)
+	must.OK(t, os.WriteFile(wrong, b, 0o600))
 	conf := t.TempDir()
-	hdfsSite, err := os.ReadFile(filepath.Join(r.Dir(), "conf", "hdfs-site.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(conf, os.DirFS(filepath.Join(r.Dir(), "conf"))); err != nil {
-		t.Fatal(err)
-	}
+	hdfsSite := must.Get(os.ReadFile(filepath.Join(r.Dir(), "conf", "hdfs-site.xml")))(t)
+	must.OK(t, os.CopyFS(conf, os.DirFS(filepath.Join(r.Dir(), "conf"))))
 	hdfsSite = bytes.Replace(hdfsSite, []byte("<value>authentication</value>"), []byte("<value>integrity</value>"), 1)
-	if err := os.WriteFile(filepath.Join(conf, "hdfs-site.xml"), hdfsSite, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(conf, "hdfs-site.xml"), hdfsSite, 0o644))
 	for _, test := range []struct {
 		name, want, env string
 		args            []string
@@ -249,9 +216,7 @@ func (r *realm) slowPrograms(t *testing.T) string {
 	dir := t.TempDir()
 	for name, wait := range map[string]time.Duration{"mapper": ticketTime / 6, "reducer": 0} {
 		text := fmt.Sprintf("#!/bin/bash\nsleep %v\nexec -a $0 %s\n", wait.Seconds(), filepath.Join(r.bin, name))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	return dir
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -20,10 +21,7 @@ import (
 // position, cannot be reached.
 func TestParents(t *testing.T) {
 	for name, dir := range solved(t) {
-		tab, err := table.OpenFS(store.Local{}, dir, some().Parse)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(table.OpenFS(store.Local{}, dir, some().Parse))(t)
 		defer tab.Close()
 		g := tab.Game()
 		want := map[game.Position][]string{g.Start(): nil}
@@ -41,10 +39,7 @@ func TestParents(t *testing.T) {
 			}
 		}
 		for p, want := range want {
-			parents, err := tab.Predecessors(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			parents := must.Get(tab.Predecessors(p))(t)
 			var got []string
 			for _, q := range parents {
 				if v, ok, err := tab.Lookup(q.Position); err != nil || !ok || v != q.Value {
@@ -102,12 +97,8 @@ func TestLookup(t *testing.T) {
 func TestTableOfVastGame(t *testing.T) {
 	data := t.TempDir()
 	dir := filepath.Join(data, table.Dir)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&store.Seal{Game: "network", Job: table.Dir}).Write(store.Local{}, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o777))
+	must.OK(t, (&store.Seal{Game: "network", Job: table.Dir}).Write(store.Local{}, dir))
 	for _, name := range []string{"lookup --start", "stats", "verify", "verify --rules", "export"} {
 		status, _, stderr := runLine(game.Kinds{network.Kind}, name+" --data "+data, "")
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, dir+": network cannot be solved") {
@@ -131,9 +122,7 @@ func TestLookupLines(t *testing.T) {
 func TestControlCharacters(t *testing.T) {
 	dirs := solved(t)
 	odd := filepath.Join(t.TempDir(), "a\nb\x1b[2J")
-	if err := os.Rename(dirs["mnk"], odd); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(dirs["mnk"], odd))
 	for _, test := range []struct {
 		words []string
 		stdin string

@@ -10,14 +10,12 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestReplace checks what --replace, and therefore make proj2, does with an existing run.
 func TestReplace(t *testing.T) {
-	g, err := connectn.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(4, 3, 3))(t)
 	const other = "connectn width=6 height=6 connect=4"
 	for _, test := range []struct {
 		name, game, state string
@@ -39,10 +37,7 @@ func TestReplace(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if test.game != "" {
-				data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, solve.IsRunArtifact, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(store.Create(store.Local{}, dir, test.game, store.Fresh, solve.IsRunArtifact, nil))(t)
 				data.Close()
 			}
 			if test.state != "" {
@@ -55,9 +50,7 @@ func TestReplace(t *testing.T) {
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 			}
 			mode, note, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g)
 			if err != nil {

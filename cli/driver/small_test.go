@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestSmall checks that a run whose table lacks every second tier, as an earlier version made it, is
@@ -14,13 +16,9 @@ func TestSmall(t *testing.T) {
 	const board = "connectn --width 3 --height 2 --connect 2"
 	for _, lost := range []string{"", "table/_SUCCESS", "table"} {
 		dir := filepath.Join(t.TempDir(), "small")
-		if err := os.CopyFS(dir, os.DirFS("../../internal/engine/solve/testdata/format3/small")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(dir, os.DirFS("../../internal/engine/solve/testdata/format3/small")))
 		if lost != "" {
-			if err := os.RemoveAll(filepath.Join(dir, lost)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(dir, lost)))
 		}
 		want := "data directory " + dir + ": an earlier version made its table small (without every second tier), which this version does not read: driver solve --overwrite starts over\n"
 		for _, line := range []string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestSolve(t *testing.T) {
@@ -67,11 +68,7 @@ func TestSolveRefuses(t *testing.T) {
 // ourRunner returns one of our runners.
 func ourRunner(t *testing.T, name string) *Runner {
 	t.Helper()
-	r, err := runnerNamed(ours(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(runnerNamed(ours(), name))(t)
 }
 
 // TestChoices checks which names of data directories each runner accepts.

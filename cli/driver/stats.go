@@ -77,7 +77,7 @@ func (p *program) statsCommand() *cli.Command {
 // unsolved returns the journal of a run that has no table yet; nil if there is a table, or no
 // run.
 func unsolved(name string, openers []filesys.Opener) (*solve.Journal, error) {
-	place, err := datadir.OpenDir("data", name, openers...)
+	place, err := datadir.OpenDir(name, openers...)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (p *program) status(c *cli.Context) error {
 	} else if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
-	place, err := datadir.OpenDir("data", name, p.openers(c.Context)...)
+	place, err := datadir.OpenDir(name, p.openers(c.Context)...)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/book"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestBook makes a book of a small board, goes on with an interrupted one, and checks the
@@ -32,9 +33,7 @@ func TestBook(t *testing.T) {
 	// The draft of a book that was interrupted.
 	again := filepath.Join(dir, "again")
 	const draft = "treereduce draft of a book 1 plies=1 connectn width=2 height=2 connect=2\n2 10\n"
-	if err := os.WriteFile(again+".part", []byte(draft+"1"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(again+".part", []byte(draft+"1"), 0o666))
 	words = "book connectn --width 2 --height 2 --connect 2 --out " + again
 	if status, _, stderr := runLine(some(), words+" --plies 2", ""); status != 1 || !strings.HasPrefix(stderr, "play: "+again+".part: line 1: expected ") {
 		t.Errorf("status %d\n%s", status, stderr)

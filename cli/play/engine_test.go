@@ -12,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A timed player makes the first move, and records its time limits.
@@ -26,15 +28,10 @@ func (*timed) Close() error { return nil }
 // newEngine returns an engine for a game and a player.
 func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := solved.Game(t, spec)
 	e := &engine{ctx: context.Background(), games: all.Kinds()}
 	e.sit = func(game.Game) (player.Player, time.Duration, error) { return p, time.Minute, nil }
-	if err := e.take(g); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.take(g))
 	return e
 }
 
@@ -90,9 +87,7 @@ func FuzzEngine(f *testing.F) {
 		}
 		e := newEngine(t, "connectn width=3 height=3 connect=3", new(timed))
 		var out bytes.Buffer
-		if err := e.frame().Serve(strings.NewReader(output), &out); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, e.frame().Serve(strings.NewReader(output), &out))
 		if err := e.h.Game().Check(e.h.Position()); err != nil {
 			t.Error(err)
 		}

@@ -164,7 +164,7 @@ func (s *entrantSpec) set(name, value string) (err error) {
 			err = errors.New("expected more than 0")
 		}
 	case "depth":
-		s.depth, err = positive(value)
+		s.depth, err = wholeFrom(1, value)
 	case "level":
 		var l player.Level
 		l, err = player.ParseLevel(value)
@@ -174,15 +174,12 @@ func (s *entrantSpec) set(name, value string) (err error) {
 			err = errors.New("expected more than 0")
 		}
 	case "threads":
-		if s.threads, err = positive(value); err == nil {
+		if s.threads, err = wholeFrom(1, value); err == nil {
 			err = checkThreads(s.threads)
 		}
 	}
 	return err
 }
-
-// positive parses a number of 1 or more.
-func positive(text string) (int, error) { return wholeFrom(1, text) }
 
 // wholeFrom parses a number of least or more.
 func wholeFrom(least int, text string) (int, error) {
@@ -444,7 +441,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 
 // table returns a player that uses the table in a directory; in --data if dir is "".
 func (l *lobby) table(dir string) (player.Player, error) {
-	place, err := datadir.OpenDir("data", cmp.Or(dir, l.data.name))
+	place, err := datadir.OpenDir(cmp.Or(dir, l.data.name))
 	if err != nil {
 		return nil, err
 	}

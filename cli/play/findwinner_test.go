@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/search"
 )
@@ -58,10 +59,7 @@ func TestFindWinnerTies(t *testing.T) {
 	output := regexp.MustCompile(`: (you \w+)( in \d+)?\n`)
 	ties := map[bool]int{}
 	for seed := 1; seed <= 40; seed++ {
-		g, err := kind.New([]int{seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(kind.New([]int{seed}))(t)
 		var lines strings.Builder
 		for _, p := range slices.Sorted(maps.Keys(gametest.Search(g))) {
 			if g.Primitive(p) == 0 {
@@ -123,9 +121,7 @@ func TestFindWinnerJSON(t *testing.T) {
 		"connectn --width 4 --by memo 0 1 0 1 0": "4×3: lose, 0, <nil>, 1, 1, 0, 0",
 	} {
 		var m map[string]any
-		if err := json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m))
 		if m["game"] != "connectn width=4 height=3 connect=3" || len(m["position"].(string)) != 12 || m["seconds"].(float64) <= 0 {
 			t.Errorf("%s: %v", flags, m)
 		}
@@ -156,16 +152,11 @@ func TestNotProven(t *testing.T) {
 // TestFindWinnerLengthUnproven checks that a proven win is printed even if its remoteness is
 // not proven.
 func TestFindWinnerLengthUnproven(t *testing.T) {
-	g, err := connectn.New(7, 6, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(7, 6, 4))(t)
 	f := findingOf(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Depth: 9, Line: g.Moves(nil, g.Start())[3:4], Nodes: 5})
 	var text, line strings.Builder
 	f.print(&text, g, g.Start())
-	if err := f.printJSON(&line, g, g.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.printJSON(&line, g, g.Start()))
 	if !strings.Contains(text.String(), `", X to move: you win`+"\nbest move: 3\n5 positions in ") {
 		t.Error(text.String())
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestParseRoster(t *testing.T) {
@@ -13,9 +15,7 @@ func TestParseRoster(t *testing.T) {
 	if err == nil {
 		err = os.Mkdir(filepath.Join(here, "sub dir"), 0o777)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, tt := range []struct{ text, want string }{
 		{"", "[] <nil>"},
 		{"# a class\n\nalice,python3 alice.py\n", "[alice|python3 alice.py|] <nil>"},
@@ -37,9 +37,7 @@ func TestParseRoster(t *testing.T) {
 		{"a,b\n\"a,b", `[] r:2: extraneous or missing " in quoted-field`},
 	} {
 		source := filepath.Join(here, "r")
-		if err := os.WriteFile(source, []byte(tt.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(source, []byte(tt.text), 0o666))
 		specs, err := readRoster(source)
 		all := []string{}
 		for _, s := range specs {

@@ -10,16 +10,14 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestScore checks, for every line of a small board, that the score follows from the value,
 // exact and weak.
 func TestScore(t *testing.T) {
 	const width, height, connect = 3, 4, 3
-	g, err := connectn.New(width, height, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(width, height, connect))(t)
 	values := gametest.Search(g)
 	var lines, exact, weak strings.Builder
 	var walk func(p game.Position, line string)
@@ -115,10 +113,7 @@ func TestScoreRefuses(t *testing.T) {
 // FuzzParseColumns checks that a line of columns leads to the position that its moves, made one
 // by one, lead to.
 func FuzzParseColumns(f *testing.F) {
-	g, err := connectn.New(7, 6, 4)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(connectn.New(7, 6, 4))(f)
 	for _, line := range []string{"", "44455", "1111111", "8", "4 4", "1212121", "x"} {
 		f.Add(line)
 	}

@@ -225,7 +225,7 @@ func (d dataDir) tableIfAny(parse func(spec string) (game.Game, error)) (t *tabl
 			return nil, "", "", nil
 		}
 	}
-	place, err := datadir.OpenDir("data", d.name)
+	place, err := datadir.OpenDir(d.name)
 	if err != nil {
 		return nil, "", "", err
 	}

@@ -108,7 +108,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 
 // openSource opens a data directory. Without a complete table, it logs why there is none.
 func openSource(name string, games game.Kinds, notices *log.Logger) (*web.Source, error) {
-	place, err := datadir.OpenDir("data", name)
+	place, err := datadir.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // manager and history are the web services that report the jobs of the cluster of make
@@ -76,9 +77,7 @@ final: /user/USER/DATA/final
 	})
 	// The error names the daemon that cannot start, and shows its log.
 	t.Run("cannot start", func(t *testing.T) {
-		if err := os.Remove(filepath.Join(u.cluster, "hdfs", "name", "current", "VERSION")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(filepath.Join(u.cluster, "hdfs", "name", "current", "VERSION")))
 		_, stderr, code := u.does(t, "make -s cluster-up CLUSTER=$CLUSTER")
 		if code == 0 || !strings.Contains(stderr, "NameNode: has ended") || !strings.Contains(stderr, "NameNode is not formatted") {
 			t.Errorf("a name node without its folder: exit status %d\n%s", code, stderr)
@@ -92,18 +91,12 @@ final: /user/USER/DATA/final
 // cluster.
 func testOptions(t *testing.T, u *user) {
 	extra := filepath.Join(u.dir, "extra.txt")
-	if err := os.WriteFile(extra, []byte("brought\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(extra, []byte("brought\n"), 0o666))
 	programs := filepath.Join(u.dir, "programs")
-	if err := os.Mkdir(programs, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(programs, 0o777))
 	for name, first := range map[string]string{"mapper": `test "$(cat extra.txt)" = brought || exit 1`, "reducer": ""} {
 		text := fmt.Sprintf("#!/bin/sh\n%s\nexec %s/bin/${0##*/}\n", first, u.root)
-		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o777))
 	}
 	const solve = `bin/driver solve connectn --width 3 --height 3 --connect 3 --data $DATA --runner hadoop --overwrite --cluster-above 150`
 	u.wants(t, solve+` --queue default --cluster-bin `+programs+` --files `+extra+` | head -1`, "Connect 3 on 3×3: tie in 9 moves\n")
@@ -189,14 +182,8 @@ type user struct {
 
 // newUser returns a user who has no Hadoop installation.
 func newUser(t *testing.T) *user {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "make-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
+	dir := must.Get(os.MkdirTemp("", "make-test-"))(t)
 	u := &user{root: root, dir: dir, cluster: filepath.Join(dir, "cluster")}
 	u.env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "HADOOP_") || strings.HasPrefix(v, "KRB5") || strings.HasPrefix(v, "MAKE")

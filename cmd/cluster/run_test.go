@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestMain runs the command itself if the test is started under its name.
@@ -53,35 +54,21 @@ func TestRun(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "run", "lock")
-	if err := os.Mkdir(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Dir(name), 0o777))
+	lock := must.Get(os.Create(name))(t)
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	self := must.Get(os.Executable())(t)
 	var stderr strings.Builder
 	cmd := &exec.Cmd{Path: self, Args: []string{"cluster", "up", "--dir", dir}, Stderr: &stderr}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	for begun := time.Now(); !opened(cmd.Process.Pid, name); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Error("it does not come to the lock")
 			break
 		}
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitInterrupted || stderr.String() != "cluster: stopped\n" {
 		t.Errorf("exit status %d, stderr %q, want %d and that it was stopped", code, stderr.String(), command.ExitInterrupted)

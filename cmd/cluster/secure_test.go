@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopSecure uses a cluster with Kerberos as a user does: with and without a keytab. It kills
@@ -29,10 +30,7 @@ func TestHadoopSecure(t *testing.T) {
 	if name == nil {
 		t.Fatalf("status: no address of the name node\n%s", stdout)
 	}
-	answer, err := http.Get(name[1] + "/webhdfs/v1/?op=LISTSTATUS&user.name=hdfs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(name[1] + "/webhdfs/v1/?op=LISTSTATUS&user.name=hdfs"))(t)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("WebHDFS without a ticket: %s", answer.Status)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestParse(t *testing.T) {
@@ -100,10 +101,7 @@ func TestTitles(t *testing.T) {
 		"dodgem size=3":                         "Dodgem on 3×3",
 		"network":                               "Network",
 	} {
-		g, err := all.Kinds().Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds().Parse(spec))(t)
 		if got := game.TitleOf(g); got != want {
 			t.Errorf("the title of %s is %q, want %q", spec, got, want)
 		}

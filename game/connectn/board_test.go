@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // made caches rules between tests, because their tables take time to build.
@@ -19,10 +20,7 @@ func mustNew(t testing.TB, width, height, connect int) *Rules {
 	t.Helper()
 	board := [3]int{width, height, connect}
 	if made[board] == nil {
-		r, err := New(width, height, connect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(width, height, connect))(t)
 		made[board] = r
 	}
 	return made[board]
@@ -213,10 +211,7 @@ func TestNewEverySize(t *testing.T) {
 			if uint(width)*(uint(height)+1) < 40 && height > 2 {
 				continue // small boards are covered by other tests; this saves time
 			}
-			r, err := New(width, height, max(width, height))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(New(width, height, max(width, height)))(t)
 			if got, want := r.Spec(), fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, max(width, height)); got != want {
 				t.Errorf("Spec() = %q, want %q", got, want)
 			}
@@ -300,10 +295,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestPicture(t *testing.T) {
 	g := mustNew(t, 3, 2, 2)
-	p, err := g.Parse("XOX   ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("XOX   "))(t)
 	if got, want := g.Picture(p).String(), " O . .\n X X .\n 0 1 2\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
@@ -416,10 +408,7 @@ func TestPrimitiveOfTwoLines(t *testing.T) {
 		"XXXOOO      ": game.NewValue(game.SecondWins, 0), // X is to move
 		"XXXOOOX     ": game.NewValue(game.FirstWins, 0),
 	} {
-		p, err := g.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.Parse(text))(t)
 		if got := g.Primitive(p); got != want {
 			t.Errorf("Primitive(%q) = %v, want %v", text, got, want)
 		}

@@ -2,7 +2,6 @@ package connectn
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -51,20 +50,10 @@ func TestHalfCounts(t *testing.T) {
 					nonempty++
 				}
 			}
-			if got, want := half.Slots(tier), sums[len(list)]; got != want {
-				t.Errorf("%s, tier %d: HalfSlots is %v, want %v", g.Spec(), tier, got, want)
-			}
 			if n := half.Ranges(tier); n > nonempty || n > g.Ranges(tier) || n == 0 {
 				t.Errorf("%s, tier %d: HalfRanges is %v, Ranges %v; %v have stored slots", g.Spec(), tier, n, g.Ranges(tier), nonempty)
 			}
-			for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
-				border := half.Border(tier, f)
-				i, ok := slices.BinarySearch(list, border)
-				if want := f * half.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
-					t.Errorf("%s, tier %d: HalfBorder(%.3f) is %#x: %v slots lie below, %v with it, want %v",
-						g.Spec(), tier, f, border, sums[i], sums[i+1], want)
-				}
-			}
+			checkBorders(t, half, tier, list, sums)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 var _ game.Tiered = (*Rules)(nil)
@@ -93,17 +94,23 @@ func TestSlotsAndBorder(t *testing.T) {
 			for i, rng := range list {
 				sums[i+1] = sums[i] + float64(len(g.Low(tier, rng)))
 			}
-			if got, want := g.Slots(tier), sums[len(list)]; got != want {
-				t.Errorf("%s, tier %d: Slots is %v, want %v", g.Spec(), tier, got, want)
-			}
-			for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
-				border := g.Border(tier, f)
-				i, ok := slices.BinarySearch(list, border)
-				if want := f * g.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
-					t.Errorf("%s, tier %d: Border(%.3f) is %#x: %v slots lie below, %v with it, want %v",
-						g.Spec(), tier, f, border, sums[i], sums[i+1], want)
-				}
-			}
+			checkBorders(t, g, tier, list, sums)
+		}
+	}
+}
+
+// checkBorders checks Slots and Border of a tier against its ranges, and the number of slots before each.
+func checkBorders(t *testing.T, g game.Tiered, tier int, list []uint64, sums []float64) {
+	t.Helper()
+	if got, want := g.Slots(tier), sums[len(list)]; got != want {
+		t.Errorf("%T %s, tier %d: Slots is %v, want %v", g, g.Spec(), tier, got, want)
+	}
+	for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
+		border := g.Border(tier, f)
+		i, ok := slices.BinarySearch(list, border)
+		if want := f * g.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
+			t.Errorf("%T %s, tier %d: Border(%.3f) is %#x: %v slots lie below, %v with it, want %v",
+				g, g.Spec(), tier, f, border, sums[i], sums[i+1], want)
 		}
 	}
 }
@@ -206,10 +213,7 @@ func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
 // Finish does not change slots that are already done.
 func TestFinishLeavesDoneAlone(t *testing.T) {
 	g := mustNew(t, 3, 3, 3)
-	p, err := g.Parse("XO XO X  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("XO XO X  "))(t)
 	b := new(block.Block)
 	b.Reset(5, 0, g.LowBits(), g.Low(5, 0))
 	slot, _ := b.Slot(uint32(p), 0)
@@ -268,10 +272,7 @@ func TestBorderIsFair(t *testing.T) {
 // Several goroutines may request the tables of a new game concurrently.
 func TestTablesConcurrently(t *testing.T) {
 	one := mustNew(t, 5, 5, 4)
-	many, err := New(5, 5, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := must.Get(New(5, 5, 4))(t)
 	positions := gametest.Walk(rand.New(rand.NewPCG(9, 9)), one, one.Tiers())
 	results := make(chan string)
 	tables := func(g *Rules) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // reached returns the positions of each tier, found by a forward search.
@@ -29,10 +30,7 @@ func reached(r *Rules) []map[game.Position]bool {
 // reached; and the sum of all shares of won positions is the number of won positions.
 func TestJudge(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {4, 4, 3}, {4, 4, 4}, {2, 6, 2}, {3, 5, 4}, {1, 7, 7}, {6, 1, 3}, {2, 3, 1}} {
-		r, err := New(b[0], b[1], b[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(b[0], b[1], b[2]))(t)
 		s := r.NewSampler().(*sampler)
 		tiers := reached(r)
 		open, won, moves := make([]float64, r.Tiers()+2), make([]float64, r.Tiers()+2), make([]float64, r.Tiers()+1)
@@ -70,10 +68,7 @@ func TestJudge(t *testing.T) {
 // number of positions without a line, and each of these positions is drawn.
 func TestSample(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 5, 4}, {5, 2, 3}, {2, 6, 3}} {
-		r, err := New(b[0], b[1], b[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(b[0], b[1], b[2]))(t)
 		random := rand.New(rand.NewPCG(5, 6))
 		s := r.NewSampler().(*sampler)
 		for tier, positions := range reached(r) {
@@ -114,10 +109,7 @@ func TestSample(t *testing.T) {
 // The estimated numbers of ranges and slots agree with the true numbers within ten per cent.
 func TestSampleRanges(t *testing.T) {
 	for _, b := range [][3]int{{3, 7, 3}, {3, 6, 4}, {4, 4, 3}, {2, 10, 4}, {4, 5, 3}} {
-		r, err := New(b[0], b[1], b[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(b[0], b[1], b[2]))(t)
 		random := rand.New(rand.NewPCG(5, 6))
 		s := r.NewSampler()
 		ranges, slots, wantRanges, wantSlots := 0.0, 0.0, 0.0, 0.0
@@ -147,10 +139,7 @@ func TestSampleRanges(t *testing.T) {
 // Any allowed board can be sampled, including tall ones and those of 64 bits.
 func TestSampleLargest(t *testing.T) {
 	for _, b := range [][3]int{{8, 7, 4}, {2, 31, 4}, {1, 63, 40}, {32, 1, 3}, {7, 6, 7}} {
-		r, err := New(b[0], b[1], b[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(b[0], b[1], b[2]))(t)
 		s, random := r.NewSampler(), rand.New(rand.NewPCG(1, 2))
 		for _, tier := range []int{0, 1, 4, r.Tiers() / 2, r.Tiers()} {
 			sum := 0.0

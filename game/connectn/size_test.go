@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // Ranges and Tables agree with the actual ranges (or the number of move sequences) and tables.
 // Tables with too many pieces of one player are never built.
 func TestSize(t *testing.T) {
 	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}, {3, 8, 3}, {2, 11, 3}} {
-		r, err := New(board[0], board[1], board[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(board[0], board[1], board[2]))(t)
 		spaces := map[*uint32]int{}
 		bytes := 4 * len(r.slots)
 		for tier := range r.Tiers() + 1 {

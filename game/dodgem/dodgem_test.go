@@ -7,15 +7,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 func mustNew(t testing.TB, size int) *rules {
 	t.Helper()
-	g, err := New(size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(New(size))(t)
 	return g.(*rules)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // mishalved is a Halved game whose methods may be wrong.
@@ -37,10 +38,7 @@ func (g mishalved) Slot(low uint32) int { return g.Halved.Slot(low) + g.slot }
 // A Halved game satisfies the contract; one with a method that is wrong does not.
 func TestHalvedContract(t *testing.T) {
 	for _, size := range [][2]int{{4, 3}, {5, 4}} { // a range is stored as a whole, or by slots
-		rules, err := connectn.New(size[0], size[1], 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(connectn.New(size[0], size[1], 3))(t)
 		if f := failure(t, mishalved{Halved: rules}); f != "" {
 			t.Errorf("%s: %s", rules.Spec(), f)
 		}

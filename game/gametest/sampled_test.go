@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A badSampled is a game.Sampled that breaks the contract.
@@ -50,10 +51,7 @@ func (b badSampler) Sample(tier int, r *rand.Rand) game.Sample {
 
 // CheckSampled reports violations by name.
 func TestCheckSampled(t *testing.T) {
-	g, err := mnk.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(3, 3, 3))(t)
 	n := 0
 	for want, fault := range map[string]func(b *badSampled){
 		"":                             func(*badSampled) {},

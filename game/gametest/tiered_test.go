@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -34,10 +35,7 @@ func (g misdeduced) Deduce(d *block.Deduced, tier int, rng uint64, from, to int)
 
 // TestDeducedContract checks that the contract finds positions that Deduce removes, or says wrong values of.
 func TestDeducedContract(t *testing.T) {
-	rules, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(3, 3, 3))(t)
 	for want, wrong := range map[string]func(*block.Deduced){
 		"in 0 sets": func(d *block.Deduced) { clear(d.Open) },
 		"in 2 sets": func(d *block.Deduced) { d.Open.Union(d.Known[1]) },
@@ -55,10 +53,7 @@ func TestDeducedContract(t *testing.T) {
 // A Tiered game satisfies the contract with all combinations of Values; if Finish does not
 // agree with Primitive, it does not.
 func TestTieredContract(t *testing.T) {
-	rules, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(3, 3, 3))(t)
 	for _, values := range testgames.AllValues() {
 		if f := failure(t, testgames.Reread{Tiered: rules, Reading: values}); f != "" {
 			t.Errorf("%+v: %s", values, f)

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -32,11 +33,7 @@ func BenchmarkEndgames(b *testing.B) {
 // searcherOf returns a searcher that uses all cores.
 func searcherOf(b *testing.B, g game.Game, memory int64) *search.Searcher {
 	b.Helper()
-	s, err := search.New(g, search.Options{Threads: runtime.GOMAXPROCS(0), Memory: memory})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return s
+	return must.Get(search.New(g, search.Options{Threads: runtime.GOMAXPROCS(0), Memory: memory}))(b)
 }
 
 // BenchmarkSecond searches positions of 6,4 for one second each: from the middle of random
@@ -66,10 +63,7 @@ func BenchmarkSecond(b *testing.B) {
 				var times []time.Duration
 				for _, p := range set.positions {
 					s.Forget()
-					found, err := s.Search(b.Context(), p, search.Limit{Time: time.Second, First: true})
-					if err != nil {
-						b.Fatal(err)
-					}
+					found := must.Get(s.Search(b.Context(), p, search.Limit{Time: time.Second, First: true}))(b)
 					if !found.Exact {
 						depths = append(depths, found.Depth)
 					}
@@ -108,10 +102,7 @@ func BenchmarkWhole(b *testing.B) {
 			}
 			for b.Loop() {
 				g := fast(b, board.pits, board.stones, board.endgames)
-				found, err := searcherOf(b, g, 512<<20).Search(b.Context(), g.Start(), search.Limit{Bare: true})
-				if err != nil {
-					b.Fatal(err)
-				}
+				found := must.Get(searcherOf(b, g, 512<<20).Search(b.Context(), g.Start(), search.Limit{Bare: true}))(b)
 				if v := found.Value.Outcome(); board.want != game.Undecided && v != board.want {
 					b.Fatalf("%s, expected %s", g.Values().Word(v), g.Values().Word(board.want))
 				}

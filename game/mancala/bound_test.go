@@ -1,14 +1,15 @@
 package mancala
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
+)
 
 // The bound on a tier is the number of valid keys in that tier.
 func TestBoards(t *testing.T) {
 	for _, b := range [][2]int{{1, 3}, {2, 2}, {3, 1}} {
-		g, err := New(b[0], b[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(New(b[0], b[1]))(t)
 		r := g.(*Searched).Rules
 		want := make([]float64, r.Tiers()+1)
 		for p := range 2 * r.boards() {

@@ -10,15 +10,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func mustNew(t testing.TB, pits, stones int) game.Acyclic {
 	t.Helper()
-	g, err := New(pits, stones)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(New(pits, stones))(t)
 }
 
 // rulesOf returns the Rules of a game, without the support for searches.
@@ -91,9 +88,7 @@ func TestCourse(t *testing.T) {
 	} {
 		g := mustNew(t, tt.pits, tt.stones)
 		p, err := rulesOf(g).parse(tt.state) // some of them are unreachable
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var values map[game.Position]game.Value
 		if !tt.evaluation {
 			values = gametest.Search(from{g, p})
@@ -257,10 +252,7 @@ func TestText(t *testing.T) {
 			t.Errorf("Parse(%q) = %d, %v, want %d", text, p, err, g.Start())
 		}
 	}
-	p, err := g.Parse("State([0, 2, 1, 3, 2, 0], 1)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(g.Parse("State([0, 2, 1, 3, 2, 0], 1)"))(t)
 	if got, want := g.Picture(p).String(), "   4 3\n   2 3\n 0     1\n   0 2\n   0 1\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}

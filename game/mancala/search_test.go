@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // fast returns a game for searches, with endgames of a given number of stones.
@@ -59,10 +60,7 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%v: is for searches: %v", b, ok)
 		}
 	}
-	g, err := From([]int{0, 0, 0, 3, 1, 0}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(From([]int{0, 0, 0, 3, 1, 0}, 1))(t)
 	if got := string(g.AppendText(nil, g.Start())); got != "State([0, 0, 0, 3, 1, 0], 1)" || g.Tier(g.Start()) != 0 || g.Spec() != "mancala from "+got || !Is(g) {
 		t.Errorf("%s, tier %d, %s", got, g.Tier(g.Start()), g.Spec())
 	}

@@ -9,16 +9,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 func mustNew(t testing.TB, width, height, connect int) game.Acyclic {
 	t.Helper()
-	g, err := New(width, height, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(New(width, height, connect))(t)
 }
 
 func TestContract(t *testing.T) {
@@ -62,10 +59,7 @@ func againstOracle(t *testing.T, width, height, connect int) {
 		t.Errorf("%s: %d positions, want %d", g.Spec(), len(got), len(want))
 	}
 	for board, value := range want {
-		p, err := g.Parse(naive.Rows(board, width, height))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.Parse(naive.Rows(board, width, height)))(t)
 		if got[p] != game.Value(value) {
 			t.Fatalf("%s: %s is %v, want %v", g.Spec(), g.AppendText(nil, p), got[p], game.Value(value))
 		}
@@ -112,10 +106,7 @@ func TestKnown(t *testing.T) {
 func TestTwoLines(t *testing.T) {
 	g := mustNew(t, 4, 3, 3)
 	for text, want := range map[string]game.Outcome{"XXX./OOO./....": game.SecondWins, "XXX./OOO./...X": game.FirstWins} {
-		p, err := g.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.Parse(text))(t)
 		if got := g.Primitive(p); got != game.NewValue(want, 0) {
 			t.Errorf("%s is %v, want %v", text, got, game.NewValue(want, 0))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -19,17 +20,10 @@ import (
 func BenchmarkHorizon(b *testing.B) {
 	const limit = 5 * time.Second
 	g := New()
-	s, err := search.New(g, search.Options{Memory: 85 << 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(search.New(g, search.Options{Memory: 85 << 20}))(b)
 	look := func(p game.Position, l search.Limit) search.Result {
 		s.Forget()
-		r, err := s.Search(b.Context(), p, l)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return r
+		return must.Get(s.Search(b.Context(), p, l))(b)
 	}
 	r := rand.New(rand.NewPCG(20, 26))
 	var adds []int
@@ -93,8 +87,6 @@ func BenchmarkHorizon(b *testing.B) {
 // cpuTime is the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestContract(t *testing.T) { gametest.Contract(t, New()) }
@@ -18,11 +19,7 @@ func TestContract(t *testing.T) { gametest.Contract(t, New()) }
 // mustParse parses a board; groups of three are allowed.
 func mustParse(t testing.TB, text string) Board {
 	t.Helper()
-	b, err := ParseBoard(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(ParseBoard(text))(t)
 }
 
 // perft returns the number of move sequences of length depth; it only counts the last moves.
@@ -415,10 +412,7 @@ func (b Board) squares() (squares naiveBoard) {
 // Texts, pictures and names of moves are as documented.
 func TestForms(t *testing.T) {
 	r := New()
-	p, err := r.Parse(stepPhase[0].text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(r.Parse(stepPhase[0].text))(t)
 	if got := r.Picture(p).String(); got != picture {
 		t.Errorf("the picture is\n%swant\n%s", got, picture)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -273,10 +274,7 @@ func TestAssess(t *testing.T) {
 // A forced win in three plies is found with its remoteness, and so is a win in one.
 func TestForced(t *testing.T) {
 	r := New()
-	s, err := search.New(r, search.Options{Memory: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(search.New(r, search.Options{Memory: 1 << 20}))(t)
 	found := map[int]int{}
 	walks(t, 30, func(rng *rand.Rand, b Board) {
 		if bits.OnesCount64(b.all()) < 9 || rng.IntN(2) == 0 || !b.Adding() {
@@ -286,10 +284,7 @@ func TestForced(t *testing.T) {
 		if !known || v < 0 {
 			return
 		}
-		got, err := s.Search(context.Background(), r.Position(b), search.Limit{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Search(context.Background(), r.Position(b), search.Limit{}))(t)
 		in := game.WonIn(0) - v
 		found[in]++
 		if want := game.NewValue(game.WinFor(b.Mover), in); !got.Exact || got.Value != want {
@@ -311,10 +306,7 @@ func TestLate(t *testing.T) {
 	r := lateRules{New()}
 	var searchers [2]*search.Searcher
 	for i := range searchers {
-		var err error
-		if searchers[i], err = search.New(r, search.Options{Memory: 1 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		searchers[i] = must.Get(search.New(r, search.Options{Memory: 1 << 20}))(t)
 	}
 	decided := 0
 	walks(t, 40, func(rng *rand.Rand, b Board) {
@@ -323,11 +315,7 @@ func TestLate(t *testing.T) {
 		}
 		p := r.Position(b)
 		ask := func(s *search.Searcher, l search.Limit) search.Result {
-			got, err := s.Search(context.Background(), p, l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return got
+			return must.Get(s.Search(context.Background(), p, l))(t)
 		}
 		timed := ask(searchers[0], search.Limit{Time: 20 * time.Millisecond})
 		won := timed.Exact && timed.Value.Outcome() == game.WinFor(b.Mover) || !timed.Exact && timed.Score == game.MostAssessed

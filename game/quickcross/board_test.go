@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
@@ -18,10 +19,7 @@ func mustNew(t testing.TB, width, height, connect int) *Rules {
 	t.Helper()
 	board := [3]int{width, height, connect}
 	if made[board] == nil {
-		r, err := New(width, height, connect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(width, height, connect))(t)
 		made[board] = r
 	}
 	return made[board]
@@ -61,9 +59,7 @@ func TestEveryPosition(t *testing.T) {
 	r := mustNew(t, 3, 2, 2)
 	texts := map[string]bool{}
 	for p := range r.Positions() {
-		if err := r.Check(p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Check(p))
 		text := string(r.AppendText(nil, p))
 		if q, err := r.Parse(text); q != p || err != nil || texts[text] {
 			t.Fatalf("%d is %q, which is %d, %v (another's: %v)", p, text, q, err, texts[text])

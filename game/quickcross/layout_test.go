@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
@@ -50,10 +51,7 @@ func TestSetsAgainstMoves(t *testing.T) {
 	for _, b := range [][3]int{{1, 1, 1}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {2, 3, 2}, {5, 1, 4}, {1, 6, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 2}, {4, 2, 1}} {
 		squares := b[0] * b[1]
 		for low := max(0, squares-6); low <= squares; low++ {
-			r, err := newRules(b[0], b[1], b[2], low)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(newRules(b[0], b[1], b[2], low))(t)
 			gametest.Check(t, r)
 			if squares <= 6 {
 				gametest.Check(t, game.WithRanges(plain{r, r}, r.RangeSize()))
@@ -171,10 +169,7 @@ func passes(g game.Cyclic) (found []int) {
 
 // Several Movers of the same rules work concurrently; mainly for the race detector.
 func TestMoversAtOnce(t *testing.T) {
-	r, err := newRules(3, 3, 3, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRules(3, 3, 3, 6))(t)
 	want := passes(r)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -278,10 +273,7 @@ func TestSinglePositions(t *testing.T) {
 		"-|./|-./...": "WIN in 1",
 		"---/---/...": "not reached",
 	} {
-		p, err := r.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(r.Parse(text))(t)
 		got := "not reached"
 		if v, ok := values[p]; ok {
 			got = r.Values().Text(v)

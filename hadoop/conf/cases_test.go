@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A confCase is a configuration in testdata/cases.txt.
@@ -24,9 +26,7 @@ type confCase struct {
 func readCases(t *testing.T, dir string) (cases []*confCase) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "cases.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	escaped := regexp.MustCompile(`\\x[0-9a-f]{2}`)
 	for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 		c := &confCase{files: make(map[string]string)}
@@ -52,12 +52,8 @@ func readCases(t *testing.T, dir string) (cases []*confCase) {
 		}
 		for name, body := range c.files {
 			name = filepath.Join(dir, c.name, name)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+			must.OK(t, os.WriteFile(name, []byte(body), 0o644))
 		}
 		cases = append(cases, c)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopConfiguration compares testdata/cases.txt with Hadoop's class Configuration.
@@ -17,9 +18,7 @@ func TestHadoopConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	cases := readCases(t, dir)
 	path, err := clustertest.Shared(t.Context(), t).Command(t.Context(), "classpath").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	args := []string{"-cp", strings.TrimSpace(string(path)), filepath.Join("testdata", "Compare.java")}
 	for _, c := range cases {
 		args = append(args, filepath.Join(dir, c.name))

@@ -172,7 +172,7 @@ func (x *parser) end(element string) error {
 	text := x.token.String()
 	switch element {
 	case "name":
-		if name := strings.Trim(text, blanks); text != "" {
+		if name := strings.TrimFunc(text, isBlank); text != "" {
 			x.name = &name
 		}
 	case "value":
@@ -194,14 +194,8 @@ func (x *parser) end(element string) error {
 	return nil
 }
 
-// blanks are the characters that Java's trim removes.
-var blanks = func() string {
-	var b strings.Builder
-	for c := range rune(' ' + 1) {
-		b.WriteRune(c)
-	}
-	return b.String()
-}()
+// isBlank reports whether Java's trim removes a character.
+func isBlank(c rune) bool { return c <= ' ' }
 
 // errEncoding is the error of a file that is neither UTF-8 nor ISO-8859-1.
 type errEncoding string

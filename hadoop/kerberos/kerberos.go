@@ -231,7 +231,7 @@ func (l *Login) refresh() error {
 		return nil
 	}
 	if t := l.ticket.Load(); t != nil {
-		half := t.EndTime.Sub(later(t.AuthTime, t.StartTime)) / 2
+		half := min(t.EndTime.Sub(t.AuthTime), t.EndTime.Sub(t.StartTime)) / 2
 		wait := half / tries
 		ended := !t.valid()
 		if ended {
@@ -247,13 +247,6 @@ func (l *Login) refresh() error {
 	l.err = l.explain(l.logIn(), "")
 	l.tried = time.Now()
 	return l.err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // noPrincipal returns the error of a keytab without the name of a principal.

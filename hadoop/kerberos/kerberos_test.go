@@ -23,6 +23,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/spnego"
 	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // kdc answers every request with an error, and returns its address.
@@ -35,9 +37,7 @@ func kdc(t *testing.T, code int32) string {
 func counting(t *testing.T, code int32) (address string, requests *atomic.Int32) {
 	failure := messages.NewKRBError(types.PrincipalName{NameString: []string{"krbtgt", "R.TEST"}}, "R.TEST", code, "")
 	b, err := failure.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	requests = new(atomic.Int32)
 	return serve(t, func([]byte) []byte { requests.Add(1); return b }), requests
 }
@@ -45,9 +45,7 @@ func counting(t *testing.T, code int32) (address string, requests *atomic.Int32)
 // serve answers requests to a KDC, and returns its address.
 func serve(t *testing.T, answer func(request []byte) []byte) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -73,9 +71,7 @@ func setUp(t *testing.T, kdc string) string {
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "krb5.conf")
 	text := fmt.Sprintf("[libdefaults]\ndefault_realm = R.TEST\nudp_preference_limit = 1\n[realms]\nR.TEST = {\nkdc = %s\n}\n", kdc)
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(conf, []byte(text), 0o600))
 	t.Setenv(confName, conf)
 	t.Setenv(Keytab, "")
 	t.Setenv(Principal, "")
@@ -86,16 +82,12 @@ func setUp(t *testing.T, kdc string) string {
 // writeKeytab writes a keytab with a key of alice@R.TEST.
 func writeKeytab(t *testing.T, file string) {
 	kt := keytab.New()
-	if err := kt.AddEntry("alice", "R.TEST", "secret", time.Unix(1e9, 0), 1, etypeID.AES256_CTS_HMAC_SHA1_96); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, kt.AddEntry("alice", "R.TEST", "secret", time.Unix(1e9, 0), 1, etypeID.AES256_CTS_HMAC_SHA1_96))
 	b, err := kt.Marshal()
 	if err == nil {
 		err = os.WriteFile(file, b, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 var (
@@ -109,20 +101,26 @@ func writeCache(t *testing.T, file string, end, renew time.Time) {
 	l := &Login{name: types.NewPrincipalName(1, "alice"), realm: "R.TEST"}
 	begun := time.Now().Add(-time.Hour)
 	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, RenewTill: renew, Key: sessionKey}
-	if err := l.adopt(aTicket, part); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.adopt(aTicket, part))
+	must.OK(t, l.Save(file))
+}
+
+// withTicket returns a login by a keytab that has a ticket with these times.
+func withTicket(t *testing.T, kdc string, begun, end time.Time) *Login {
+	t.Helper()
+	dir := setUp(t, kdc)
+	writeKeytab(t, filepath.Join(dir, "keytab"))
+	withKeytab("alice")(t, dir)
+	l := new(Login)
+	must.OK(t, l.open())
+	must.OK(t, l.adopt(aTicket, messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, Key: sessionKey}))
+	return l
 }
 
 // TestErrors checks the line for each login that cannot succeed.
 func TestErrors(t *testing.T) {
 	unused, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	unused.Close()
 	soon := time.Now().Add(time.Hour)
 	for _, test := range []struct {
@@ -209,9 +207,7 @@ func TestCache(t *testing.T) {
 		t.Errorf("user %q, %v", user, err)
 	}
 	l, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	if l.Name() != "alice@R.TEST" || l.User() != "alice" || !l.ticket.Load().EndTime.Equal(first) {
 		t.Errorf("%s, until %v", l.Name(), l.ticket.Load().EndTime)
@@ -231,20 +227,14 @@ func TestCache(t *testing.T) {
 		t.Error(err)
 	}
 	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n := range whole {
-		if err := os.WriteFile(file, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, whole[:n], 0o600))
 		if cache, err := loadCache(file); err == nil && len(cache.Credentials) > 0 {
 			t.Errorf("%d of %d bytes of a cache: no error", n, len(whole))
 		}
 	}
-	if err := os.WriteFile(file, whole[:len(whole)-1], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, whole[:len(whole)-1], 0o600))
 	if after, err := l.update(); err != nil || after != c {
 		t.Errorf("with a damaged cache: %v", err)
 	}
@@ -276,19 +266,9 @@ func asks(t *testing.T, l *Login, requests *atomic.Int32) (times int32, err erro
 // TestTries checks how often a KDC that refuses is asked: before the ticket ends, and after.
 func TestTries(t *testing.T) {
 	address, requests := counting(t, errorcode.KDC_ERR_POLICY)
-	dir := setUp(t, address)
-	writeKeytab(t, filepath.Join(dir, "keytab"))
-	withKeytab("alice")(t, dir)
-	l := new(Login)
-	if err := l.open(); err != nil {
-		t.Fatal(err)
-	}
 	const half = 10 * time.Hour
 	begun := time.Now().Add(-half - time.Minute)
-	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(2 * half), Key: sessionKey}
-	if err := l.adopt(aTicket, part); err != nil {
-		t.Fatal(err)
-	}
+	l := withTicket(t, address, begun, begun.Add(2*half))
 	for _, test := range []struct {
 		name        string
 		left, tried time.Duration // until the end, since the last request
@@ -318,9 +298,7 @@ func TestCacheAlone(t *testing.T) {
 	soon := time.Now().Add(10 * time.Minute)
 	writeCache(t, filepath.Join(dir, "cache"), soon, soon.Add(time.Hour))
 	l, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.Close()
 	l.Close() // once more
 	if n, err := asks(t, l, requests); n != 0 || err != nil || requests.Load() != 0 {
@@ -331,18 +309,8 @@ func TestCacheAlone(t *testing.T) {
 // TestSilentKDC checks that nothing waits for a KDC while the ticket is valid.
 func TestSilentKDC(t *testing.T) {
 	asked, silent := make(chan bool), make(chan bool)
-	dir := setUp(t, serve(t, func([]byte) []byte { asked <- true; <-silent; return nil }))
-	writeKeytab(t, filepath.Join(dir, "keytab"))
-	withKeytab("alice")(t, dir)
-	l := new(Login)
-	if err := l.open(); err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now().Add(-2 * time.Hour)
-	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: begun.Add(3 * time.Hour), Key: sessionKey}
-	if err := l.adopt(aTicket, part); err != nil {
-		t.Fatal(err)
-	}
+	kdc := serve(t, func([]byte) []byte { asked <- true; <-silent; return nil })
+	l := withTicket(t, kdc, time.Now().Add(-2*time.Hour), time.Now().Add(time.Hour))
 	updated := make(chan error)
 	go func() { _, err := l.update(); updated <- err }()
 	<-asked
@@ -367,9 +335,7 @@ func TestTransport(t *testing.T) {
 	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
 	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
 	l, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -419,9 +385,7 @@ func TestTransportAgain(t *testing.T) {
 	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
 	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
 	l, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	tgt := l.ticket.Load().Credential
 	service := *tgt
@@ -434,9 +398,7 @@ func TestTransportAgain(t *testing.T) {
 	cache := &credentials.CCache{Credentials: []*credentials.Credential{tgt, &service}}
 	cache.DefaultPrincipal.Realm, cache.DefaultPrincipal.PrincipalName = l.realm, l.name
 	c, err := client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.ticket.Store(&ticket{tgt, c})
 	var scheme string
 	var requests []string // whether there was a ticket, and the body
@@ -460,9 +422,7 @@ func TestTransportAgain(t *testing.T) {
 	} {
 		scheme, requests = test.scheme, nil
 		answer, err := web.Post(strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1), "text/plain", strings.NewReader("body"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answer.Body.Close()
 		if got := strings.Join(requests, ", "); answer.StatusCode != test.status || got != test.requests {
 			t.Errorf("%s: %s; requests %s, want %s", test.scheme, answer.Status, got, test.requests)

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"net"
 	"strings"
 )
@@ -33,10 +34,7 @@ func findAddresses(conf map[string]string) addresses {
 		}
 	}
 	for _, suffix := range suffixes {
-		address := get(key + suffix)
-		if address == "" {
-			address = get("yarn.resourcemanager.hostname" + suffix)
-		}
+		address := cmp.Or(get(key+suffix), get("yarn.resourcemanager.hostname"+suffix))
 		a.managers = append(a.managers, a.node+reachable(address, port))
 	}
 

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,9 +51,7 @@ type schedulerQueue struct {
 // checkQueue returns an error unless the queue is an open leaf queue of a capacity scheduler,
 // or can be created. It accepts all queues of other schedulers.
 func checkQueue(root schedulerQueue, name string) error {
-	if name == "" {
-		name = "default"
-	}
+	name = cmp.Or(name, "default")
 	if root.Type != "capacityScheduler" {
 		return nil
 	}

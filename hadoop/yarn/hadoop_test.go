@@ -15,6 +15,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A realCluster is a client of a real cluster, with its command and the streaming jar.
@@ -30,9 +31,7 @@ type realCluster struct {
 func TestHadoop(t *testing.T) {
 	up := clustertest.Shared(t.Context(), t)
 	properties, err := conf.Load(up.ConfDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := &realCluster{
 		Client: New(properties, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
 		dir:    "/yarn-test",
@@ -44,18 +43,14 @@ func TestHadoop(t *testing.T) {
 	c.Command = filepath.Join(up.Dir(), "bin", "hadoop")
 
 	t.Run("queue", func(t *testing.T) {
-		if err := c.Check(t.Context(), ""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.Check(t.Context(), ""))
 		err := c.Check(t.Context(), "no_such_queue")
 		if err == nil || !strings.Contains(err.Error(), "no queue no_such_queue (there are: ") {
 			t.Errorf("the error is %v", err)
 		}
 	})
 	input := filepath.Join(c.local, "input")
-	if err := os.WriteFile(input, []byte("a line\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(input, []byte("a line\n"), 0o666))
 	if out, err := up.Command(t.Context(), "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -72,9 +67,7 @@ func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App 
 	t.Helper()
 	name := strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
 	mapper := filepath.Join(c.local, name+".sh")
-	if err := os.WriteFile(mapper, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(mapper, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	tag := fmt.Sprintf("yarn-test-%d-%s", os.Getpid(), name)
 	cmd := exec.CommandContext(ctx, c.Command, "jar", c.jar,
 		"-D", "mapreduce.job.name="+name, "-D", "mapreduce.job.tags="+tag,
@@ -83,9 +76,7 @@ func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App 
 		"-input", c.dir+"/input", "-output", c.dir+"/"+name)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		if err := cmd.Wait(); err == nil || t.Failed() {
 			t.Errorf("the job: %v\n%s", err, &said)
@@ -139,9 +130,7 @@ func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) 
 	app := c.run(ctx, t, "sleep 170")
 	for {
 		p, err := c.Progress(ctx, app)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if counters, err := c.Counters(ctx, app.JobID()); p.State == "RUNNING" && err == nil && counters[jobCounters][launchedMaps] == 1 {
 			break
 		}

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // The directory testdata contains the answers of a cluster of Hadoop 3.4.2, by request path:
@@ -97,6 +99,14 @@ func reply(w http.ResponseWriter, code int, body string) {
 	w.Write([]byte(body))
 }
 
+// always returns an answer function that answers with JSON.
+func always(body string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		reply(w, http.StatusOK, body)
+		return true
+	}
+}
+
 // missing returns an answer function that answers 404 if the path contains text.
 func missing(text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -121,9 +131,7 @@ func TestNoProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
 	defer proxy.Close()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestNoProxy$")
 	cmd.Env = append(os.Environ(), "TREEREDUCE_TEST_PROXIED=1", "http_proxy="+proxy.URL, "HTTP_PROXY="+proxy.URL, "no_proxy=", "NO_PROXY=")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -156,10 +164,7 @@ func TestFind(t *testing.T) {
 // TestFindOrder checks that the newest application comes first.
 func TestFindOrder(t *testing.T) {
 	f := newFake(t)
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
-		return true
-	}
+	f.answer = always(`{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
 	apps, err := f.client.Find(t.Context(), "x")
 	var ids []string
 	for _, a := range apps {
@@ -185,10 +190,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	says(f.client.Check(t.Context(), "fast"), "resource manager URL: no queue fast (there are: default)")
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
-		return true
-	}
+	f.answer = always(`{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
 	says(f.client.Check(t.Context(), ""), "resource manager URL: no live node (2 lost, 1 unhealthy)")
 	f.Close()
 	says(f.client.Check(t.Context(), ""), "resource manager URL/ws/v1/cluster/metrics: dial tcp")
@@ -241,10 +243,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.app.ID, got, err)
 		}
 	}
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		reply(w, http.StatusOK, `{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
-		return true
-	}
+	f.answer = always(`{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
 	if got, err := f.client.Progress(t.Context(), App{ID: running}); err != nil || got != (Progress{37.5, 12.25, "RUNNING"}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -259,9 +258,7 @@ const (
 func TestCounters(t *testing.T) {
 	f := newFake(t)
 	counters, err := f.client.Counters(t.Context(), App{ID: good}.JobID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []struct {
 		group, name string
 		n           int64
@@ -363,9 +360,7 @@ func TestKillRefused(t *testing.T) {
 func script(t *testing.T, dir, text string) string {
 	t.Helper()
 	name := filepath.Join(dir, "hadoop")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return name
 }
 
@@ -420,12 +415,8 @@ func TestCausePlaces(t *testing.T) {
 	// On this machine.
 	f.client.logDirs = []string{"no such folder", t.TempDir()}
 	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(folder, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666))
 	cause("the local one")
 	// The history server does not answer.
 	f.answer = missing("/history/")
@@ -529,10 +520,7 @@ func TestFailedAttempts(t *testing.T) {
 // TestLastMaster checks that the last of several application masters is described.
 func TestLastMaster(t *testing.T) {
 	f := newFake(t)
-	f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
-		reply(w, http.StatusOK, `{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
-		return true
-	}
+	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
 	if last, err := f.client.lastMaster(t.Context(), App{ID: good}); err != nil || last.AppAttemptID != "second" {
 		t.Errorf("%+v, %v", last, err)
 	}
@@ -543,14 +531,10 @@ func TestLocalLog(t *testing.T) {
 	f := newFake(t)
 	dir := t.TempDir()
 	f.client.logDirs = []string{dir}
-	if err := os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777))
 	end := strings.Repeat("b", maxLog-1) + "c"
 	for _, name := range []string{filepath.Join(dir, good, "container_1", "stderr"), filepath.Join(dir, "stderr")} {
-		if err := os.WriteFile(name, []byte("aaa"+end), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte("aaa"+end), 0o666))
 	}
 	if got, err := f.client.log(t.Context(), f.address(), good, "container_1", "stderr"); err != nil || got != end {
 		t.Errorf("%d bytes, %v; want the last %d", len(got), err, len(end))

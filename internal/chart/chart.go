@@ -188,14 +188,6 @@ func decadesOf(most float64) int {
 	return decades
 }
 
-// sum returns the sum of numbers.
-func sum(numbers []float64) (all float64) {
-	for _, n := range numbers {
-		all += n
-	}
-	return all
-}
-
 // largest returns the largest of numbers, or 0.
 func largest(numbers []float64) float64 { return slices.Max(append([]float64{0}, numbers...)) }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A shape is the part of an SVG element that the tests check.
@@ -74,9 +76,7 @@ func drawn(t *testing.T, p Picture) picture {
 		t.Fatalf("%v\n%s", err, whole)
 	}
 	var x, y, w, h float64
-	if _, err := fmt.Sscan(got.ViewBox, &x, &y, &w, &h); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscan(got.ViewBox, &x, &y, &w, &h))(t)
 	texts, rects := got.Texts, got.Rects
 	for _, g := range got.Groups {
 		texts, rects = append(texts, g.Texts...), append(rects, g.Rects...)

@@ -82,7 +82,7 @@ func (c Columns) draw(d *drawing) {
 func (c Columns) keys() (keys []key) {
 	for _, p := range c.Panels {
 		for _, s := range p.Series {
-			if s.Name != "" && sum(s.Values) > 0 {
+			if s.Name != "" && largest(s.Values) > 0 {
 				keys = append(keys, key{s.Style, s.Name, 1})
 			}
 		}

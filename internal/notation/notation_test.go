@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A numbered is Connect N with boards that begin with a number, as its moves do.
@@ -26,10 +27,7 @@ func (g numbered) Parse(text string) (game.Position, error) {
 // TestParsePosition checks that words are moves if each is a legal move after the previous
 // ones, and otherwise a board, whatever they begin with.
 func TestParsePosition(t *testing.T) {
-	rules, err := connectn.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(2, 2, 2))(t)
 	g := numbered{rules}
 	for text, want := range map[string]string{
 		"":           "    ",
@@ -60,10 +58,7 @@ func TestParsePosition(t *testing.T) {
 // TestInputCut checks that the error for a long input that is not a position, such as a
 // file, is short.
 func TestInputCut(t *testing.T) {
-	g, err := connectn.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(2, 2, 2))(t)
 	for _, form := range []notation.Form{notation.AnyForm, notation.FromMoves, notation.FromBoard, notation.FromKey, notation.FromHash, notation.FromFinal} {
 		_, err := notation.Parse(g, strings.Repeat("\x7f·", 5000), form)
 		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
@@ -74,10 +69,7 @@ func TestInputCut(t *testing.T) {
 
 // FuzzParsePosition checks that every result is a position of the game.
 func FuzzParsePosition(f *testing.F) {
-	g, err := connectn.New(4, 5, 3)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(connectn.New(4, 5, 3))(f)
 	for _, text := range []string{"", "1 1 2", "0,3", "     XO   X         ", "'     XO   X         '", "9", "X"} {
 		f.Add(text)
 	}

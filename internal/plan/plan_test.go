@@ -18,19 +18,14 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // recorded returns the counts of a board that was solved, from testdata.
 func recorded(t testing.TB, name string, width, height, connect int) (game.Tiered, *count.Counts) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := connectn.New(width, height, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".txt")))(t)
+	g := must.Get(connectn.New(width, height, connect))(t)
 	c := &count.Counts{How: count.Exact, Note: "solved"}
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
@@ -113,10 +108,7 @@ func TestRecorded(t *testing.T) {
 		{"5x6_connect3", 5, 6, 3, measured{4.30, 1621976, 321e6}},
 	} {
 		g, counts := recorded(t, of.name, of.width, of.height, of.connect)
-		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), twoCores()))(t)
 		of.wants(t, of.name, p)
 	}
 }
@@ -132,18 +124,9 @@ func TestRecordedDrawn(t *testing.T) {
 		{[3]int{10, 2, 4}, measured{1.70, 1648983, 188e6}},
 		{[3]int{5, 6, 3}, measured{4.30, 1621976, 321e6}},
 	} {
-		g, err := connectn.Kind.Make(of.board[:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, err := count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 100_000, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(connectn.Kind.Make(of.board[:]))(t)
+		counts := must.Get(count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 100_000, Seed: 1}))(t)
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), twoCores()))(t)
 		of.wants(t, g.Spec(), p)
 	}
 }
@@ -155,47 +138,20 @@ func TestRecordedTables(t *testing.T) {
 	for board, measured := range map[[3]int]float64{
 		{4, 5, 4}: 133080, {4, 6, 4}: 1154453, {5, 4, 3}: 31995, {6, 4, 4}: 4937616, {7, 3, 4}: 1059260, {5, 5, 4}: 4501372,
 	} {
-		g, err := connectn.Kind.Make(board[:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, err := count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 400_000, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(connectn.Kind.Make(board[:]))(t)
+		counts := must.Get(count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 400_000, Seed: 1}))(t)
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), twoCores()))(t)
 		within(t, 1.05, g.Spec()+", table", p.Total.KeptBytes, measured)
 	}
 }
 
-// Wall time, peak of the disk, and directories of runs.
-func TestRecordedRest(t *testing.T) {
-	for _, of := range []struct {
-		name            string
-		width, height   int
-		rates           *plan.Rates
-		wall, peak, all float64 // all: size of data_first
-	}{
-		{"5x4", 5, 4, plan.Builtin(), 0, 0, 637208},
-		{"5x5", 5, 5, plan.Builtin(), 0, 0, 13370156},
-	} {
-		g, counts := recorded(t, of.name, of.width, of.height, 4)
-		p, err := plan.Make(g, counts, of.rates, twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, figure := range []struct {
-			what              string
-			planned, measured float64
-		}{{"wall s", p.Total.WallHours * 3600, of.wall}, {"peak", p.Total.PeakBytes, of.peak}, {"data_first", p.Total.WorkBytes, of.all}} {
-			if figure.measured > 0 {
-				t.Logf("%s %s: planned %.4g, measured %.4g: %.2f", of.name, figure.what, figure.planned, figure.measured, figure.planned/figure.measured)
-				within(t, 1.3, of.name+", "+figure.what, figure.planned, figure.measured)
-			}
-		}
+// The size of data_first.
+func TestRecordedWork(t *testing.T) {
+	for height, measured := range map[int]float64{4: 637208, 5: 13370156} {
+		name := fmt.Sprintf("5x%d", height)
+		g, counts := recorded(t, name, 5, height, 4)
+		p := must.Get(plan.Make(g, counts, plan.Builtin(), twoCores()))(t)
+		within(t, 1.3, name+", data_first", p.Total.WorkBytes, measured)
 	}
 }
 
@@ -216,18 +172,9 @@ func TestRecordedOthers(t *testing.T) {
 		{mancala.Kind, []int{4, 3}, measured{8.22, 15990397, 74e6}},
 		{mancala.Kind, []int{4, 2}, measured{1.41, 1234334, 36e6}},
 	} {
-		g, err := of.kind.Make(of.args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, err := count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 5_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(of.kind.Make(of.args))(t)
+		counts := must.Get(count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 5_000_000}))(t)
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), twoCores()))(t)
 		of.wants(t, g.Spec(), p)
 	}
 	for connect, of := range map[int]struct {
@@ -237,15 +184,9 @@ func TestRecordedOthers(t *testing.T) {
 		3: {28_999_497, 126_439_913, measured{3.85, 13_805_600, 107e6}},
 		4: {42_658_929, 192_066_340, measured{5.85, 19_709_457, 107e6}},
 	} {
-		g, err := quickcross.New(4, 4, connect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(quickcross.New(4, 4, connect))(t)
 		all := count.Tier{Positions: of.positions, Low: of.positions, High: of.positions}
-		p, err := plan.Make(g, &count.Counts{Tiers: []count.Tier{all}, Sum: all}, plan.Fastest(), twoCores())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.Make(g, &count.Counts{Tiers: []count.Tier{all}, Sum: all}, plan.Fastest(), twoCores()))(t)
 		of.wants(t, g.Spec(), p)
 		within(t, 1.3, g.Spec()+", peak", p.Total.PeakBytes, of.peak)
 	}
@@ -263,10 +204,7 @@ func TestRecordedNodes(t *testing.T) {
 		{3, 1173, 2.834e9, 133e6},
 	} {
 		where := plan.Where{Runner: plan.Hadoop, Machine: plan.Machine{Name: "a node", Cores: 4}, Nodes: of.nodes, Replication: min(2, of.nodes), Above: 16 << 20}
-		p, err := plan.Make(g, counts, plan.Builtin(), where)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.Make(g, counts, plan.Builtin(), where))(t)
 		within(t, 1.1, fmt.Sprintf("%d nodes, bytes shuffled", of.nodes), p.Total.ShuffledBytes, of.shuffled)
 		if cpu := p.Total.CPUHours * 3600 / of.cpu; cpu < 1 || cpu > 1.7 {
 			t.Errorf("%d nodes: %.2f times the CPU", of.nodes, cpu)
@@ -283,10 +221,7 @@ func TestRecordedCluster(t *testing.T) {
 	where := twoCores()
 	where.Machine.Cores = 4 // containers, as many as make cluster-up has on two cores
 	where.Runner, where.Above, where.Replication = plan.Hadoop, 100_000, 1
-	p, err := plan.Make(g, counts, plan.Builtin(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.Make(g, counts, plan.Builtin(), where))(t)
 	const written = 2 * 69763700 // in both directions
 	onIt := 0.0
 	for _, tier := range p.Tiers {
@@ -305,10 +240,7 @@ func TestRecordedCluster(t *testing.T) {
 // from the next tier on.
 func TestPeak(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
-	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.Make(g, counts, plan.Builtin(), twoCores()))(t)
 	for i, tier := range p.Tiers[:len(p.Tiers)-1] {
 		there := 0.0
 		for j, other := range p.Tiers {
@@ -336,17 +268,13 @@ func TestProblems(t *testing.T) {
 		return 1e6 * float64(until)
 	}
 	p, err := plan.Make(g, counts, plan.Builtin(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
 		!strings.Contains(p.Problems[1].Text, "two cores has 10 GB free: use a larger disk") {
 		t.Errorf("%+v", p.Problems)
 	}
 	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
-	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(plan.Make(g, counts, plan.Builtin(), where))(t)
 	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "the peak in HDFS is 29 GB, in 2 copies; 4 nodes have space for 18 GB: use 7 nodes") {
 		t.Errorf("%+v", p.Problems)
 	}
@@ -364,10 +292,7 @@ func TestMemoryFits(t *testing.T) {
 	}{{takes, false}, {1.24 * takes, false}, {1.26 * takes, true}} {
 		where := twoCores()
 		where.Machine.MemoryBytes, where.LeastMemory = of.has, least
-		p, err := plan.Make(g, counts, plan.Fastest(), where)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), where))(t)
 		if p.Total.MemoryBytes != takes || (len(p.Problems) == 0) != of.fits {
 			t.Errorf("%.3g bytes for a driver of %.3g: %+v", of.has, p.Total.MemoryBytes, p.Problems)
 		}
@@ -379,27 +304,26 @@ func TestMemoryFits(t *testing.T) {
 	}{{6.3 * (1 << 30), true}, {6.5 * (1 << 30), false}} {
 		where := plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 500, EMR: true}}
 		where.LeastMemory = func(int) float64 { return of.takes }
-		p, err := plan.Make(g, counts, plan.Fastest(), where)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.Make(g, counts, plan.Fastest(), where))(t)
 		if (len(p.Problems) == 0) != of.fits {
 			t.Errorf("a driver of %.3g bytes on a master of 16 GiB: %+v", of.takes, p.Problems)
 		}
 	}
 }
 
+// onEMR returns the plan of a game on a cluster of Amazon EMR.
+func onEMR(t *testing.T, g game.Game, counts *count.Counts, c plan.Cluster) *plan.Plan {
+	t.Helper()
+	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
+	must.OK(t, err)
+	return p
+}
+
 // More nodes take less time, a given price is used, spot nodes cost as much as others, and a copy to S3
 // costs something.
 func TestCluster(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
-	of := func(c plan.Cluster) plan.Tier {
-		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.Total
-	}
+	of := func(c plan.Cluster) plan.Tier { return onEMR(t, g, counts, c).Total }
 	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
 	base := of(cluster)
 	more, spot, copied, priced := cluster, cluster, cluster, cluster
@@ -425,17 +349,10 @@ func TestCluster(t *testing.T) {
 // plan mentions the price of transferring data out of AWS, and of a NAT gateway.
 func TestCopyPrice(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
-	of := func(c plan.Cluster) *plan.Plan {
-		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
 	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
-	base := of(cluster)
+	base := onEMR(t, g, counts, cluster)
 	cluster.CopyToS3 = true
-	copied := of(cluster)
+	copied := onEMR(t, g, counts, cluster)
 	const month, hours, put, part, gb = 0.023, 730, 0.005 / 1000, 64 << 20, 1e9
 	kept, work := copied.Total.KeptBytes, copied.Total.WorkBytes
 	want := base.Total.Dollars/base.Total.WallHours*copied.Total.WallHours +
@@ -459,10 +376,7 @@ func TestCopyPrice(t *testing.T) {
 func TestSurcharge(t *testing.T) {
 	for name, want := range map[string]float64{"m5.xlarge": 0.048, "i3en.2xlarge": 0.226, "i3en.6xlarge": 0.27, "i3en.24xlarge": 0.27, "r6g.16xlarge": 0.8064} {
 		i, _ := plan.InstanceNamed(name)
-		got, err := plan.Cluster{Instance: name, Nodes: 1, EBSGB: 1, EMR: true}.DollarsPerHour()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(plan.Cluster{Instance: name, Nodes: 1, EBSGB: 1, EMR: true}.DollarsPerHour())(t)
 		if got = got/2 - i.Price - 0.08/730; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: a surcharge of $%v, want $%v", name, got, want)
 		}
@@ -485,24 +399,15 @@ func TestMethods(t *testing.T) {
 		for _, p := range kind.Params {
 			args = append(args, p.Default)
 		}
-		g, err := kind.Make(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(kind.Make(args))(t)
 		for _, runner := range []string{plan.Inline, plan.Pipe, plan.Hadoop} {
 			where := twoCores()
 			where.Runner = runner
-			p, err := plan.Make(g, counts, plan.Builtin(), where)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plan.Make(g, counts, plan.Builtin(), where))(t)
 			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Inline) != (p.Total.ShuffledBytes == 0) {
 				t.Errorf("%s, %s: %+v", kind.Name, runner, p.Total)
 			}
-			text, err := json.Marshal(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(p))(t)
 			for _, name := range []string{`"total":{`, `"tiers":[`, `"positions":1000,"low":1000,"high":2000`, `"peak_bytes":`, `"wall_hours":`, `"counted":"at least"`} {
 				if !strings.Contains(string(text), name) {
 					t.Errorf("%s: no %s in %s", kind.Name, name, text)
@@ -510,10 +415,7 @@ func TestMethods(t *testing.T) {
 			}
 		}
 	}
-	g, err := network.Kind.Make(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(network.Kind.Make(nil))(t)
 	if _, err := plan.Make(g, counts, plan.Builtin(), twoCores()); err == nil || !strings.Contains(err.Error(), "is not solved") {
 		t.Errorf("Network: %v", err)
 	}

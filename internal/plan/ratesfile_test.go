@@ -7,33 +7,25 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // FuzzRates checks that rates that can be read satisfy the rules, and are the same after they
 // have been written and read again.
 func FuzzRates(f *testing.F) {
-	text, err := store.MarshalSummed(Builtin())
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Get(store.MarshalSummed(Builtin()))(f)
 	f.Add(text)
 	f.Add([]byte(`{"version": 1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		name := filepath.Join(t.TempDir(), "rates.json")
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, text, 0o666))
 		r, err := ReadRates(name)
 		if err != nil {
 			return
 		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Check())
 		again := name + "2"
-		if err := WriteRates(again, r); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, WriteRates(again, r))
 		if back, err := ReadRates(again); err != nil || *back != *r {
 			t.Fatalf("%+v became %+v, %v", r, back, err)
 		}

@@ -224,11 +224,13 @@ func (s *Server) review(out *stream, r *http.Request, g *served, h *player.Histo
 // stream answers with the events that send sends, and an event end if it does not fail. The context of
 // its request ends when the client is gone.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*stream, *http.Request) error) {
-	if !s.enter() {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
 		s.fail(w, r, errBusy)
 		return
 	}
-	defer s.leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	out := newStream(w)
@@ -252,23 +254,6 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*strea
 	if send(out, r.WithContext(ctx)) == nil {
 		out.send("end", struct{}{})
 	}
-}
-
-// enter reports whether a further event stream may begin; leave ends it.
-func (s *Server) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.streams == maxStreams {
-		return false
-	}
-	s.streams++
-	return true
-}
-
-func (s *Server) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.streams--
 }
 
 // A stream sends server-sent events.

@@ -209,11 +209,7 @@ func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
 
 // after returns the position after a move.
 func (at apiAt) after(m game.Move) apiAt {
-	turn := at.turn.Other()
-	if !at.g.Values().OfMover {
-		turn = at.g.ToMove(m.To)
-	}
-	return atOf(at.g, m.To, turn)
+	return atOf(at.g, m.To, turnAfter(at.g, at.turn, m.To))
 }
 
 // turnless reports whether positions of a game do not contain the player to move.

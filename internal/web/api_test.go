@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -42,10 +43,7 @@ func newClient(t testing.TB, tables ...*table.Table) client {
 	for _, tab := range tables {
 		o.Sources = append(o.Sources, Source{Table: tab})
 	}
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(o))(t)
 	c := client{t: t, handler: s.Handler()}
 	r := httptest.NewRecorder()
 	c.handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/api/openapi.json", nil))
@@ -213,9 +211,7 @@ func TestInvalid(t *testing.T) {
 		`{"error":"x","z":1}`: "unexpected field z", `[]`: "expected [object]",
 	} {
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &v))
 		if got := c.invalid(c.schema("chess/", 404), v, "answer"); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -389,9 +385,7 @@ func (test sampled) compare(t *testing.T) {
 	n := 0
 	if test.random == 0 {
 		for batch, err := range tab.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, p := range batch.Positions {
 				check(p)
 				n++
@@ -530,27 +524,13 @@ func TestAPIDamaged(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(files[0]))(t)
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
-	packed, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := packed.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), files[0]))(t)
+	entries := must.Get(packed.Entries())(t)
 	text[entries[0].Offset] ^= 1
-	if err := os.WriteFile(files[0], text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(files[0], text, 0o666))
 	c, status := newClient(t, tab), map[int]int{}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

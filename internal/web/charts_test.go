@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -44,10 +45,7 @@ func TestTables(t *testing.T) {
 		if status != 200 {
 			t.Fatalf("%s: status %d: %s", spec, status, page)
 		}
-		stats, err := tab.Stats()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stats := must.Get(tab.Stats())(t)
 		header, rows := numbersOf(stats.Columns())
 		for _, row := range rows {
 			if want := "<tr><td>" + strings.Join(row, "</td><td>") + "</td></tr>"; len(row) != len(header) || !strings.Contains(page, want) {
@@ -55,9 +53,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 		var csv, json strings.Builder
-		if err := errors.Join(stats.WriteCSV(&csv), stats.WriteJSON(&json)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(stats.WriteCSV(&csv), stats.WriteJSON(&json)))
 		for file, want := range map[string]string{"tiers.csv": csv.String(), "tiers.json": json.String()} {
 			if _, got := get(t, at+"/"+file); got != want {
 				t.Errorf("%s: %s differs from the statistics: %.300s", spec, file, got)
@@ -95,16 +91,11 @@ func TestTables(t *testing.T) {
 			}
 		}
 
-		w, err := newWhole(t.Context(), &served{id: id, variant: variant, g: g, source: &Source{Table: tab}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(newWhole(t.Context(), &served{id: id, variant: variant, g: g, source: &Source{Table: tab}}))(t)
 		winning := func(p game.Position) (wins, moves int) {
 			for _, m := range g.Moves(nil, p) {
 				v, _, err := tab.Lookup(m.To)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if moves++; analysis.ResultOf(g, p, g.Values().Before(v)) == game.Wins {
 					wins++
 				}
@@ -113,9 +104,7 @@ func TestTables(t *testing.T) {
 		}
 		most, lone := 0, 0
 		for batch, err := range tab.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for i, v := range batch.Values {
 				if r := analysis.ResultOf(g, batch.Positions[i], v); r == game.Wins || r == game.Loses {
 					most = max(most, v.Remoteness())
@@ -127,10 +116,7 @@ func TestTables(t *testing.T) {
 		}
 		at = "../../play/" + id + "/" + variant + "?from="
 		for _, l := range w.longest {
-			p, err := g.Parse(l.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(g.Parse(l.Name))(t)
 			v, ok, err := tab.Lookup(p)
 			if err != nil || !ok || v.Remoteness() != most || !strings.HasPrefix(l.Text, g.Values().Text(v)) || l.Link != at+url.QueryEscape(l.Name) {
 				t.Errorf("%s: %+v has value %v, the longest win takes %d plies, %v", spec, l, v, most, err)
@@ -146,10 +132,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %d positions with one winning move, want %d; %s", spec, len(w.only), lone, w.onlyOf)
 		}
 		for _, l := range w.only {
-			p, err := g.Parse(l.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(g.Parse(l.Name))(t)
 			wins, moves := winning(p)
 			if want := "1 of " + numfmt.Number(moves) + " moves wins"; wins != 1 || !strings.HasPrefix(l.Text, want) {
 				t.Errorf("%s: %+v: %d of %d moves win", spec, l, wins, moves)
@@ -200,9 +183,7 @@ func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.Histo
 			t.Errorf("%s: child %q for move %q", g.Spec(), n.Children[i].Name, m.Name)
 		}
 		after := h.Clone()
-		if err := after.Play(m.Name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, after.Play(m.Name))
 		checkOpening(t, tab, n.Children[i], after)
 	}
 }

@@ -43,7 +43,7 @@ func (s *Server) find(r *http.Request, g *served, h *player.History) (*player.Hi
 		}
 		return player.NewHistoryFrom(g.g, p), nil
 	case query.Has("random"):
-		return randomPlay(g.g, h)
+		return randomPlay(g.g, h), nil
 	}
 	return h, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -23,10 +24,7 @@ func TestDrawn(t *testing.T) {
 		id, variant := idOf(spec)
 		at := server.URL + "/view/" + id + "/" + variant + "?random=1"
 		for tier := range tab.Tiers() + 1 {
-			counts, err := tab.Counts(tier)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counts := must.Get(tab.Counts(tier))(t)
 			for want := range counts {
 				q := "&tier=" + strconv.Itoa(tier) + "&result=" + url.QueryEscape(g.Values().Word(want.Outcome()))
 				if want.Valid() {
@@ -37,10 +35,7 @@ func TestDrawn(t *testing.T) {
 				if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
 					t.Fatalf("%s %s: status %d, %v: %s", spec, q, status, err, body)
 				}
-				p, err := g.Parse(v.Text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(g.Parse(v.Text))(t)
 				if value, ok, err := tab.Lookup(p); value != want || !ok || err != nil || game.TierOf(g, p) != tier {
 					t.Errorf("%s %s: %q of tier %d, %v, %v", spec, q, v.Text, game.TierOf(g, p), value, err)
 				}

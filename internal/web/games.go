@@ -172,15 +172,13 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		tables = append(tables, e)
 	}
 	for _, kind := range s.o.Games {
-		var args []int
-		var params []paramEntry
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-			params = append(params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
-		}
-		g, err := kind.Make(args)
+		g, err := kind.Make(defaults(kind))
 		if err != nil {
 			continue
+		}
+		var params []paramEntry
+		for _, p := range kind.Params {
+			params = append(params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
 		}
 		id, variant := idOf(g.Spec())
 		_, usage, _ := strings.Cut(kind.Usage, ": ")

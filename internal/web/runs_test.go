@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/table"
@@ -31,10 +32,7 @@ import (
 // checks its answers against openapi.json.
 func watch(t *testing.T, sources ...Source) (*httptest.Server, client) {
 	t.Helper()
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20, AllowOrigin: "*", Sources: sources})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20, AllowOrigin: "*", Sources: sources}))(t)
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	c := newClient(t)
@@ -47,14 +45,12 @@ func watch(t *testing.T, sources ...Source) (*httptest.Server, client) {
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	if err := filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
+	must.OK(t, filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
 		if err == nil && info.Name() != store.JournalFile {
 			all[name] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime())
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -67,14 +63,8 @@ func TestRun(t *testing.T) {
 	server, c := watch(t, Source{Name: "data dir", FS: store.Local{}, Path: dir})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil))(t)
+	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<20)
@@ -101,10 +91,7 @@ func TestRun(t *testing.T) {
 
 	reached, goOn := make(chan solve.Event), make(chan bool)
 	g := solved.Game(t, spec)
-	data, err := store.Create(store.Local{}, dir, spec, store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, dir, spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 	ended := make(chan error, 1)
 	go func() {
 		defer close(reached)
@@ -123,10 +110,7 @@ func TestRun(t *testing.T) {
 		if e.Step == "possible" { // while the retrograde pass waits, the driver still writes and deletes files
 			before = contents(t, dir)
 		}
-		r, err := status.Read(store.Local{}, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(status.Read(store.Local{}, dir))(t)
 		forward, back, of := r.Tiers()
 		page := next(fmt.Sprintf(`<span>%d of 17 tiers</span></p><p class="bar"><label for="Retrograde">Retrograde</label> <progress id="Retrograde" max="17" value="%d"`, forward, back))
 		var runs []apiRun
@@ -182,10 +166,7 @@ func TestSameGame(t *testing.T) {
 	var sources []Source
 	for _, name := range []string{"first", "second"} {
 		dir := solved.Dir(t, g)
-		tab, err := table.OpenOf(store.Local{}, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 		t.Cleanup(func() { tab.Close() })
 		sources = append(sources, Source{Name: name, Table: tab, FS: store.Local{}, Path: dir})
 	}
@@ -247,14 +228,9 @@ func TestRunStates(t *testing.T) {
 		if test.journal != nil {
 			file := []byte(text)
 			if !ok {
-				var err error
-				if file, err = store.MarshalSummed(test.journal); err != nil {
-					t.Fatal(err)
-				}
+				file = must.Get(store.MarshalSummed(test.journal))(t)
 			}
-			if err := os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666))
 		}
 		server, c := watch(t, Source{Name: "d", FS: test.fsys, Path: dir})
 		var runs []apiRun
@@ -278,22 +254,14 @@ func TestRunStates(t *testing.T) {
 func TestOverwritten(t *testing.T) {
 	three, four := solved.Game(t, "connectn width=3 height=3 connect=3"), solved.Game(t, "connectn width=4 height=3 connect=3")
 	dir := solved.Dir(t, three)
-	tab, err := table.OpenOf(store.Local{}, dir, three)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, three))(t)
 	server, c := watch(t, Source{Name: "d", Table: tab, FS: store.Local{}, Path: dir})
 	solveAs := func(g game.Game, mode store.Mode, o solve.Options) {
 		t.Helper()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o.Runner, o.Reducers, o.Codec, o.Final = &inprocess.Runner{}, 1, jobdir.Packed, solve.FinalNo
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solve.Run(t.Context(), data, g, o))(t)
 	}
 	// shows waits until the values of a board are those of a table, or are not known.
 	shows := func(variant, value string, remoteness int) {

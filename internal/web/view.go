@@ -146,7 +146,7 @@ func (s *Server) view(r *http.Request) (any, error) {
 
 // randomPlay continues a play with a random number of random moves, and returns a play that
 // begins at the last position that is not finished.
-func randomPlay(g game.Game, h *player.History) (*player.History, error) {
+func randomPlay(g game.Game, h *player.History) *player.History {
 	p := h.Position()
 	for range rand.IntN(40) {
 		moves := g.Moves(nil, p)
@@ -157,7 +157,7 @@ func randomPlay(g game.Game, h *player.History) (*player.History, error) {
 			p = next
 		}
 	}
-	return player.NewHistoryFrom(g, p), nil
+	return player.NewHistoryFrom(g, p)
 }
 
 // viewOf returns the last position of h, whose moves are the first ones of whole.

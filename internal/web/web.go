@@ -62,13 +62,14 @@ type Server struct {
 	slots chan *slot
 	runs  []*watchedRun
 
+	streams chan struct{} // has an element for each event stream that is open
+
 	aliveEvery time.Duration
 
-	mu      sync.Mutex
-	games   map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
-	known   map[place]*analysis.Report // finished analyses
-	tables  []*Source                  // data directories with a table
-	streams int                        // event streams that are open
+	mu     sync.Mutex
+	games  map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
+	known  map[place]*analysis.Report // finished analyses
+	tables []*Source                  // data directories with a table
 }
 
 //go:embed static
@@ -76,7 +77,8 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, games: make(map[string]*served), known: make(map[place]*analysis.Report)}
+	s := &Server{o: o, aliveEvery: aliveEvery, games: make(map[string]*served), known: make(map[place]*analysis.Report),
+		streams: make(chan struct{}, maxStreams)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -37,10 +38,7 @@ func serve(t testing.TB, specs ...string) *httptest.Server {
 	for _, spec := range specs {
 		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
 	}
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(o))(t)
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	return server
@@ -49,15 +47,9 @@ func serve(t testing.TB, specs ...string) *httptest.Server {
 // get returns the status and the body of an answer.
 func get(t testing.TB, url string) (int, string) {
 	t.Helper()
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(url))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(body)
 }
 
@@ -84,9 +76,7 @@ func TestView(t *testing.T) {
 				continue
 			}
 			value, _, err := tab.Lookup(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got, want := *v.Plies[0].Worth, *worthOf(g, p, analysis.Worth{Value: value, Known: true}); got != want {
 				t.Errorf("%s %q: %+v, want %+v", spec, g.AppendText(nil, p), got, want)
 			}
@@ -148,28 +138,21 @@ func TestReview(t *testing.T) {
 func TestAnalysis(t *testing.T) {
 	spec := "connectn width=4 height=4 connect=3"
 	server := serve(t)
-	answer, err := http.Get(server.URL + "/view/connectn/4-4-3/analysis?moves=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(server.URL + "/view/connectn/4-4-3/analysis?moves=1"))(t)
 	defer answer.Body.Close()
 	var last reportJSON
 	lines, ended := bufio.NewScanner(answer.Body), false
 	for lines.Scan() {
 		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"worth\""); ok {
 			last = reportJSON{}
-			if err := json.Unmarshal([]byte("{\"worth\""+text), &last); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte("{\"worth\""+text), &last))
 		}
 		ended = ended || lines.Text() == "event: end"
 	}
 	g := solved.Game(t, spec)
 	p := g.Moves(nil, g.Start())[1].To
 	v, _, err := solved.Table(t, g).Lookup(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
 		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
 	}
@@ -179,10 +162,7 @@ func TestAnalysis(t *testing.T) {
 // which differs from the one before only in the work done.
 func TestAnalysisProgress(t *testing.T) {
 	server := serve(t)
-	answer, err := http.Get(server.URL + "/view/connectn/8-7-4/analysis?moves=")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(server.URL + "/view/connectn/8-7-4/analysis?moves="))(t)
 	defer answer.Body.Close()
 	var last reportJSON
 	for lines := bufio.NewScanner(answer.Body); last.Millis < 6000 && lines.Scan(); {
@@ -191,9 +171,7 @@ func TestAnalysisProgress(t *testing.T) {
 			continue
 		}
 		var now reportJSON
-		if err := json.Unmarshal([]byte(text), &now); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &now))
 		took, same := now.Millis-last.Millis, now
 		same.Nodes, same.Millis = last.Nodes, last.Millis
 		if took >= 500 && took < 540 && now.Nodes > last.Nodes && reflect.DeepEqual(same, last) {
@@ -209,17 +187,12 @@ func TestAnalysisProgress(t *testing.T) {
 func TestBook(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Acyclic)
 	tab := solved.Table(t, g)
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Book: solved.Book(t, g, 3)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Book: solved.Book(t, g, 3)}))(t)
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	_, body := get(t, server.URL+"/view/connectn/4-4-4?moves=1,1")
 	var v viewJSON
-	if err := json.Unmarshal([]byte(body), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(body), &v))
 	h := player.NewHistory(g)
 	for i, ply := range v.Plies {
 		value, _, err := tab.Lookup(h.Position())
@@ -238,10 +211,7 @@ func TestBook(t *testing.T) {
 	if _, body := get(t, server.URL+"/view/connectn/4-4-4/analysis?moves=1,1"); strings.Count(body, "event: report") != 1 || !strings.Contains(body, `"nodes":0,"millis":0,"table":false,"book":true,"done":true`) {
 		t.Error(body)
 	}
-	choices, err := tab.Choices(h.Position())
-	if err != nil {
-		t.Fatal(err)
-	}
+	choices := must.Get(tab.Choices(h.Position()))(t)
 	s.slots = nil // a search would wait
 	if status, body := get(t, server.URL+"/view/connectn/4-4-4/move?moves=1,1&level=perfect"); status != 200 || body != `{"move":"`+choices[0].Name+"\"}\n" {
 		t.Errorf("status %d: %s, want %s", status, body, choices[0].Name)
@@ -299,17 +269,11 @@ func TestRefused(t *testing.T) {
 		{"GET", "/view/connectn/7-6-4/move?level=random&limit=-1", "", 400, "expected milliseconds"},
 		{"GET", "/view/connectn/7-6-4?moves=" + strings.Repeat("0,", 9000), "", 414, "query"},
 	} {
-		r, err := http.NewRequest(test.method, server.URL+test.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequest(test.method, server.URL+test.path, nil))(t)
 		if test.host != "" {
 			r.Host = test.host
 		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.DefaultClient.Do(r))(t)
 		body, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != test.status || !strings.Contains(string(body), test.says) {
@@ -325,10 +289,7 @@ func TestRefused(t *testing.T) {
 // TestLimits checks that a server whose slots for searches and event streams are taken refuses
 // further ones, and that it does not keep all games.
 func TestLimits(t *testing.T) {
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(t)
 	taken := <-s.slots
 	ask := func(path string) *httptest.ResponseRecorder {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -340,13 +301,12 @@ func TestLimits(t *testing.T) {
 	if w := ask("move?level=club"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
 		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
 	}
-	s.streams = maxStreams
+	s.streams = make(chan struct{}) // none may begin
 	for _, path := range []string{"analysis", "review?moves=1,1"} {
 		if w := ask(path); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
-			t.Errorf("%s with %d streams: status %d: %s", path, s.streams, w.Code, w.Body)
+			t.Errorf("%s without a stream: status %d: %s", path, w.Code, w.Body)
 		}
 	}
-	s.streams = 0
 	s.slots <- taken
 	if w := ask("move?level=club"); w.Code != 200 {
 		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
@@ -370,15 +330,13 @@ func (gone) FlushError() error { return io.ErrClosedPipe }
 // TestGone checks that event streams without events send something, and end when that fails.
 func TestGone(t *testing.T) {
 	s, err := New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: "absent", FS: store.Local{}, Path: t.TempDir()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.aliveEvery = time.Millisecond
 	slot := <-s.slots // an analysis waits for it
 	for _, path := range []string{"/run/events?data=absent", "/view/connectn/4-4-3/analysis", "/view/connectn/4-4-3/review?moves=1"} {
 		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost"+path, nil))
-		if s.streams != 0 {
-			t.Errorf("%s: %d streams are open", path, s.streams)
+		if len(s.streams) != 0 {
+			t.Errorf("%s: %d streams are open", path, len(s.streams))
 		}
 	}
 	s.slots <- slot
@@ -386,10 +344,7 @@ func TestGone(t *testing.T) {
 	s.runs[0].state, s.runs[0].read = &apiRun{}, time.Now().Add(time.Hour) // no event after the first one
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	answer, err := http.Get(server.URL + "/run/events?data=absent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(server.URL + "/run/events?data=absent"))(t)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() && lines.Text() != ": alive" {
@@ -402,10 +357,7 @@ func TestGone(t *testing.T) {
 // TestLog checks that an error is one line of the log, whatever a request contains.
 func TestLog(t *testing.T) {
 	var lines strings.Builder
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)}))(t)
 	r := httptest.NewRequest("GET", "http://localhost/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J", nil)
 	s.fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
 	if got, want := lines.String(), "/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J: one two\n"; got != want {
@@ -453,10 +405,7 @@ func TestPageSize(t *testing.T) {
 func FuzzView(f *testing.F) {
 	f.Add("from=0x044&moves=1,2")
 	f.Add("from=%20%20&moves=a1-")
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20})
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(f)
 	handler := s.Handler()
 	games := []string{"connectn/4-4-3", "quickcross/3-3-3", "mancala/3-2", "network/regular", "dodgem/3"}
 	f.Fuzz(func(t *testing.T, query string) {
@@ -476,32 +425,21 @@ func FuzzView(f *testing.F) {
 // answers, and that the end of the context ends open event streams and the server.
 func TestServe(t *testing.T) {
 	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "localhost:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx, l) }()
 	at := "http://" + l.Addr().String()
 	var slow []net.Conn
 	for range 50 {
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 		slow = append(slow, conn)
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 	}
 	var streams []io.Reader
 	for path, event := range map[string]string{"/view/connectn/8-7-4/analysis": "report", "/run/events?data=d": "state"} {
-		stream, err := http.Get(at + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		stream := must.Get(http.Get(at + path))(t)
 		defer stream.Body.Close()
 		streams = append(streams, stream.Body)
 		if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: "+event+"\n" {
@@ -511,15 +449,9 @@ func TestServe(t *testing.T) {
 	if status, _ := get(t, at+"/"); status != 200 {
 		t.Errorf("status %d beside slow clients", status)
 	}
-	large, err := http.NewRequest("GET", at+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	large := must.Get(http.NewRequest("GET", at+"/", nil))(t)
 	large.Header.Set("X-Large", strings.Repeat("x", 2*maxHeader))
-	answer, err := http.DefaultClient.Do(large)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(large))(t)
 	if answer.Body.Close(); answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("status %d of a large header", answer.StatusCode)
 	}
@@ -549,10 +481,7 @@ func TestLongRequests(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2"} {
 		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
 	}
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(o))(t)
 	handler := s.Handler()
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -39,9 +40,7 @@ func files(t *testing.T, dir string) map[string]string {
 		found[strings.TrimPrefix(name, dir+"/")] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return found
 }
 
@@ -69,7 +68,7 @@ func isCopy(t *testing.T, fake *s3test.Fake, key, dir string) {
 // on a machine without the data.
 func TestCopy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for game, board := range boards {
 		for _, keep := range []string{"", " --keep all"} {
 			key := game + strings.ReplaceAll(keep, " ", "")
@@ -83,7 +82,7 @@ func TestCopy(t *testing.T) {
 				t.Error(got)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			status, out, stderr := runLine(some(), "solve "+game+" "+board+" --resume --data "+again+" --copy s3://bucket/"+key, "")
+			status, out, stderr := runLine("solve " + game + " " + board + " --resume --data " + again + " --copy s3://bucket/" + key)
 			if status != 0 || !strings.Contains(out, "positions, solved by an earlier run\n") || !strings.Contains(stderr, " from s3://bucket/"+key+"\n") {
 				t.Errorf("status %d, %s%s", status, out, stderr)
 			}
@@ -114,7 +113,7 @@ func TestLongCopyCutAnywhere(t *testing.T) {
 // cutAnywhere cuts runs off after n writes, for the n that next returns in succession.
 func cutAnywhere(t *testing.T, next func(n int64) int64) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for game, board := range boards {
 		want := filepath.Join(t.TempDir(), "data")
 		runs(t, "solve "+game+" "+board+" --data "+want)
@@ -130,13 +129,10 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			key := "cut" + game + time.Unix(n, 0).UTC().Format("150405")
 			line := "solve " + game + " " + board + " --copy s3://bucket/" + key + " --data "
 			var writes atomic.Int64
-			fake.Set(func(r *http.Request) *faults.Fault {
-				if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n {
-					return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-				}
-				return nil
-			})
-			status, _, stderr := runLine(some(), line+filepath.Join(t.TempDir(), "data"), "")
+			fake.Set(faults.Denied.If(func(r *http.Request) bool {
+				return r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) > n
+			}))
+			status, _, stderr := runLine(line + filepath.Join(t.TempDir(), "data"))
 			fake.Set(nil)
 			if status == 0 {
 				break
@@ -149,7 +145,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 				t.Fatalf("after %d writes no driver owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
-			if status, _, stderr := runLine(some(), line+again+" --resume", ""); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {
+			if status, _, stderr := runLine(line + again + " --resume"); status != 1 || !strings.Contains(stderr, "_owner: in use by driver") {
 				t.Fatalf("after %d writes, by a second driver: status %d, %s", n, status, stderr)
 			}
 			fake.Age("bucket", owner, time.Hour)
@@ -157,7 +153,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 			if fake.Get("bucket", key+"/"+store.ManifestFile) == nil {
 				mode = ""
 			}
-			status, _, stderr = runLine(some(), line+again+mode, "")
+			status, _, stderr = runLine(line + again + mode)
 			if status != 0 || !strings.Contains(stderr, "taken over from driver ") {
 				t.Fatalf("after %d writes: status %d, %s", n, status, stderr)
 			}
@@ -182,7 +178,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 // error, and does not change.
 func TestCopyRefused(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	line := "solve mnk " + boards["mnk"] + " --data "
 	first := filepath.Join(t.TempDir(), "first")
 	runs(t, line+first+" --copy s3://bucket/d")
@@ -207,7 +203,7 @@ func TestCopyRefused(t *testing.T) {
 		{line + none + " --copy d", 2, `--copy "d": expected s3://bucket/path`},
 		{line + none + " --copy s3://other/d", 1, "s3://other: no such bucket"},
 	} {
-		if status, _, stderr := runLine(some(), test.line, ""); status != test.status || !strings.Contains(stderr, "driver: "+test.want) {
+		if status, _, stderr := runLine(test.line); status != test.status || !strings.Contains(stderr, "driver: "+test.want) {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)
 		}
 	}
@@ -223,15 +219,10 @@ func TestCopyRefused(t *testing.T) {
 // its answers.
 func TestCopyBusy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	var n atomic.Int64
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if n.Add(1)%20 == 0 {
-			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
-		}
-		return nil
-	})
+	fake.Set(faults.Busy.If(func(*http.Request) bool { return n.Add(1)%20 == 0 }))
 	runs(t, "solve mnk "+boards["mnk"]+" --data "+dir+" --copy s3://bucket/d")
 	fake.Set(nil)
 	isCopy(t, fake, "d", dir)
@@ -254,7 +245,7 @@ func (l *listener) Write(b []byte) (int, error) {
 // waiting for.
 func TestCopyLate(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dir := filepath.Join(t.TempDir(), "data")
 	stderr := &listener{closed: make(chan struct{})}
 	fake.Set(func(r *http.Request) *faults.Fault {

@@ -17,7 +17,7 @@ func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.K
 // runs runs a command line, which must succeed.
 func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
-	status, stdout, stderr := runLine(some(), line, "")
+	status, stdout, stderr := runLine(line)
 	// If S3 is slow, a run reports what it is waiting for.
 	if status != 0 || stderr != "" && !strings.Contains(stderr, "copying ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
@@ -26,9 +26,9 @@ func runs(t *testing.T, line string) (stdout string) {
 }
 
 // runLine runs a command line and returns its status and output.
-func runLine(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+func runLine(line string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
-	status = Extension().Run(games, append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
+	status = Extension().Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

@@ -152,7 +152,7 @@ func (f *emrFlags) up(c *cli.Context) error {
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.notify(s.String()) })
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the cluster keeps running: driver-aws emr down --cluster-id %s terminates it", command.ErrInterrupted, cluster.ID)
+		err = command.ErrInterrupted
 	}
 	if errors.Is(err, emr.ErrEnded) {
 		forget(cluster.ID)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestMaxDollarsSpot checks that --max-dollars is a limit for every price of spot nodes up to
@@ -22,17 +22,13 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 	const core, spot, dollars = 2, 20, 20
 	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20", func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
+	line := "solve mnk --runner emr --bucket s3://bucket/games --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20"
+	planned(t, line, func(r *emrSolve) {
 		limit, err := r.limitOf(upLimit, r.prices(r.spec))
 		cost := (1 + core + spot) * (m5.Price + surcharge + disk) * (limit.Minutes() + 5) / 60
 		if err != nil || cost > dollars || cost < 0.95*dollars {
 			t.Errorf("%s cost up to $%.2f, want $%d or a little less (%v)", limit, cost, dollars, err)
 		}
-		return nil
 	})
 }
 
@@ -46,16 +42,11 @@ func TestLimit(t *testing.T) {
 		"--instance x9z.large":               "set the cluster's limit with --max-hours",
 		"--instance x9z.large --max-hours 1": "1h0m0s",
 	} {
-		parsed(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(s *driver.Solve, f *emrFlags) error {
-			r, err := newEMRSolve(s, f)
-			if err != nil {
-				return err
-			}
+		planned(t, "solve mnk --runner emr --bucket s3://bucket/games "+flags, func(r *emrSolve) {
 			limit, err := r.limitOf(upLimit, r.prices(r.spec))
 			if got := fmt.Sprintf("%s %v", limit, err); !strings.Contains(got, want) {
 				t.Errorf("%q: %s, want %s", flags, got, want)
 			}
-			return nil
 		})
 	}
 }
@@ -65,9 +56,7 @@ func TestLimit(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	now := time.Now()
-	if err := remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, remember(made{ID: "j-GOOD", Region: "r", Ends: now.Add(2 * time.Hour)}))
 	if err := remember(made{ID: "../j-A"}); err == nil {
 		t.Error("a record outside of the directory was written")
 	}
@@ -75,9 +64,7 @@ func TestRemembered(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "j-EMPTY.json"), nil, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var warned []string
 	all, err := rememberedClusters(func(line string) { warned = append(warned, line) })
 	if err != nil || len(all) != 1 || all[0].ID != "j-GOOD" || len(warned) != 1 || !strings.Contains(warned[0], "emr down --cluster-id j-EMPTY ends it") {
@@ -102,11 +89,7 @@ func TestRemembered(t *testing.T) {
 // TestEstimateOfBound checks the question before a run if only a lower bound of the positions
 // is known: it contains the price of an hour, but no duration or price of the run.
 func TestEstimateOfBound(t *testing.T) {
-	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games", func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
+	planned(t, "solve mnk --runner emr --bucket s3://bucket/games", func(r *emrSolve) {
 		e := r.prices(r.spec)
 		e.plan, e.limit = new(plan.Plan), usualLimit
 		for how, want := range map[count.How]string{
@@ -118,6 +101,5 @@ func TestEstimateOfBound(t *testing.T) {
 				t.Errorf("%s, want %s", text, want)
 			}
 		}
-		return nil
 	})
 }

@@ -124,9 +124,7 @@ func (b bucketPlace) path() string { return strings.TrimSuffix(b.bucket+"/"+b.pr
 func (f *emrFlags) newSpec(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	s := f.cluster
 	s.Tags = map[string]string{emr.ManagedTag: "true"}
-	if s.Master == "" {
-		s.Master = s.Worker
-	}
+	s.Master = cmp.Or(s.Master, s.Worker)
 	if s.LogURI == "" {
 		s.LogURI = b.String() + "/logs/"
 	} else if !strings.HasPrefix(s.LogURI, "s3://") {

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -39,9 +40,7 @@ func TestLogBucket(t *testing.T) {
 			}
 			// The journal is of an earlier run, which failed for another reason.
 			journal, err := store.MarshalSummed(&solve.Journal{Game: r.g.Spec(), State: solve.Failed, Error: "an earlier error", Begun: time.Now().Add(-time.Hour)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			fake.Put("bucket", "games/all_data/"+store.JournalFile, journal)
 			failed := &emr.StepError{Cluster: "j-A", Step: emr.StepState{ID: "s-A", State: "FAILED", Started: time.Now()}}
 			if err := r.why(t.Context(), r.service.Cluster("j-A"), failed, failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), want) {

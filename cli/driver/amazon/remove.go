@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,9 +23,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
-
-// removeHold is how long the claims of driver-aws emr rm stay valid after it dies.
-const removeHold = 2 * time.Minute
 
 // Keys below --bucket and outside of data directories that treereduce wrote, recognized by
 // their form: a program below its hash, the logs of a cluster.
@@ -268,7 +264,7 @@ func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 		if !g.data {
 			continue
 		}
-		claim, _, err := r.fs.Claim(ctx, path.Join(dir, mirror.OwnerFile), whoami()+" (emr rm)", removeHold)
+		claim, _, err := r.fs.Claim(ctx, path.Join(dir, mirror.OwnerFile), whoami()+" (emr rm)", s3.Hold)
 		if err != nil {
 			return fmt.Errorf("nothing was deleted: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -16,9 +17,7 @@ import (
 func TestRemovalPrintable(t *testing.T) {
 	var out strings.Builder
 	r := &removal{groups: map[string]*removalGroup{"a\x1b[2Jb": {what: "game\r", data: true}}, others: 1, other: "c\nd"}
-	if err := r.print(&out, bucketPlace{bucket: "bucket"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.print(&out, bucketPlace{bucket: "bucket"}))
 	if r.bucketToo(bucketPlace{bucket: "bucket"}) {
 		t.Error("a bucket with other objects would be deleted")
 	}
@@ -66,9 +65,7 @@ func TestRemove(t *testing.T) {
 		onEMR(t, fake, &fakeEMR{}, func(run *emrSolve) {
 			r := &remover{run.emrCommand, make(map[string]bool)}
 			found, err := r.find(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			test.spoil(fake)
 			if err = r.remove(t.Context(), found); (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, want %q", name, err, test.err)
@@ -90,12 +87,9 @@ func TestRemove(t *testing.T) {
 func refuseDeletions(n int) func(fake *s3test.Fake) {
 	return func(fake *s3test.Fake) {
 		var deletions atomic.Int64
-		fake.Set(func(r *http.Request) *faults.Fault {
-			if r.Method == http.MethodPost && deletions.Add(1) > int64(n) {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
-			return nil
-		})
+		fake.Set(faults.Denied.If(func(r *http.Request) bool {
+			return r.Method == http.MethodPost && deletions.Add(1) > int64(n)
+		}))
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -78,25 +78,21 @@ func TestRunOnEMR(t *testing.T) {
 	dir := solved(t)["connectn"]
 	programs := t.TempDir()
 	for _, name := range clusterPrograms {
-		if err := os.WriteFile(filepath.Join(programs, name), []byte(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(programs, name), []byte(name), 0o777))
 	}
 	for flags, kept := range map[string]bool{"": false, " --keep-cluster": true} {
 		fake := s3test.StartFake(t, "bucket")
 		service := &fakeEMR{complete: func() { putData(t, fake, dir, "bucket", "games/all_data") }}
 		server := httptest.NewServer(service)
 		defer server.Close()
-		useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
+		s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
 		t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-		status, stdout, stderr := runLine(some(), emrLine+" --width 2 --height 2 --connect 2 --yes --max-hours 3 --poll 1ms --binaries "+programs+flags, "")
+		status, stdout, stderr := runLine(emrLine + " --width 2 --height 2 --connect 2 --yes --max-hours 3 --poll 1ms --binaries " + programs + flags)
 		if status != 0 || !strings.Contains(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") {
 			t.Errorf("%q: status %d, %s%s", flags, status, stdout, stderr)
 		}
 		text, err := json.Marshal(service.request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		action := "TERMINATE_CLUSTER"
 		if kept {
 			action = "CONTINUE"
@@ -121,20 +117,11 @@ func onEMR(t *testing.T, fake *s3test.Fake, service http.Handler, do func(r *emr
 	t.Helper()
 	server := httptest.NewServer(service)
 	defer server.Close()
-	useS3(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
-	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
-		if err := r.connect(t.Context()); err != nil {
-			return err
-		}
-		if err := r.openBucket(t.Context()); err != nil {
-			return err
-		}
+	s3test.Use(t, append(fake.Env(), "AWS_ENDPOINT_URL_EMR="+server.URL))
+	planned(t, emrLine, func(r *emrSolve) {
+		must.OK(t, r.connect(t.Context()))
+		must.OK(t, r.openBucket(t.Context()))
 		do(r)
-		return nil
 	})
 }
 

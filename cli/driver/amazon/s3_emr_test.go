@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -15,15 +16,11 @@ import (
 // with Amazon's own tool, which must find the expected files.
 func TestMotoCopy(t *testing.T) {
 	server := s3test.Start(t)
-	useS3(t, server.Env())
+	s3test.Use(t, server.Env())
 	aws := func(words ...string) string {
 		cmd := exec.Command(filepath.Join(s3test.Bin(t), "aws"), words...)
 		cmd.Env = server.Env()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("aws %s: %v: %s", strings.Join(words, " "), err, out)
-		}
-		return string(out)
+		return process.Output(t, cmd)
 	}
 	aws("s3", "mb", "s3://bucket")
 	for game, board := range boards {
@@ -36,7 +33,7 @@ func TestMotoCopy(t *testing.T) {
 			}
 		}
 		again := filepath.Join(t.TempDir(), "again")
-		if status, out, stderr := runLine(some(), "solve "+game+" "+board+" --resume --data "+again+" --copy "+there, ""); status != 0 || !strings.Contains(stderr, ": fetched ") || !strings.Contains(stderr, ", from "+there) {
+		if status, out, stderr := runLine("solve " + game + " " + board + " --resume --data " + again + " --copy " + there); status != 0 || !strings.Contains(stderr, ": fetched ") || !strings.Contains(stderr, ", from "+there) {
 			t.Errorf("status %d, %s%s", status, out, stderr)
 		}
 		synced := t.TempDir()

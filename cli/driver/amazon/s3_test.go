@@ -7,24 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
-
-// useS3 sets the AWS environment variables that a test gives, and unsets all others.
-func useS3(t *testing.T, env []string) {
-	t.Helper()
-	for _, line := range os.Environ() {
-		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
-	for _, line := range env {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
-}
 
 // putData copies a data directory into a bucket.
 func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
@@ -41,16 +26,14 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 		s.Put(bucket, key+"/"+filepath.ToSlash(below), content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // TestReadInS3 checks that every command that reads prints the same for a table in S3 as for a
 // local one.
 func TestReadInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	for name, dir := range solved(t) {
 		putData(t, fake, dir, "bucket", "solved/"+name)
 		there := "s3://bucket/solved/" + name
@@ -76,7 +59,7 @@ func TestReadInS3(t *testing.T) {
 // TestWrongInS3 checks that a missing or damaged file causes an error that contains its name.
 func TestWrongInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	useS3(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	putData(t, fake, solved(t)["connectn"], "bucket", "d/two")
 	for _, test := range []struct {
 		line   string
@@ -90,18 +73,18 @@ func TestWrongInS3(t *testing.T) {
 		{"status s3://bucket/d/two more", 2, `unexpected argument "s3://bucket/d/two": --data names the directory`},
 		{"solve mnk --data s3://bucket/d/three", 2, "--data s3://bucket/d/three: not possible as the data directory of a run: --copy s3://bucket/d/three keeps a copy there"},
 	} {
-		if status, _, stderr := runLine(some(), test.line, ""); status != test.status || !strings.HasPrefix(stderr, "driver: "+test.want+"\n") {
+		if status, _, stderr := runLine(test.line); status != test.status || !strings.HasPrefix(stderr, "driver: "+test.want+"\n") {
 			t.Errorf("%s: status %d, %s\nexpected %s", test.line, status, stderr, test.want)
 		}
 	}
 	seal := fake.Get("bucket", "d/two/table/_SUCCESS")
 	fake.Put("bucket", "d/two/table/_SUCCESS", append([]byte(" "), seal...))
-	if status, _, stderr := runLine(some(), "lookup --data s3://bucket/d/two --start", ""); status != 1 || !strings.Contains(stderr, "d/two/table/_SUCCESS: damaged") {
+	if status, _, stderr := runLine("lookup --data s3://bucket/d/two --start"); status != 1 || !strings.Contains(stderr, "d/two/table/_SUCCESS: damaged") {
 		t.Errorf("%d: %s", status, stderr)
 	}
 	// Without credentials, the error describes what to set.
-	useS3(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
-	if status, _, stderr := runLine(some(), "status s3://bucket/d/two", ""); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
+	s3test.Use(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
+	if status, _, stderr := runLine("status s3://bucket/d/two"); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("%d: %s", status, stderr)
 	}
 }

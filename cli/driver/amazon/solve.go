@@ -328,27 +328,22 @@ func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 	return nil
 }
 
-// leaseTime is how long a driver's claim stays valid after its last renewal.
-const leaseTime = 2 * time.Minute
-
 // mayWrite checks that the data directory in S3 can be claimed, as the driver on the cluster
 // will do: it makes a claim and releases it. If another driver has a claim, mayWrite waits once
 // for it to expire, because that driver may be dead.
 func (r *emrSolve) mayWrite(ctx context.Context) error {
 	for waited := false; ; waited = true {
-		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), leaseTime)
+		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), s3.Hold)
 		if err == nil {
 			return claim.Release(ctx)
 		}
 		var held *s3.ClaimedError
-		if !errors.As(err, &held) || waited || held.Left > leaseTime {
+		if !errors.As(err, &held) || waited || held.Left > s3.Hold {
 			return err
 		}
 		r.notify(fmt.Sprintf("%v: waiting until then", err))
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(held.Left + time.Second):
+		if err := aws.Sleep(ctx, held.Left+time.Second); err != nil {
+			return err
 		}
 	}
 }

@@ -25,6 +25,18 @@ func parsed(t *testing.T, line string, do func(s *driver.Solve, f *emrFlags) err
 	}
 }
 
+// planned calls do with the run on Amazon EMR that a command line describes.
+func planned(t *testing.T, line string, do func(r *emrSolve)) {
+	t.Helper()
+	parsed(t, line, func(s *driver.Solve, f *emrFlags) error {
+		r, err := newEMRSolve(s, f)
+		if err == nil {
+			do(r)
+		}
+		return err
+	})
+}
+
 // emrLine is the shortest command line of a run on Amazon EMR.
 const emrLine = "solve connectn --runner emr --bucket s3://bucket/games"
 
@@ -66,17 +78,11 @@ func TestEMRWords(t *testing.T) {
 	for name, lines := range reach {
 		for _, line := range lines {
 			var words, want string
-			parsed(t, emrLine+" "+line, func(s *driver.Solve, f *emrFlags) error {
-				c := s.Context
-				r, err := newEMRSolve(s, f)
-				if err != nil {
-					return err
-				}
-				words, want = strings.Join(r.words(), " "), fmt.Sprint(c.Value(name))
+			planned(t, emrLine+" "+line, func(r *emrSolve) {
+				words, want = strings.Join(r.words(), " "), fmt.Sprint(r.run.Context.Value(name))
 				if name == "cluster-above" && !strings.Contains(line, name) {
 					want = fmt.Sprint(r.above)
 				}
-				return nil
 			})
 			if !strings.Contains(words, "--runner hadoop ") {
 				t.Errorf("%s: %s", line, words)
@@ -121,14 +127,7 @@ func TestEMRResumed(t *testing.T) {
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 8 --height 6 --connect 4"
 	var need string // for 8×6: it depends on the cores of this machine
-	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve, f *emrFlags) error {
-		r, err := newEMRSolve(s, f)
-		if err != nil {
-			return err
-		}
-		need = r.memory
-		return nil
-	})
+	planned(t, large+" --cluster-id j-A", func(r *emrSolve) { need = r.memory })
 	if megabytes, err := strconv.Atoi(strings.TrimSuffix(need, "M")); err != nil || megabytes < 20_000 {
 		t.Fatalf("8×6 needs %q, want some 20 GB", need)
 	}
@@ -140,7 +139,7 @@ func TestEMRRefuses(t *testing.T) {
 		emrLine + " --price 1e308":                                                "--price 1e+308: expected 0 to 1000000000",
 		emrLine + " --queue q":                                                    "--queue q: a new cluster has only the queue default; name a running cluster with --cluster-id",
 	} {
-		if status, stdout, stderr := runLine(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
+		if status, stdout, stderr := runLine(line); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
 		}
 	}
@@ -151,15 +150,10 @@ func TestEMRRefuses(t *testing.T) {
 		large + " --cluster-id j-A":              "--memory=" + need,
 		large + " --master-instance r6g.4xlarge": "--memory=" + need,
 	} {
-		parsed(t, line, func(s *driver.Solve, f *emrFlags) error {
-			r, err := newEMRSolve(s, f)
-			if err != nil {
-				return err
-			}
+		planned(t, line, func(r *emrSolve) {
 			if words := strings.Join(r.words(), " "); !strings.Contains(words, want) {
 				t.Errorf("%s: %s, want %s", line, words, want)
 			}
-			return nil
 		})
 	}
 }

@@ -69,7 +69,7 @@ func TestStoppedBefore(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	useS3(t, append(s3test.Environ(), "AWS_ENDPOINT_URL="+server.URL))
+	s3test.Use(t, append(s3test.Environ(), "AWS_ENDPOINT_URL="+server.URL))
 	parsed(t, emrLine, func(s *driver.Solve, f *emrFlags) error {
 		s.Context.Context = ctx
 		if err := f.solve(s); !errors.Is(err, command.ErrInterrupted) || !strings.Contains(err.Error(), "before anything was started") {

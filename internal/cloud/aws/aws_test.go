@@ -16,24 +16,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // alone sets an environment without AWS variables, with the given files instead of those in
 // ~/.aws and without a metadata server.
 func alone(t *testing.T, conf, credentials string) {
 	t.Helper()
-	for _, line := range os.Environ() {
-		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
+	s3test.Use(t, nil)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"AWS_CONFIG_FILE": conf, "AWS_SHARED_CREDENTIALS_FILE": credentials} {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		t.Setenv(name, file)
 	}
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -74,9 +70,7 @@ func TestLoad(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			found, err := c.Credentials.Retrieve(t.Context())
 			if err != nil || found.AccessKeyID != test.key || c.Region != test.region || c.RetryMaxAttempts != attempts {
 				t.Errorf("key %q, region %q, %d attempts, %v", found.AccessKeyID, c.Region, c.RetryMaxAttempts, err)
@@ -105,9 +99,7 @@ func TestNoCredentials(t *testing.T) {
 			// Nothing else may be printed: the SDK would warn about a server without tokens.
 			output := filepath.Join(t.TempDir(), "stderr")
 			f, err := os.Create(output)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			stderr := os.Stderr
 			os.Stderr = f
 			c, err := Load(t.Context(), Options{Region: "eu-west-1"})
@@ -156,9 +148,7 @@ func TestInstance(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.URL)
 	c, err := Load(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found, err := c.Credentials.Retrieve(t.Context())
 	if err != nil || found.AccessKeyID != "I" || found.SessionToken != "t" || c.Region != "ap-south-1" {
 		t.Errorf("%+v, region %q, %v", found, c.Region, err)

@@ -1,6 +1,9 @@
 package aws
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A Paginator is a paginator of the SDK.
 type Paginator[Page, Options any] interface {
@@ -20,4 +23,14 @@ func Pages[Page, Options any](ctx context.Context, list Paginator[Page, Options]
 		}
 	}
 	return nil
+}
+
+// Sleep waits. It returns the error of the context if that is done first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }

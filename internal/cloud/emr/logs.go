@@ -10,6 +10,7 @@ import (
 	"path"
 	"time"
 
+	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -62,12 +63,8 @@ func (l *Logs) Step(ctx context.Context, step string) (stderr, syslog string, er
 			warned = true
 			l.News(fmt.Sprintf("why step %s failed is in its logs, which come to S3 minutes late: waiting for them, %s at most", step, l.Patience))
 		}
-		timer := time.NewTimer(l.Every)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return "", "", ctx.Err()
-		case <-timer.C:
+		if err := cloud.Sleep(ctx, l.Every); err != nil {
+			return "", "", err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -72,9 +73,7 @@ func TestMotoMakeTwice(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		for name, text := range policies(t, g) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777))
 		}
 		return run("sh", append([]string{filepath.Join(dir, "make.sh")}, words...)...)
 	}

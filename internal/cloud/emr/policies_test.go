@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // strs contains the values of an element of a policy: one string, or several.
@@ -43,9 +45,7 @@ type statement struct {
 func statementsOf(t *testing.T, policy string) []statement {
 	t.Helper()
 	var p struct{ Statement []statement }
-	if err := json.Unmarshal([]byte(policy), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(policy), &p))
 	return p.Statement
 }
 
@@ -82,9 +82,7 @@ func allowed(t *testing.T, policy, action, resource string, context map[string]s
 func policies(t *testing.T, g Grant) map[string]string {
 	t.Helper()
 	files, err := g.Policies()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	texts := make(map[string]string)
 	for _, f := range files {
 		texts[f.Name] = string(f.Content)

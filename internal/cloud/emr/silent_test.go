@@ -3,44 +3,32 @@ package emr
 import (
 	"context"
 	"errors"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// silent returns a Service whose server accepts connections and is silent, and a function that
-// waits for the next connection.
-func silent(t *testing.T, limit time.Duration) (*Service, func()) {
+// silent returns a Service whose server accepts requests and is silent, and a channel that receives
+// for each request.
+func silent(t *testing.T, limit time.Duration) (*Service, <-chan bool) {
 	t.Helper()
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	accepted := make(chan net.Conn, 1000)
-	go func() {
-		for {
-			c, err := server.Accept()
-			if err != nil {
-				return
-			}
-			accepted <- c
-		}
-	}()
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_EMR": "http://" + server.Addr().String()} {
-		t.Setenv(name, value)
-	}
+	asked, ended := make(chan bool, 1000), make(chan bool)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- true
+		<-ended
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(ended) })
+	s3test.Use(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_EMR="+server.URL))
 	conf, err := cloud.Load(t.Context(), cloud.Options{Silence: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(conf, Options{Poll: time.Millisecond, Patience: time.Millisecond}), func() {
-		c := <-accepted
-		t.Cleanup(func() { c.Close() })
-	}
+	must.OK(t, err)
+	return New(conf, Options{Poll: time.Millisecond, Patience: time.Millisecond}), asked
 }
 
 // TestSilent checks that no request waits for ever for a server that accepts connections and is
@@ -78,7 +66,7 @@ func TestMakeStopped(t *testing.T) {
 		request := func(ctx context.Context) error { return send(ctx, s) }
 		ctx, stop := context.WithCancel(t.Context())
 		go func() {
-			asked()
+			<-asked
 			stop()
 		}()
 		err := request(ctx)

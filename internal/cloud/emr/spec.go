@@ -141,8 +141,6 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("a limit of %s: expected 0 or more", s.Limit)
 	case s.Limit > 0 && s.LimitScript == "":
 		return fmt.Errorf("a limit of %s: the script that enforces it is missing", s.Limit)
-	case len(s.Steps) > MaxPending:
-		return fmt.Errorf("%d steps: at most %d at once", len(s.Steps), MaxPending)
 	}
 	master, err := Architecture(s.Master)
 	if err != nil {

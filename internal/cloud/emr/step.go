@@ -80,7 +80,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 	}
 	c.s.o.News("the answer of Amazon EMR was lost: checking whether the step was added")
 	id, look := c.s.lost(ctx, func(ctx context.Context) (string, error) {
-		found, err := c.steps(ctx)
+		found, err := c.Steps(ctx)
 		for _, s := range found {
 			if s.Name == step.Name {
 				return s.ID, nil
@@ -98,12 +98,7 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 }
 
 // Steps returns all steps of a cluster, the newest first.
-func (c *Cluster) Steps(ctx context.Context) ([]StepState, error) {
-	steps, err := c.steps(ctx)
-	return steps, cloud.Explain(err)
-}
-
-func (c *Cluster) steps(ctx context.Context) (all []StepState, err error) {
+func (c *Cluster) Steps(ctx context.Context) (all []StepState, err error) {
 	pages := emr.NewListStepsPaginator(c.s.client, &emr.ListStepsInput{ClusterId: aws.String(c.ID)})
 	err = cloud.Pages(ctx, pages, func(page *emr.ListStepsOutput) error {
 		for _, s := range page.Steps {
@@ -111,7 +106,7 @@ func (c *Cluster) steps(ctx context.Context) (all []StepState, err error) {
 		}
 		return nil
 	})
-	return all, err
+	return all, cloud.Explain(err)
 }
 
 func stepOf(id, name *string, status *types.StepStatus) StepState {
@@ -151,7 +146,7 @@ func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
 func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, ClusterState)) error {
 	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {
 		// Poll the cluster first, because the step may end between the two requests.
-		cluster, err := c.state(ctx)
+		cluster, err := c.State(ctx)
 		if err != nil {
 			return false, err
 		}

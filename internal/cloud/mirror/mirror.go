@@ -32,8 +32,6 @@ import (
 const (
 	// OwnerFile is the name of the claim of the driver that writes a copy.
 	OwnerFile = "_owner"
-	// hold is the validity of a driver's claim after its last write.
-	hold = 2 * time.Minute
 	// giveUp is how long a change that fails with a temporary error is retried, after the
 	// retries of the S3 client. The pauses grow from firstPause to lastPause.
 	giveUp     = 10 * time.Minute
@@ -81,7 +79,7 @@ type change struct {
 // Open claims the copy at a path. Copying ends with ctx. who identifies this process to other
 // drivers. warn is called with a line about events that may interest the user.
 func Open(ctx context.Context, to *s3.FS, dir, who string, warn func(string)) (*Copy, error) {
-	claim, from, err := to.Claim(ctx, path.Join(dir, OwnerFile), who, hold)
+	claim, from, err := to.Claim(ctx, path.Join(dir, OwnerFile), who, s3.Hold)
 	if err != nil {
 		return nil, fmt.Errorf("--copy: %w", err)
 	}
@@ -275,10 +273,8 @@ func (c *Copy) persist(ch *change) error {
 		if pause == firstPause {
 			c.warn(fmt.Sprintf("--copy: %v: retrying for up to %v", err, giveUp))
 		}
-		select {
-		case <-c.ctx.Done():
-			return c.ctx.Err()
-		case <-time.After(pause):
+		if err := aws.Sleep(c.ctx, pause); err != nil {
+			return err
 		}
 		pause = min(2*pause, lastPause)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -24,59 +25,57 @@ import (
 func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 	t.Helper()
 	fake = s3test.StartFake(t, "bucket")
-	for _, line := range fake.Env() {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
+	s3test.Use(t, fake.Env())
 	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return fake, to, dir
+}
+
+// start starts a run with a data directory, and its copy.
+func start(t *testing.T, to *s3.FS, dir, data string, mode store.Mode, warn func(string)) (*Copy, *store.Data) {
+	t.Helper()
+	c, err := Open(t.Context(), to, dir, "test", warn)
+	must.OK(t, err)
+	d, err := store.Create(c.FS(store.Local{}, data), data, "game", mode, solve.IsRunArtifact, nil)
+	must.OK(t, err)
+	must.OK(t, c.Start(mode))
+	return c, d
+}
+
+// commit commits a directory with one file.
+func commit(t *testing.T, d *store.Data, name string) {
+	t.Helper()
+	attempt, err := d.Attempt(name)
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(attempt, "part-00000"), []byte(name), 0o666))
+	must.OK(t, d.Commit(attempt, name, nil))
+}
+
+// holdPut makes the upload of a file whose path has this end wait until release is closed; held is closed
+// when it waits.
+func holdPut(fake *s3test.Fake, end string) (held, release chan struct{}) {
+	held, release = make(chan struct{}), make(chan struct{})
+	fake.Set(func(r *http.Request) *faults.Fault {
+		if strings.HasSuffix(r.URL.Path, end) {
+			close(held)
+			<-release
+		}
+		return nil
+	})
+	return held, release
 }
 
 // TestOvertake checks that the journal overtakes a directory that is being copied, as long as
 // its state is running. The end of the run is copied last.
 func TestOvertake(t *testing.T) {
 	fake, to, dir := dial(t)
-	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := filepath.Join(t.TempDir(), "data")
-	fsys := c.FS(store.Local{}, data)
-	d, err := store.Create(fsys, data, "game", store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, d := start(t, to, dir, filepath.Join(t.TempDir(), "data"), store.Fresh, func(text string) { t.Error(text) })
 	defer d.Close()
-	if err := c.Start(store.Fresh); err != nil {
-		t.Fatal(err)
-	}
-	held, release := make(chan struct{}), make(chan struct{})
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if strings.HasSuffix(r.URL.Path, "/data_first0/part-00000") {
-			close(held)
-			<-release
-		}
-		return nil
-	})
-	attempt, err := d.Attempt("data_first0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Commit(attempt, "data_first0", nil); err != nil {
-		t.Fatal(err)
-	}
+	held, release := holdPut(fake, "/data_first0/part-00000")
+	commit(t, d, "data_first0")
 	<-held
 	journal := func(state string) string {
-		if err := d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)))
 		c.overtake()
 		return string(fake.Get("bucket", "d/"+store.JournalFile))
 	}
@@ -87,54 +86,25 @@ func TestOvertake(t *testing.T) {
 		t.Errorf("before all is put: %q", got)
 	}
 	close(release)
-	if err := c.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Finish())
 	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != `{"state": "solved"}` {
 		t.Errorf("at the end: %q", got)
 	}
 	if fake.Get("bucket", "d/data_first0/"+store.Success) == nil {
 		t.Error("the directory is not there")
 	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close())
 }
 
 // TestRefused checks that what S3 has refused never counts as copied: neither at the end, nor
 // when a run is about to delete its source.
 func TestRefused(t *testing.T) {
 	fake, to, dir := dial(t)
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if strings.HasSuffix(r.URL.Path, "/part-00000") {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	})
+	fake.Set(faults.Denied.If(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/part-00000") }))
 	// The waiting goroutine may wake up before or after the error is set.
 	for i := range 10 {
-		c, err := Open(t.Context(), to, fmt.Sprint(dir, i), "test", func(string) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fsys := c.FS(store.Local{}, filepath.Join(t.TempDir(), "data"))
-		d, err := store.Create(fsys, c.data, "game", store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(store.Fresh); err != nil {
-			t.Fatal(err)
-		}
-		attempt, err := d.Attempt("data_first0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Commit(attempt, "data_first0", nil); err != nil {
-			t.Fatal(err)
-		}
+		c, d := start(t, to, fmt.Sprint(dir, i), filepath.Join(t.TempDir(), "data"), store.Fresh, func(string) {})
+		commit(t, d, "data_first0")
 		gone := make(chan error, 4)
 		for range cap(gone) {
 			go func() { gone <- c.settle("data_first0") }()
@@ -147,9 +117,7 @@ func TestRefused(t *testing.T) {
 				t.Errorf("run %d: the directory could be removed", i)
 			}
 		}
-		if err := errors.Join(c.Close(), d.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(c.Close(), d.Close()))
 	}
 }
 
@@ -161,26 +129,13 @@ func TestLost(t *testing.T) {
 	const short = 50 * time.Millisecond
 	owner := filepath.Join(dir, OwnerFile)
 	claim, _, err := to.Claim(t.Context(), owner, "first", short)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data := t.TempDir()
-	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(data, "table"), 0o777))
 	for _, name := range []string{"part-00000", store.Success} {
-		if err := os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666))
 	}
-	held, release := make(chan struct{}), make(chan struct{})
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if strings.HasSuffix(r.URL.Path, "/part-00000") {
-			close(held)
-			<-release
-		}
-		return nil
-	})
+	held, release := holdPut(fake, "/part-00000")
 	c := &Copy{ctx: t.Context(), to: to, dir: dir, claim: claim, from: store.Local{}, data: data}
 	put := make(chan error)
 	go func() { put <- c.make(&change{name: "table", dir: true}) }()
@@ -201,9 +156,7 @@ func TestLost(t *testing.T) {
 	if fake.Get("bucket", "d/table/"+store.Success) != nil {
 		t.Error("what another has begun was sealed")
 	}
-	if err := errors.Join(claim.Release(t.Context()), second.Release(t.Context())); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(claim.Release(t.Context()), second.Release(t.Context())))
 }
 
 // TestLostChanges checks that nothing in the copy changes once the claim is lost: by no kind
@@ -211,21 +164,13 @@ func TestLost(t *testing.T) {
 func TestLostChanges(t *testing.T) {
 	fake, to, dir := dial(t)
 	claim, _, err := to.Claim(t.Context(), filepath.Join(dir, OwnerFile), "first", 50*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data := t.TempDir()
 	journal, err := store.MarshalSummed(&solve.Journal{State: solve.Running})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.Mkdir(filepath.Join(data, "table"), 0o777))
 	for name, text := range map[string]string{"table/part-00000": "mine", "table/" + store.Success: "mine", store.JournalFile: string(journal)} {
-		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(data, name), []byte(text), 0o666))
 	}
 	for _, name := range []string{OwnerFile, store.JournalFile, "data_first0/part-00000", "table/part-00001", "table/" + store.Success} {
 		fake.Put("bucket", "d/"+name, []byte(`{"who": "second", "since": "now", "seconds": 3600}`))
@@ -264,9 +209,7 @@ func TestLostChanges(t *testing.T) {
 	}
 	close(c.ended)
 	stop()
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close())
 	if after := content(); after != before {
 		t.Errorf("last words: the copy is\n%s, was\n%s", after, before)
 	}

@@ -1,8 +1,8 @@
 package mirror
 
 import (
+	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestOrder checks that a directory is deleted from the copy only after the next one is in it:
@@ -19,19 +20,6 @@ import (
 func TestOrder(t *testing.T) {
 	fake, to, dir := dial(t)
 	data := filepath.Join(t.TempDir(), "data")
-	commit := func(d *store.Data, name string) {
-		t.Helper()
-		attempt, err := d.Attempt(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Commit(attempt, name, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
 	complete := func() (names []string) {
 		for _, key := range fake.Keys("bucket") {
 			if name, ok := strings.CutSuffix(key, "/"+store.Success); ok {
@@ -42,44 +30,20 @@ func TestOrder(t *testing.T) {
 	}
 	run := func(mode store.Mode, work func(d *store.Data)) {
 		t.Helper()
-		c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := store.Create(c.FS(store.Local{}, data), data, "game", mode, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(mode); err != nil {
-			t.Fatal(err)
-		}
+		c, d := start(t, to, dir, data, mode, func(text string) { t.Error(text) })
 		work(d)
-		if err := c.Finish(); err != nil {
-			t.Error(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, errors.Join(c.Finish(), c.Close(), d.Close()))
 	}
-	run(store.Fresh, func(d *store.Data) { commit(d, "data_first3") })
+	run(store.Fresh, func(d *store.Data) { commit(t, d, "data_first3") })
 	if got := complete(); len(got) != 1 || got[0] != "data_first3" {
 		t.Fatalf("the copy has %v", got)
 	}
 	// Meanwhile, a run without --copy continues.
 	d, err := store.Create(store.Local{}, data, "game", store.Resume, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit(d, "data_first4")
-	if err := d.Remove("data_first3"); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	commit(t, d, "data_first4")
+	must.OK(t, d.Remove("data_first3"))
+	must.OK(t, d.Close())
 	var once sync.Once
 	fake.Set(func(r *http.Request) *faults.Fault {
 		if len(complete()) == 0 {
@@ -88,10 +52,8 @@ func TestOrder(t *testing.T) {
 		return nil
 	})
 	run(store.Resume, func(d *store.Data) {
-		commit(d, "data_first5")
-		if err := d.Remove("data_first4"); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, d, "data_first5")
+		must.OK(t, d.Remove("data_first4"))
 	})
 	if got := complete(); len(got) != 1 || got[0] != "data_first5" {
 		t.Errorf("at the end the copy has %v", got)

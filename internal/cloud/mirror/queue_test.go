@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
@@ -27,9 +28,7 @@ func queued(t *testing.T, queue ...*change) (c *Copy, fsys store.FS, from *store
 	t.Helper()
 	fake = s3test.StartFake(t, "bucket")
 	to, err := s3.New(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c = &Copy{ctx: t.Context(), to: to, dir: "d", on: true, queue: queue}
 	c.moved = sync.NewCond(&c.mu)
 	from = new(storetest.Memory)
@@ -40,12 +39,8 @@ func queued(t *testing.T, queue ...*change) (c *Copy, fsys store.FS, from *store
 func write(t *testing.T, fsys store.FS, name, content string) {
 	t.Helper()
 	at := path.Join(copierDir, name)
-	if err := fsys.MkdirAll(path.Dir(at)); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.WriteFile(fsys, at, []byte(content)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, fsys.MkdirAll(path.Dir(at)))
+	must.OK(t, store.WriteFile(fsys, at, []byte(content)))
 }
 
 // TestSourceWaits checks that a name is neither renamed nor deleted, nor replaced by a rename, while an
@@ -119,16 +114,14 @@ func TestOvertaken(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c, _, _, fake := queued(t, test.queue...)
 			var err error
-			if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+			if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", s3.Hold); err != nil {
 				t.Fatal(err)
 			}
 			c.overtake()
 			if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != test.want {
 				t.Errorf("the copy has the journal %q, want %q", got, test.want)
 			}
-			if err := c.claim.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, c.claim.Release(t.Context()))
 		})
 	}
 }
@@ -174,9 +167,7 @@ func sealed(t *testing.T, files map[string]string) string {
 		s.Files = append(s.Files, f)
 	}
 	text, err := store.MarshalSummed(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
@@ -199,9 +190,7 @@ func TestVisible(t *testing.T) {
 func TestBegun(t *testing.T) {
 	manifest := func(format int) string {
 		text, err := store.MarshalSummed(&store.Manifest{Format: format, Game: "game"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return string(text)
 	}
 	now, later := map[string]string{store.ManifestFile: manifest(store.FormatVersion)}, map[string]string{store.ManifestFile: manifest(store.FormatVersion + 1)}
@@ -240,20 +229,16 @@ func TestBegun(t *testing.T) {
 func TestStoppedJournal(t *testing.T) {
 	c, _, from, fake := queued(t)
 	text, err := store.MarshalSummed(&solve.Journal{Game: "game", State: solve.Solved})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, from, store.JournalFile, string(text))
-	if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", hold); err != nil {
+	if c.claim, _, err = c.to.Claim(t.Context(), "d/"+OwnerFile, "test", s3.Hold); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	c.ctx, c.ended = ctx, make(chan struct{})
 	close(c.ended)
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close())
 	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); !strings.Contains(got, `"state": "stopped"`) {
 		t.Errorf("the journal of the copy: %s", got)
 	}
@@ -278,12 +263,7 @@ func TestFetchCutShort(t *testing.T) {
 	for _, name := range []string{store.JournalFile, store.ManifestFile} {
 		fake.Put("bucket", "d/"+name, []byte("{}"))
 	}
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if path.Base(r.URL.Path) == store.JournalFile {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	})
+	fake.Set(faults.Denied.If(func(r *http.Request) bool { return path.Base(r.URL.Path) == store.JournalFile }))
 	if err := c.fetch("game"); err == nil || len(from.Files(copierDir)) > 0 {
 		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
@@ -104,9 +105,7 @@ func schedules(t *testing.T, most int) {
 	t.Logf("TREEREDUCE_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0))
 	g, err := connectn.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fake := s3test.StartFake(t, "bucket")
 	number := 0
 	// run runs a schedule, whose data directories are empty.
@@ -116,9 +115,7 @@ func schedules(t *testing.T, most int) {
 			connect := func() *copier {
 				d := &s3test.Direct{Server: fake}
 				to, err := s3.New(t.Context(), d.Config(), "bucket")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				return &copier{new(storetest.Memory), d, to, fmt.Sprint("d", number), g}
 			}
 			first, second := connect(), connect()
@@ -140,30 +137,27 @@ func schedules(t *testing.T, most int) {
 		}
 	})
 	n := int(requests.Load())
-	refused := &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 	for _, kind := range []struct {
 		name  string
 		fault *faults.Fault
 		ever  bool
 	}{
-		{"refused", refused, false}, {"all refused from one on", refused, true}, {"answer lost", faults.Lost, false}, {"answer cut off", &faults.Fault{Cut: 1}, false},
-		{"unavailable", &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}, false},
+		{"refused", faults.Denied, false}, {"all refused from one on", faults.Denied, true}, {"answer lost", faults.Lost, false}, {"answer cut off", &faults.Fault{Cut: 1}, false},
+		{"unavailable", faults.Busy, false},
 	} {
 		count, failed, wrong := 0, 0, 0
 		for _, k := range rnd.Perm(n)[:min(n, max(1, most/6))] {
 			run(func(first, _ *copier) {
 				count++
 				var received atomic.Int64
-				fake.Set(func(*http.Request) *faults.Fault {
-					if i := received.Add(1); i == int64(k)+1 || kind.ever && i > int64(k) {
-						return kind.fault
-					}
-					return nil
-				})
+				fake.Set(kind.fault.If(func(*http.Request) bool {
+					i := received.Add(1)
+					return i == int64(k)+1 || kind.ever && i > int64(k)
+				}))
 				err := first.drive(store.Fresh)
 				if err != nil {
 					failed++
-					time.Sleep(2 * hold) // of a claim that could not be withdrawn
+					time.Sleep(2 * s3.Hold) // of a claim that could not be withdrawn
 					fake.Set(nil)
 					mode := store.Resume
 					if len(first.fsys.Files(copierDir)) == 0 {
@@ -203,7 +197,7 @@ func schedules(t *testing.T, most int) {
 			case <-ended:
 				return
 			}
-			time.Sleep(2 * hold)
+			time.Sleep(2 * s3.Hold)
 			err := second.drive(store.Overwrite)
 			close(release)
 			late := <-ended

@@ -77,8 +77,5 @@ func (f *FS) RemoveUploads(ctx context.Context, dir string, ours func(key string
 		}
 		return nil
 	})
-	if err != nil {
-		return f.failed("remove", dir, err)
-	}
-	return nil
+	return f.failed("remove", dir, err)
 }

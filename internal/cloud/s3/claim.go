@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 	"time"
@@ -14,8 +15,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"io"
 )
 
 // A Claim is the right to write below a path. S3 has no locks that end with their owner.
@@ -70,9 +69,8 @@ const (
 	// maxHold bounds the validity of claims of other processes, whatever their object
 	// contains.
 	maxHold = time.Hour
-	// unreadableHold is the validity of a claim that cannot be parsed. It is the same as for
-	// the claims of our drivers.
-	unreadableHold = 2 * time.Minute
+	// Hold is the validity of the claims of our drivers, and of a claim that cannot be parsed.
+	Hold = 2 * time.Minute
 	// maxClaim bounds the number of bytes read from a claim.
 	maxClaim = 64 << 10
 )
@@ -196,7 +194,7 @@ func (c *Claim) read(ctx context.Context) (text claimText, etag *string, age tim
 		text = claimText{
 			Who:     fmt.Sprintf("an unknown driver (its claim is not readable: %.40q)", content),
 			Since:   sdk.ToTime(out.LastModified).Format(time.RFC3339),
-			Seconds: unreadableHold.Seconds(),
+			Seconds: Hold.Seconds(),
 		}
 	}
 	text.Seconds = min(text.Seconds, maxHold.Seconds())

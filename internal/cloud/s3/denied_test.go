@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -20,21 +21,20 @@ func TestOnePrefix(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	fake.Put("bucket", "x/secret", []byte("secret"))
 	fake.Set(func(r *http.Request) *faults.Fault {
-		denied := &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 		q := r.URL.Query()
 		key := strings.TrimPrefix(r.URL.Path, "/bucket/")
 		switch object := strings.HasPrefix(r.URL.Path, "/bucket/") && key != ""; {
 		case key == "x/secret", key == "x/readonly/_owner" && r.Method == http.MethodPut, object && !strings.HasPrefix(key, "x/"):
-			return denied
+			return faults.Denied
 		case object && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("If-Match") != ""):
 			if fake.Get("bucket", key) == nil {
-				return denied
+				return faults.Denied
 			}
 		case !object && r.Method == http.MethodHead:
-			return denied
+			return faults.Denied
 		case !object && r.Method == http.MethodGet && !q.Has("location") && !q.Has("uploads"):
 			if !strings.HasPrefix(q.Get("prefix"), "x/") {
-				return denied
+				return faults.Denied
 			}
 		}
 		return nil
@@ -58,12 +58,8 @@ func TestOnePrefix(t *testing.T) {
 		t.Errorf("a claim that may not be written: %v", err)
 	}
 	c, _, err := f.Claim(t.Context(), "x/data/_owner", "me", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", store.Success), "x/data/table", c.Held); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, err)
+	must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", store.Success), "x/data/table", c.Held))
 	if i, err := f.Stat("x/data/table"); err != nil || !i.IsDir() {
 		t.Errorf("a directory: %v, %v", i, err)
 	}
@@ -71,20 +67,14 @@ func TestOnePrefix(t *testing.T) {
 		t.Errorf("a directory as a file: %v", err)
 	}
 	in, err := f.Open("x/data/table/part-00000")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if b, err := io.ReadAll(in); err != nil || string(b) != "of part-00000" {
 		t.Errorf("%q, %v", b, err)
 	}
 	// Another process has deleted the claim.
-	if err := f.RemoveAll("x/data/_owner"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("x/data/_owner"))
 	if err := c.renew(t.Context()); !errors.Is(err, ErrLost) {
 		t.Errorf("a claim that is gone: %v", err)
 	}
-	if err := c.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Release(t.Context()))
 }

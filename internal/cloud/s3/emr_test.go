@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -19,11 +20,9 @@ import (
 // whose objects are encrypted with a KMS key: their ETags are not MD5 sums.
 func TestMoto(t *testing.T) {
 	server := s3test.Start(t)
-	setenv(t, server.Env())
+	s3test.Use(t, server.Env())
 	conf, err := aws.Load(t.Context(), aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	kms := &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{
 		ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{SSEAlgorithm: types.ServerSideEncryptionAwsKms, KMSMasterKeyID: sdk.String("alias/own")},
 		BucketKeyEnabled:                   sdk.Bool(true),
@@ -31,27 +30,19 @@ func TestMoto(t *testing.T) {
 	for kind, encryption := range map[string]*types.ServerSideEncryptionConfiguration{"plain": nil, "kms": kms} {
 		for name, test := range all {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				if err := MakeBucket(t.Context(), conf, "bucket", "logs"); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, MakeBucket(t.Context(), conf, "bucket", "logs"))
 				f, err := New(t.Context(), conf, "bucket")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if encryption != nil {
 					if _, err := f.client.PutBucketEncryption(t.Context(), &service.PutBucketEncryptionInput{Bucket: &f.bucket, ServerSideEncryptionConfiguration: encryption}); err != nil {
 						t.Fatal(err)
 					}
-					if err := f.Put(t.Context(), "x", strings.NewReader("x"), 1); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, f.Put(t.Context(), "x", strings.NewReader("x"), 1))
 					head, err := f.client.HeadObject(t.Context(), &service.HeadObjectInput{Bucket: &f.bucket, Key: sdk.String("x")})
 					if err != nil || head.ServerSideEncryption != types.ServerSideEncryptionAwsKms {
 						t.Fatalf("an object that is not encrypted: %+v, %v", head, err)
 					}
-					if err := f.RemoveAll("x"); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, f.RemoveAll("x"))
 				}
 				test(t, f)
 				if err := f.removeBelow(t.Context(), ""); errors.Is(known(err), ErrNoBucket) {
@@ -59,9 +50,7 @@ func TestMoto(t *testing.T) {
 				} else if err != nil {
 					t.Fatal(err)
 				}
-				if err := f.RemoveBucket(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, f.RemoveBucket(t.Context()))
 			})
 		}
 	}

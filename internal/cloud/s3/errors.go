@@ -58,8 +58,11 @@ func statusOf(err error) int {
 	return 0
 }
 
-// failed converts an error of an operation on a path to the error of this package.
+// failed converts an error of an operation on a path to the error of this package; nil stays nil.
 func (f *FS) failed(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if is := known(err); is != nil {
 		err = is
 	} else {

@@ -222,13 +222,11 @@ func (f *FS) Remove(ctx context.Context, name string) error {
 		return &fs.PathError{Op: "remove", Path: f.Name(name), Err: fs.ErrInvalid} // would delete everything in the bucket
 	}
 	first := []types.ObjectIdentifier{{Key: sdk.String(path.Join(key, store.Success))}, {Key: &key}}
-	if err := f.removeObjects(ctx, first); err != nil {
-		return f.failed("remove", name, err)
+	err := f.removeObjects(ctx, first)
+	if err == nil {
+		err = f.removeBelow(ctx, prefixOf(name))
 	}
-	if err := f.removeBelow(ctx, prefixOf(name)); err != nil {
-		return f.failed("remove", name, err)
-	}
-	return nil
+	return f.failed("remove", name, err)
 }
 
 // removeBelow deletes all objects whose keys have a prefix.
@@ -250,10 +248,7 @@ func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int6
 		}
 		return nil
 	})
-	if err != nil {
-		return f.failed("list", dir, err)
-	}
-	return nil
+	return f.failed("list", dir, err)
 }
 
 // RemoveObjects deletes the objects with the given keys. It calls may before each request, and

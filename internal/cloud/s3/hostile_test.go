@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
@@ -55,9 +56,7 @@ func TestContentRange(t *testing.T) {
 		w.Write(make([]byte, last-first+1))
 	})
 	in, err := f.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	if _, err := in.ReadAt(make([]byte, 10), 5*wholeFile); err == nil || !strings.Contains(err.Error(), "found \"bytes") {
 		t.Errorf("another size: %v", err)
@@ -84,8 +83,7 @@ func TestPages(t *testing.T) {
 // validity, is valid for a limited time, and is then taken over.
 func TestUnreadableClaim(t *testing.T) {
 	for _, text := range []string{"garbage", "", "{}", `{"seconds": "x"}`, `{"who": "other", "seconds": 1e300}`, strings.Repeat("x", 1<<20)} {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake, f := started(t)
 		fake.Put("bucket", "data/_owner", []byte(text))
 		var claimed *ClaimedError
 		if _, _, err := f.Claim(t.Context(), "data/_owner", "me", time.Minute); !errors.As(err, &claimed) || claimed.Left > maxHold || strings.Contains(err.Error(), strings.Repeat("x", 100)) {
@@ -97,8 +95,6 @@ func TestUnreadableClaim(t *testing.T) {
 			t.Errorf("%.20q, old: from %q, %v", text, from, err)
 			continue
 		}
-		if err := c.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, c.Release(t.Context()))
 	}
 }

@@ -119,10 +119,7 @@ func (f *file) fetch(at, n int64) (b []byte, err error) {
 		if err == nil || !errors.As(err, &answer) || try == readTries || f.ctx.Err() != nil {
 			return b, err
 		}
-		select {
-		case <-f.ctx.Done():
-		case <-time.After(readPause << try):
-		}
+		aws.Sleep(f.ctx, readPause<<try)
 	}
 }
 

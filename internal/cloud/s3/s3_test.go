@@ -25,34 +25,25 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // dial returns a bucket of a server, in an environment that contains only that server.
 func dial(t *testing.T, env []string, name string) (*FS, string) {
 	t.Helper()
-	setenv(t, env)
+	s3test.Use(t, env)
 	f, dir, err := Dial(t.Context(), name, aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f, dir
 }
 
-// setenv replaces the environment of this process.
-func setenv(t *testing.T, env []string) {
+// started starts a fake, and returns it with its bucket.
+func started(t *testing.T) (*s3test.Fake, *FS) {
 	t.Helper()
-	for _, line := range append(os.Environ(), env...) {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
-	for _, line := range os.Environ() {
-		name, _, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(name, "AWS_") && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
-			os.Unsetenv(name)
-		}
-	}
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	return fake, f
 }
 
 // all contains the tests that any server must pass: the fake here, and moto in emr_test.go.
@@ -69,7 +60,7 @@ var all = map[string]func(t *testing.T, f *FS){
 func TestFake(t *testing.T) {
 	for name, test := range all {
 		t.Run(name, func(t *testing.T) {
-			f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+			_, f := started(t)
 			test(t, f)
 		})
 	}
@@ -91,21 +82,15 @@ func testRead(t *testing.T, f *FS) {
 	for _, size := range []int{0, 1, 1000, wholeFile - 1, wholeFile, wholeFile + 1, 3 * windowMost, partSize, partSize + 100_000} {
 		content := someBytes(size)
 		w, err := f.Create("dir/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for b := range slices.Chunk(content, 1_000_003) {
 			if n, err := w.Write(b); n != len(b) || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Close())
 		in, err := f.Open("/dir/file")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if i, err := in.Stat(); err != nil || i.Size() != int64(size) || i.Name() != "file" || i.IsDir() || time.Since(i.ModTime()) > time.Hour {
 			t.Errorf("%d bytes: %+v, %v", size, i, err)
 		}
@@ -122,19 +107,13 @@ func testRead(t *testing.T, f *FS) {
 				t.Fatalf("%d bytes, %d at %d: %d, %v", size, n, at, got, err)
 			}
 		}
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, in.Close())
 	}
 	// Several readers continue in turn, as in a merge.
 	content := someBytes(5 << 20)
-	if err := f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))))
 	in, err := f.Open("turns")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	const places = 3
 	b := make([]byte, 50_000)
@@ -152,9 +131,7 @@ func testRead(t *testing.T, f *FS) {
 // missing names are fs.ErrNotExist.
 func testDir(t *testing.T, f *FS) {
 	for _, key := range []string{"d/b", "d/a.x", "d/a/1", "d/a/2", "d/a-/3", "de/4", "d/z"} {
-		if err := f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))))
 	}
 	names := func(dir string) string {
 		entries, err := f.ReadDir(dir)
@@ -196,15 +173,11 @@ func testDir(t *testing.T, f *FS) {
 			t.Errorf("%s: %v, %v", name, err, openErr)
 		}
 	}
-	if err := f.RemoveAll("d/a"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("d/a"))
 	if got := names("d"); got != "a-/ a.x b z" {
 		t.Error(got)
 	}
-	if err := errors.Join(f.RemoveAll("d"), f.RemoveAll("d")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.RemoveAll("d"), f.RemoveAll("d")))
 	if got := names("de"); got != "4" {
 		t.Error(got)
 	}
@@ -222,9 +195,7 @@ func testDir(t *testing.T, f *FS) {
 func local(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for _, name := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("of "+name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("of "+name), 0o666))
 	}
 	return dir
 }
@@ -232,20 +203,17 @@ func local(t *testing.T, files ...string) string {
 // TestRemoveSeal checks that a directory loses its seal first, so that it counts as incomplete if
 // the removal is interrupted.
 func TestRemoveSeal(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	for _, name := range []string{"d/part-00000", "d/_SUCCESS"} {
 		fake.Put("bucket", name, []byte("of "+name))
 	}
 	removals := 0
-	fake.Set(func(r *http.Request) *faults.Fault {
+	fake.Set(faults.Denied.If(func(r *http.Request) bool {
 		if r.Method == http.MethodPost {
-			if removals++; removals > 1 {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
+			removals++
 		}
-		return nil
-	})
+		return removals > 1
+	}))
 	if err := f.RemoveAll("d"); err == nil {
 		t.Error("no error")
 	}
@@ -263,9 +231,7 @@ func TestNotRemoved(t *testing.T) {
 		}
 	})
 	f, err := New(t.Context(), (&s3test.Direct{Server: server}).Config(), "bucket")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := f.RemoveAll("d"); err == nil || !strings.Contains(err.Error(), "d/part-00000: AccessDenied: refused") {
 		t.Error(err)
 	}
@@ -296,9 +262,7 @@ func testPutDir(t *testing.T, f *FS) {
 		{"part-00000", "part-00002", store.Success},
 		{"part-00000"},
 	} {
-		if err := f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always))
 		slices.Sort(files)
 		if got := names(); got != strings.Join(files, " ")+" " {
 			t.Errorf("%s, expected %s", got, files)
@@ -311,14 +275,10 @@ func testPutDir(t *testing.T, f *FS) {
 
 // TestPutDirRefused checks that a directory has no seal if one of its files is not uploaded.
 func TestPutDirRefused(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001") {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	})
+	fake, f := started(t)
+	fake.Set(faults.Denied.If(func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001")
+	}))
 	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", always); err == nil {
 		t.Error("no error")
 	}
@@ -331,11 +291,8 @@ func TestPutDirRefused(t *testing.T) {
 // including deletions.
 func TestPutDirMay(t *testing.T) {
 	for allowed := 0; ; allowed++ {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
-		if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always); err != nil {
-			t.Fatal(err)
-		}
+		fake, f := started(t)
+		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always))
 		before := len(fake.Asked())
 		var asked atomic.Int32
 		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
@@ -374,9 +331,7 @@ func testClaim(t *testing.T, f *FS) {
 	if _, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour); !errors.As(err, &claimed) || claimed.Who != "a" || claimed.Left < 50*time.Minute {
 		t.Fatal(err)
 	}
-	if err := errors.Join(a.Held(ctx), a.renew(ctx), a.Held(ctx)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(a.Held(ctx), a.renew(ctx), a.Held(ctx)))
 	// Held renews a claim after half its validity.
 	since := func() time.Time {
 		a.mu.Lock()
@@ -389,21 +344,15 @@ func testClaim(t *testing.T, f *FS) {
 	if err := a.Held(ctx); err != nil || time.Since(since()) > 30*time.Minute {
 		t.Errorf("Held, half an hour after the last renewal: renewed %v, %v", since(), err)
 	}
-	if err := a.Release(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, a.Release(ctx))
 	if _, err := f.Stat("data/_owner"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	// A claim that was not renewed in time is taken over, and Held returns that.
 	b, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.text.Seconds = 0
-	if err := b.renew(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.renew(ctx))
 	c, from, err := f.Claim(ctx, "data/_owner", "c", time.Hour)
 	if err != nil || from != "b" {
 		t.Fatal(from, err)
@@ -411,9 +360,7 @@ func testClaim(t *testing.T, f *FS) {
 	if err := b.Held(ctx); !errors.Is(err, ErrLost) {
 		t.Error(err)
 	}
-	if err := b.Release(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, b.Release(ctx))
 	if err := errors.Join(c.renew(ctx), c.Release(ctx)); err != nil {
 		t.Error("what is another's was taken away:", err)
 	}
@@ -424,14 +371,10 @@ func TestClaimKept(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	synctest.Test(t, func(t *testing.T) {
 		f, err := New(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		const hold = time.Hour
 		a, _, err := f.Claim(t.Context(), "data/_owner", "a", hold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var claimed *ClaimedError
 		for range 10 {
 			time.Sleep(hold / 3)
@@ -439,9 +382,7 @@ func TestClaimKept(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := a.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, a.Release(t.Context()))
 	})
 }
 
@@ -449,8 +390,7 @@ func TestClaimKept(t *testing.T) {
 // that no claim remains there, and that a valid claim of another driver is not replaced.
 func TestUnconditional(t *testing.T) {
 	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
-		fake := s3test.StartFake(t, "bucket")
-		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake, f := started(t)
 		strip := func(r *http.Request) *faults.Fault {
 			for _, name := range ignored {
 				r.Header.Del(name)
@@ -466,9 +406,7 @@ func TestUnconditional(t *testing.T) {
 		}
 		fake.Set(nil)
 		a, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fake.Set(strip)
 		var claimed *ClaimedError
 		if _, _, err := f.Claim(t.Context(), "data/_owner", "b", time.Hour); !errors.As(err, &claimed) {
@@ -477,9 +415,7 @@ func TestUnconditional(t *testing.T) {
 		if text := string(fake.Get("bucket", "data/_owner")); !strings.Contains(text, a.text.Token) {
 			t.Errorf("without %v: the claim was replaced by %s", ignored, text)
 		}
-		if err := a.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, a.Release(t.Context()))
 	}
 }
 
@@ -493,16 +429,10 @@ func testChanged(t *testing.T, f *FS) {
 		"removed": f.RemoveAll,
 	} {
 		content := someBytes(4 * wholeFile)
-		if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))))
 		in, err := f.Open("file")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := change("file"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, change("file"))
 		n, err := io.Copy(io.Discard, in)
 		if n != wholeFile || !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: %d bytes, %v", name, n, err)
@@ -513,18 +443,14 @@ func testChanged(t *testing.T, f *FS) {
 
 // TestMany checks that a directory with several pages is listed and deleted completely.
 func TestMany(t *testing.T) {
-	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+	_, f := started(t)
 	for i := range 1100 {
-		if err := f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0))
 	}
 	if entries, err := f.ReadDir("many"); err != nil || len(entries) != 1100 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
-	if err := f.RemoveAll("many"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("many"))
 	if _, err := f.Stat("many"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of 1100 some are left: %v", err)
 	}
@@ -575,17 +501,13 @@ func FuzzSplit(f *testing.F) {
 // TestSealLast checks that the seal is written after the files and deleted before them: an
 // interruption never leaves an incomplete directory with a seal.
 func TestSealLast(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	dir := local(t, "part-00000", "part-00001", "part-00002", store.Success)
 	stopAt := func(n int) error {
 		var puts atomic.Int64
-		fake.Set(func(r *http.Request) *faults.Fault {
-			if (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n) {
-				return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-			}
-			return nil
-		})
+		fake.Set(faults.Denied.If(func(r *http.Request) bool {
+			return (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n)
+		}))
 		defer fake.Set(nil)
 		return f.PutDir(t.Context(), store.Local{}, dir, "d", always)
 	}
@@ -600,9 +522,7 @@ func TestSealLast(t *testing.T) {
 	for old := range 2 {
 		for n := 0; ; n++ {
 			fake.Set(nil)
-			if err := f.RemoveAll("d"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.RemoveAll("d"))
 			if old == 1 {
 				fake.Put("bucket", "d/part-00000", []byte("old"))
 				fake.Put("bucket", "d/part-00009", []byte("old"))
@@ -628,9 +548,7 @@ func TestSealLast(t *testing.T) {
 		}
 	}
 	asked := fake.Asked()
-	if err := f.RemoveAll("d"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveAll("d"))
 	if next := fake.Asked()[len(asked):]; len(next) != 3 { // delete the seal, list the others, delete them
 		t.Error(next)
 	}
@@ -639,21 +557,16 @@ func TestSealLast(t *testing.T) {
 // TestCut checks that a read continues after a connection was closed in the middle of an
 // answer. If every connection is, it returns an error and no data.
 func TestCut(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	content := someBytes(3 << 20)
 	fake.Put("bucket", "file", content)
 	times := 0
-	fake.Set(func(r *http.Request) *faults.Fault {
-		if times++; times%3 != 0 {
-			return &faults.Fault{Cut: 50_000}
-		}
-		return nil
-	})
+	fake.Set((&faults.Fault{Cut: 50_000}).If(func(*http.Request) bool {
+		times++
+		return times%3 != 0
+	}))
 	in, err := f.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer in.Close()
 	if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -668,8 +581,7 @@ func TestCut(t *testing.T) {
 // TestAnswers checks that errors of S3 are explained with advice, and that temporary ones are
 // retried.
 func TestAnswers(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake, f := started(t)
 	fake.Put("bucket", "file", []byte("content"))
 	for code, want := range map[string]string{
 		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity shows the identity, whose policy must allow it)",
@@ -684,12 +596,10 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	times := 0
-	fake.Set(func(*http.Request) *faults.Fault {
-		if times++; times <= 2 {
-			return &faults.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
-		}
-		return nil
-	})
+	fake.Set(faults.Busy.If(func(*http.Request) bool {
+		times++
+		return times <= 2
+	}))
 	if b, err := store.ReadFile(f, "file"); err != nil || string(b) != "content" || times != 3 {
 		t.Errorf("%q, %v, after %d requests", b, err, times)
 	}
@@ -705,7 +615,7 @@ func TestAnswers(t *testing.T) {
 // user's, is an error.
 func TestNew(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
-	setenv(t, fake.Env())
+	s3test.Use(t, fake.Env())
 	dial := func(name string) error {
 		_, _, err := Dial(t.Context(), name, aws.Options{})
 		return err
@@ -738,7 +648,7 @@ func TestNew(t *testing.T) {
 	if err := dial("s3://bucket/x"); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}
-	setenv(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
+	s3test.Use(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
 	if err := dial("s3://bucket/x"); !errors.Is(err, aws.ErrNoCredentials) || !strings.HasPrefix(err.Error(), "s3://bucket/x: ") {
 		t.Error(err)
 	}
@@ -750,20 +660,12 @@ func TestMissingPart(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, append(fake.Env(), "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
 	content := someBytes(2*partSize + 1)
-	refuse := func(r *http.Request) *faults.Fault {
-		if r.URL.Query().Get("partNumber") == "2" {
-			return &faults.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-		}
-		return nil
-	}
-	fake.Set(refuse)
+	fake.Set(faults.Denied.If(func(r *http.Request) bool { return r.URL.Query().Get("partNumber") == "2" }))
 	if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}
 	w, err := f.Create("file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	io.Copy(w, bytes.NewReader(content))
 	if err := w.Close(); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
@@ -786,24 +688,18 @@ func TestMissingPart(t *testing.T) {
 func testUploads(t *testing.T, f *FS) {
 	begin := func(key string) *service.CompleteMultipartUploadInput {
 		made, err := f.client.CreateMultipartUpload(t.Context(), &service.CreateMultipartUploadInput{Bucket: &f.bucket, Key: &key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		number := sdk.Int32(1)
 		part, err := f.client.UploadPart(t.Context(), &service.UploadPartInput{
 			Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, PartNumber: number, Body: bytes.NewReader(someBytes(1000)),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		parts := []types.CompletedPart{{PartNumber: number, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32}}
 		return &service.CompleteMultipartUploadInput{Bucket: &f.bucket, Key: &key, UploadId: made.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}
 	}
 	begin("dir/below/file")
 	stays := begin("dir2/file")
-	if err := f.RemoveUploads(t.Context(), "", func(key string) bool { return strings.HasPrefix(key, "dir/") }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveUploads(t.Context(), "", func(key string) bool { return strings.HasPrefix(key, "dir/") }))
 	list, err := f.client.ListMultipartUploads(t.Context(), &service.ListMultipartUploadsInput{Bucket: &f.bucket})
 	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
 		t.Errorf("uploads that are left: %+v, %v", list, err)
@@ -814,9 +710,7 @@ func testUploads(t *testing.T, f *FS) {
 	if err := f.RemoveBucket(t.Context()); err == nil {
 		t.Error("a bucket with an object was removed")
 	}
-	if err := f.RemoveObjects(t.Context(), []string{"dir2/file"}, always); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.RemoveObjects(t.Context(), []string{"dir2/file"}, always))
 	if err := f.RemoveBucket(t.Context()); err != nil {
 		t.Errorf("a bucket without objects: %v", err)
 	}
@@ -838,9 +732,7 @@ func testHas(t *testing.T, f *FS) {
 		}
 		put := func(content []byte) {
 			t.Helper()
-			if err := f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.Put(t.Context(), "dir/file", bytes.NewReader(content), int64(len(content))))
 		}
 		has(false)
 		put(content)
@@ -852,18 +744,14 @@ func testHas(t *testing.T, f *FS) {
 			put(content[1:])
 			has(false)
 		}
-		if err := f.RemoveAll("dir"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.RemoveAll("dir"))
 	}
 }
 
 // TestMakeBucket checks the rules of a new bucket: incomplete uploads and logs do not cost money for ever.
 func TestMakeBucket(t *testing.T) {
 	fake := s3test.StartFake(t)
-	if err := MakeBucket(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket", "games/logs"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, MakeBucket(t.Context(), (&s3test.Direct{Server: fake}).Config(), "bucket", "games/logs"))
 	for _, want := range []string{"<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation>", "<Expiration><Days>30</Days>", "<Prefix>games/logs/</Prefix>"} {
 		if rules := fake.Rules("bucket"); !strings.Contains(rules, want) {
 			t.Errorf("%s: no %s", rules, want)

@@ -1,55 +1,42 @@
 package s3
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // TestSilent checks that no request waits for ever for a server that accepts connections and is
 // silent, or that is silent after a part of its answer.
 func TestSilent(t *testing.T) {
-	for name, answer := range map[string]string{
-		"nothing": "",
-		"a part":  "HTTP/1.1 206 Partial Content\r\nContent-Type: application/xml\r\nETag: \"x\"\r\nContent-Range: bytes 0-999/1000\r\nContent-Length: 1000\r\n\r\n",
-	} {
+	for name, answers := range map[string]bool{"nothing": false, "a part": true} {
 		t.Run(name, func(t *testing.T) {
-			server, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer server.Close()
-			go func() {
-				for {
-					c, err := server.Accept()
-					if err != nil {
-						return
-					}
-					defer c.Close()
-					if answer != "" {
-						go func() {
-							if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-								io.Copy(io.Discard, r.Body)
-								io.WriteString(c, answer)
-							}
-						}()
-					}
+			ended := make(chan bool)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if answers {
+					io.Copy(io.Discard, r.Body)
+					w.Header().Set("ETag", `"x"`)
+					w.Header().Set("Content-Range", "bytes 0-999/1000")
+					w.Header().Set("Content-Length", "1000")
+					w.WriteHeader(http.StatusPartialContent)
+					w.(http.Flusher).Flush()
 				}
-			}()
-			setenv(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_S3=http://"+server.Addr().String(), "AWS_MAX_ATTEMPTS=1", "AWS_DEFAULTS_MODE=standard"))
+				<-ended
+			}))
+			defer server.Close()
+			defer close(ended)
+			s3test.Use(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_S3="+server.URL, "AWS_MAX_ATTEMPTS=1", "AWS_DEFAULTS_MODE=standard"))
 			conf, err := aws.Load(t.Context(), aws.Options{Silence: 10 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			f := &FS{ctx: t.Context(), bucket: "bucket", client: newClient(conf)}
 			large := bytes.NewReader(make([]byte, partSize))
 			for name, request := range map[string]func() error{
@@ -65,7 +52,7 @@ func TestSilent(t *testing.T) {
 				// A request without a result may succeed without the body of the answer. The SDK may
 				// close the connection of an answer early.
 				err := request()
-				if silent := (*aws.SilentError)(nil); !errors.As(err, &silent) && (answer == "" || err != nil && !aws.IsTransient(err)) {
+				if silent := (*aws.SilentError)(nil); !errors.As(err, &silent) && (!answers || err != nil && !aws.IsTransient(err)) {
 					t.Errorf("%s: %v, expected a SilentError", name, err)
 				}
 			}

@@ -43,10 +43,7 @@ func (f *FS) Put(ctx context.Context, name string, in io.ReaderAt, size int64) (
 	} else {
 		err = f.putParts(ctx, key, in, size)
 	}
-	if err != nil {
-		return f.failed("put", name, err)
-	}
-	return nil
+	return f.failed("put", name, err)
 }
 
 // putParts creates an object by a multipart upload. If a part fails, it aborts the upload.

@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // inHDFS is a file system whose locks cannot be queried.
@@ -32,10 +33,7 @@ func TestAbsentDriver(t *testing.T) {
 		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "its driver died at tier 3" + goOn},
 	} {
 		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		if !test.working {
 			data.Close()
@@ -45,9 +43,7 @@ func TestAbsentDriver(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		err = Absent(&filesys.Place{FS: test.fsys, Path: dir}, "d")
 		if want := "d: connectn width=3 is not solved yet: " + test.want; err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", test.name, err, want)

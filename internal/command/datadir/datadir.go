@@ -24,14 +24,9 @@ import (
 // ByDefault is the default data directory.
 const ByDefault = "all_data"
 
-// Open opens the data directory of a command that reads an existing one. A name without hdfs://
-// is looked up first on this machine, then in the default file system of a cluster.
-func Open(c *cli.Context, further ...filesys.Opener) (*filesys.Place, error) {
-	return OpenDir("data", c.String("data"), further...)
-}
-
-// OpenDir is Open for the directory name that a flag gives.
-func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
+// OpenDir opens the data directory of a command that reads an existing one, by the name that --data gives. A
+// name without hdfs:// is looked up first on this machine, then in the default file system of a cluster.
+func OpenDir(name string, further ...filesys.Opener) (*filesys.Place, error) {
 	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !elsewhere {
 		there, err := hadoop.HasDefault()
@@ -40,11 +35,11 @@ func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, erro
 		}
 		if there {
 			if name, err = hadoop.InDefault(name); err != nil {
-				return nil, Misnamed(flag, err)
+				return nil, Misnamed("data", err)
 			}
 		}
 	}
-	return OpenFile(flag, name, further...)
+	return OpenFile("data", name, further...)
 }
 
 // OpenFile opens the file system of the name that a flag gives.
@@ -103,7 +98,7 @@ func (v variable) String() string { return os.Getenv(string(v)) }
 // WithTable calls do with the table in the data directory that --data names, which must be a
 // table of one of the games.
 func WithTable(name string, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
-	place, err := OpenDir("data", name, further...)
+	place, err := OpenDir(name, further...)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // sizes are boards whose low columns are less than the right half, the right half, or more.
@@ -133,10 +134,7 @@ func FuzzImages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, size, tier uint8) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		wh := sizes[int(size)%len(sizes)]
-		rules, err := connectn.New(wh[0], wh[1], max(wh[0], wh[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(connectn.New(wh[0], wh[1], max(wh[0], wh[1])))(t)
 		g := game.HalfOf(rules)
 		n := int(tier) % (g.Tiers() + 1)
 		blocks, values := randomBlocks(r, g, n)
@@ -161,9 +159,7 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
 		m := copied{g, tier, kind, blocks}
 		pass := Pass{Ranges: List(ranges), Messages: func() Messages { return m }}
-		if err := h.Prepare(t.Context(), pass); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Prepare(t.Context(), pass))
 		merger, b := h.Merger(m), new(block.Block)
 		all := all(t, h.Reached(List(ranges)))
 		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
@@ -200,9 +196,7 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 		if found < len(scores) {
 			t.Fatalf("%s, tier %d: %d open positions, want at least %d", g.Spec(), tier, found, len(scores))
 		}
-		if err := h.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Close())
 		checkEmpty(t, place)
 	}
 }
@@ -221,9 +215,7 @@ func checkEmpty(t *testing.T, place Place) {
 func all(t *testing.T, next Ranger) (ranges []uint64) {
 	for {
 		rng, ok, err := next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !ok {
 			return ranges
 		}
@@ -234,21 +226,14 @@ func all(t *testing.T, next Ranger) (ranges []uint64) {
 // checkTier reads all positions of a tier that stores half of them.
 func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
 	name := filepath.Join(t.TempDir(), "tier.blocks")
-	file, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(name))(t)
 	want := make(map[game.Position]byte)
 	w := jobdir.NewWriter(file, g, tier, jobdir.Packed)
 	for _, b := range blocks {
 		clear(b.Open)
-		if err := w.Add(b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Add(b))
 	}
-	if err := w.Finish(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Finish(nil))
 	for p, v := range values {
 		if v != 0 {
 			want[p] = v
@@ -257,25 +242,17 @@ func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, valu
 			}
 		}
 	}
-	stored, err := jobdir.OpenTier(store.Local{}, name, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := must.Get(jobdir.OpenTier(store.Local{}, name, g, tier))(t)
 	defer stored.Close()
 	if counts := stored.Counts(); counts.Total() != uint64(len(want)) {
 		t.Fatalf("%s, tier %d: the file counts %d positions, want %d", g.Spec(), tier, counts.Total(), len(want))
 	}
-	ranges, err := stored.Ranges()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranges := must.Get(stored.Ranges())(t)
 	for _, place := range places(t) {
 		all := NewTier(g, tier, place, ranges, func(ahead int) Loader { return stored.Cursor(ahead) })
 		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
 		checkWhole(t, g, tier, all, want)
-		if err := all.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, all.Close())
 		checkEmpty(t, place)
 	}
 }
@@ -285,9 +262,7 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
-	if err := all.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, all.Prepare(t.Context()))
 	if n := all.Len(); n > all.place.Bands {
 		t.Fatalf("%d bands, want at most %d", n, all.place.Bands)
 	}
@@ -345,10 +320,7 @@ func (f countedFile) Close() error {
 // TestManyBands adds images again and again with so little memory that each makes a band. Only some
 // bands exist at a time, and few in the end.
 func TestManyBands(t *testing.T) {
-	rules, err := connectn.New(4, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := game.HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	files := &countedFiles{FS: store.Local{}}
@@ -358,9 +330,7 @@ func TestManyBands(t *testing.T) {
 	want := make(map[game.Position]byte)
 	for range 20 {
 		for _, b := range blocks {
-			if err := s.add(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.add(t.Context(), b))
 			for slot := range b.Done.All() {
 				if image := g.Mirror(b.Key(slot)); !g.IsStored(image) {
 					want[image] = b.Val[slot]
@@ -368,9 +338,7 @@ func TestManyBands(t *testing.T) {
 			}
 		}
 	}
-	if err := s.end(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.end(t.Context()))
 	if most := files.most.Load(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
 		t.Errorf("%d bands, %d files, %d open at a time; want at most %d, at least %d, at most %d", s.Len(), s.files, most, place.Bands, 2*MostBands, MostBands+2)
 	}
@@ -378,9 +346,7 @@ func TestManyBands(t *testing.T) {
 	cursors, b := s.cursors(), new(block.Block)
 	for _, rng := range Ranges(g, 6, Values, rangesOf(blocks)) {
 		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
-		if err := mergeAll(cursors, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, mergeAll(cursors, b))
 		for slot := range b.Done.All() {
 			got[b.Key(slot)] = b.Val[slot]
 		}
@@ -388,9 +354,7 @@ func TestManyBands(t *testing.T) {
 	if len(want) == 0 || !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	checkEmpty(t, place)
 }
 
@@ -406,10 +370,7 @@ func rangesOf(blocks []*block.Block) (ranges []uint64) {
 func TestUnnamedFiles(t *testing.T) {
 	places := []Place{{Dir: t.TempDir(), Name: "images"}, {Name: "images"}}
 	t.Setenv("TMPDIR", "/missing")
-	rules, err := connectn.New(4, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := game.HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	for _, place := range places {
@@ -433,37 +394,27 @@ func TestUnnamedFiles(t *testing.T) {
 
 // TestPrepareCancelled checks that a merge of bands ends with its context, and leaves no files.
 func TestPrepareCancelled(t *testing.T) {
-	rules, err := connectn.New(4, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := game.HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	place := Place{FS: store.Local{}, Dir: t.TempDir(), Name: "images", Bands: 1}
 	s := newSorter(g, 6, Values, place)
 	s.place.Memory = 4*chunkBytes + 1
 	for _, b := range blocks {
-		if err := s.add(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.add(t.Context(), b))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.end(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	checkEmpty(t, place)
 }
 
 // TestPrepareFails has the list of ranges fail once, after the first range.
 func TestPrepareFails(t *testing.T) {
-	rules, err := connectn.New(4, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g, failed := game.HalfOf(rules), errors.New("failed")
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
 	i := 0
@@ -489,19 +440,11 @@ func TestPrepareFails(t *testing.T) {
 func TestBandChanged(t *testing.T) {
 	s := &sorter{kind: Reached, place: Place{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}}
 	w := s.writer(0)
-	b, err := w.finish(w.add(5, block.Set{1}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(w.finish(w.add(5, block.Set{1}, nil)))(t)
 	defer b.file.Close()
-	text, err := os.ReadFile(b.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(b.name))(t)
 	text[len(text)-1] ^= 1
-	if err := os.WriteFile(b.name, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(b.name, text, 0o666))
 	c := bandCursor{band: b, kind: Reached}
 	if err := c.seek(5); err == nil {
 		t.Error("the change is not noticed")

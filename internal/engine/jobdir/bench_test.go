@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -22,17 +23,11 @@ func BenchmarkWriteTable(b *testing.B) {
 		n = 0
 		for tier := 15; tier < 23; tier++ {
 			in, err := jobdir.OpenTier(store.Local{}, filepath.Join(dir, fmt.Sprintf("data_second%d", tier)), g, tier)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			counts := in.Counts()
 			n += counts.Total()
-			if err := jobdir.WriteTable(b.Context(), discard{}, game.HalfOf(g), in); err != nil {
-				b.Fatal(err)
-			}
-			if err := in.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, jobdir.WriteTable(b.Context(), discard{}, game.HalfOf(g), in))
+			must.OK(b, in.Close())
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/position")

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -30,18 +31,14 @@ func seal(t *testing.T, dir string, g game.Game) {
 	if err == nil {
 		err = (&store.Seal{Game: g.Spec(), Job: filepath.Base(dir), Files: files}).Write(store.Local{}, dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // newDir creates a directory.
 func newDir(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o777))
 	return dir
 }
 
@@ -51,10 +48,7 @@ func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n
 	t.Helper()
 	dir := newDir(t, "data_first9")
 	for i, some := range [][]streamfmt.Record{recs[:n], recs[n:]} {
-		out, err := os.Create(filepath.Join(dir, jobdir.PartName(i, c)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.Create(filepath.Join(dir, jobdir.PartName(i, c))))(t)
 		w := jobdir.NewWriter(out, g, tier, c)
 		if err := w.Finish(w.AppendLines(strings.NewReader(records.Text(some, streamfmt.KeyWidth(g.KeyBits()))), "in")); err != nil {
 			t.Fatal(err)
@@ -102,10 +96,7 @@ func TestTier(t *testing.T) {
 		if got, err := linesOf(dir, g, tier); err != nil || got != want {
 			t.Errorf("%s: the lines change on their way: %v", c, err)
 		}
-		in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
 		defer in.Close()
 		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts || len(in.Files()) != 2 {
 			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
@@ -148,22 +139,15 @@ func TestTierFiles(t *testing.T) {
 	half := game.HalfOf(whole)
 	file := func(g game.Tiered, tier int, positions ...game.Position) string {
 		name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
-		out, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.Create(name))(t)
 		w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 		for _, p := range positions {
 			b, rng := new(block.Block), p>>g.LowBits()
 			b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
 			b.Open.Add(0)
-			if err := w.Add(b); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Add(b))
 		}
-		if err := w.Finish(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Finish(nil))
 		return name
 	}
 	// Positions of tier 2 in ranges of which some positions are stored.
@@ -211,17 +195,12 @@ func TestTierDamaged(t *testing.T) {
 	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := writeTier(t, g, tier, recs, 0, c)
 		name := filepath.Join(dir, jobdir.PartName(1, c))
-		whole, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(os.ReadFile(name))(t)
 		for range 200 {
 			at, bit := r.IntN(len(whole)), byte(1)<<r.IntN(8)
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= bit
-			if err := os.WriteFile(name, damaged, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(name, damaged, 0o666))
 			if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); !jobdir.Damaged(err) {
 				t.Errorf("%s, bit %#x of byte %d: check: %v", c, bit, at, err)
 			}
@@ -229,9 +208,7 @@ func TestTierDamaged(t *testing.T) {
 				t.Errorf("%s, bit %#x of byte %d: it was read", c, bit, at)
 			}
 		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(name))
 		if _, err := linesOf(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
 			t.Errorf("%s: without a shard: %v", c, err)
 		}
@@ -281,16 +258,12 @@ func TestStates(t *testing.T) {
 		var dirs []string
 		for _, pass := range []string{"mark1", "mark2"} {
 			dir := filepath.Join(data, pass)
-			if err := os.Mkdir(dir, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(dir, 0o777))
 			dirs = append(dirs, dir)
 			var written []uint64
 			for part := range uint64(2) {
 				w, err := jobdir.NewStateWriter(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }, int(part), g, c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				chunk := jobdir.NewStateChunk(g, c)
 				for rng := part * n / 2; rng < (part+1)*n/2; rng++ {
 					if pass == "mark1" && rng == 0 || pass == "mark2" && r.IntN(2) == 0 {
@@ -302,23 +275,16 @@ func TestStates(t *testing.T) {
 					fresh[rng] = append(fresh[rng], positions)
 					written = append(written, rng)
 				}
-				if err := w.Finish(w.Append(chunk)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, w.Finish(w.Append(chunk)))
 			}
 			if got, err := jobdir.Written(store.Local{}, dir, g); err != nil || !slices.Equal(got, written) {
 				t.Errorf("%s, %s: written %v, %v, want %v", c, pass, got, err, written)
 			}
 			index = index.Next(n, jobdir.Found{Pass: pass, Step: "mark", Number: len(dirs)}, written)
-			if err := index.Write(store.Local{}, dir); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, index.Write(store.Local{}, dir))
 			seal(t, dir, g)
 		}
-		states, err := jobdir.OpenStates(store.Local{}, dirs[1], g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		states := must.Get(jobdir.OpenStates(store.Local{}, dirs[1], g))(t)
 		defer states.Close()
 		var s, blank block.State
 		cursor := states.Cursor()
@@ -333,10 +299,7 @@ func TestStates(t *testing.T) {
 				t.Errorf("%s: range %d is another state: %v", c, rng, err)
 			}
 		}
-		found, err := jobdir.OpenNew(store.Local{}, dirs, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(jobdir.OpenNew(store.Local{}, dirs, g))(t)
 		defer found.Close()
 		cursor = found.Cursor()
 		for i := range found.Len() {
@@ -359,9 +322,7 @@ func TestStates(t *testing.T) {
 		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "there twice") {
 			t.Errorf("%s: states that are there twice: %v", c, err)
 		}
-		if err := jobdir.RemoveStates(store.Local{}, dirs[0]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, jobdir.RemoveStates(store.Local{}, dirs[0]))
 		if _, err := jobdir.Check(context.Background(), store.Local{}, dirs[0], g.Spec()); err != nil {
 			t.Errorf("%s: without states: %v", c, err)
 		}
@@ -398,10 +359,7 @@ func TestSplitPages(t *testing.T) {
 	const tier, ranges, n = 12, 30_000, 5
 	g := solved.Game(t, "connectn width=7 height=6 connect=4").(game.Tiered)
 	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
-	out, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.Create(name))(t)
 	w, b := jobdir.NewWriter(out, g, tier, jobdir.Packed), new(block.Block)
 	for rng, written := uint64(0), 0; written < ranges; rng++ {
 		low := g.Low(tier, rng)
@@ -412,19 +370,12 @@ func TestSplitPages(t *testing.T) {
 		for slot := range min(len(low), 1+written%40) {
 			b.Open.Add(slot)
 		}
-		if err := w.Add(b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Add(b))
 		written++
 	}
-	if err := w.Finish(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Finish(nil))
 	fsys := &counted{FS: store.Local{}}
-	in, err := jobdir.OpenTier(fsys, name, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenTier(fsys, name, g, tier))(t)
 	defer in.Close()
 	opened := fsys.read.Load()
 	borders, err := in.Split(n)
@@ -436,10 +387,7 @@ func TestSplitPages(t *testing.T) {
 	}
 	sizes, all, c := make([]int, n), 0, in.Cursor(0)
 	for i := range in.Len() {
-		e, err := c.Entry(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(c.Entry(i))(t)
 		p, found := slices.BinarySearch(borders, e.Range)
 		if !found {
 			p--

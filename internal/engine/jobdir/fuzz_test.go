@@ -14,32 +14,23 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // FuzzReadIndex checks that ReadIndex returns either an error of one line that names the
 // file, or a valid index: it belongs to the game, refers only to directories with the same
 // predecessor, does not change when it is written and read again, and Next can extend it.
 func FuzzReadIndex(f *testing.F) {
-	g, err := quickcross.New(4, 3, 3)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(quickcross.New(4, 3, 3))(f)
 	right := &jobdir.Index{Game: g.Spec(),
 		Passes: []jobdir.Found{{Pass: "create", Step: "create", Number: 1, New: game.Tally{1}}, {Pass: "mark1", Step: "mark", Number: 1, New: game.Tally{24}, Messages: 24}},
 		Runs:   []jobdir.Run{{First: 0, Dir: "mark1"}, {First: 3, Dir: "create"}}}
 	dir := f.TempDir()
-	if err := right.Write(store.Local{}, dir); err != nil {
-		f.Fatal(err)
-	}
-	whole, err := os.ReadFile(filepath.Join(dir, store.IndexFile))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, right.Write(store.Local{}, dir))
+	whole := must.Get(os.ReadFile(filepath.Join(dir, store.IndexFile)))(f)
 	f.Add(whole)
 	text, err := json.Marshal(right) // without its checksum, which the test adds
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Add(text)
 	for _, change := range [][2]string{
 		{`"step"`, `"qtep"`}, // a flipped bit: the unknown field must not be ignored
@@ -62,9 +53,7 @@ func FuzzReadIndex(f *testing.F) {
 		}
 		dir := t.TempDir()
 		name := filepath.Join(dir, store.IndexFile)
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, text, 0o666))
 		x, err := jobdir.ReadIndex(store.Local{}, dir, g)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "\n") {
@@ -80,9 +69,7 @@ func FuzzReadIndex(f *testing.F) {
 				t.Errorf("%q: names %q", text, dir)
 			}
 		}
-		if err := x.Write(store.Local{}, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, x.Write(store.Local{}, dir))
 		if again, err := jobdir.ReadIndex(store.Local{}, dir, g); err != nil || !reflect.DeepEqual(again, x) {
 			t.Errorf("%q: %+v, then %+v, %v", text, x, again, err)
 		}

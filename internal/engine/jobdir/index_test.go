@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestIndexNext compares the runs of an index with a list of all ranges.
@@ -52,10 +53,7 @@ func TestIndexNext(t *testing.T) {
 
 // TestReadIndexErrors checks the errors for damaged indexes.
 func TestReadIndexErrors(t *testing.T) {
-	g, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(3, 3, 3))(t)
 	for text, want := range map[string]string{
 		"":   "it is empty",
 		"[]": "not what treereduce writes",
@@ -75,9 +73,7 @@ func TestReadIndexErrors(t *testing.T) {
 		if err != nil {
 			summed = []byte(text)
 		}
-		if err := os.WriteFile(filepath.Join(dir, store.IndexFile), summed, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, store.IndexFile), summed, 0o666))
 		if _, err := ReadIndex(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
@@ -117,10 +113,7 @@ func (i longInfo) Size() int64 { return i.length }
 func TestIndexLength(t *testing.T) {
 	x := &Index{Game: strings.Repeat("x", 1000), Passes: make([]Found, 3*64)}
 	length := func() int64 {
-		text, err := store.MarshalSummed(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(store.MarshalSummed(x))(t)
 		return int64(len(text))
 	}
 	before := length()
@@ -130,9 +123,7 @@ func TestIndexLength(t *testing.T) {
 	}
 	longest := before + (length()-before+runs-1)/runs*game.MaxRanges
 	name := filepath.Join(t.TempDir(), store.IndexFile)
-	if err := os.WriteFile(name, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, nil, 0o666))
 	if _, err := store.ReadFile(longFS{length: longest}, name); err != nil {
 		t.Errorf("%d bytes: %v", longest, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -42,10 +43,7 @@ func TestNear(t *testing.T) {
 	const tier = 10
 	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(whole, tier))}
 	g := game.HalfOf(whole)
-	plain, err := jobdir.OpenTierFiles(store.Local{}, files, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(jobdir.OpenTierFiles(store.Local{}, files, g, tier))(t)
 	defer plain.Close()
 	all := g.KeyBits() - g.LowBits()
 	for _, name := range []string{step.Possible, step.Solve} {
@@ -53,16 +51,10 @@ func TestNear(t *testing.T) {
 		for _, bits := range []uint{all, 2} {
 			for _, cursors := range []int{1, 2} {
 				counted := &loads{Halved: whole}
-				in, err := jobdir.OpenTierFiles(store.Local{}, files, game.HalfOf(counted), tier)
-				if err != nil {
-					t.Fatal(err)
-				}
+				in := must.Get(jobdir.OpenTierFiles(store.Local{}, files, game.HalfOf(counted), tier))(t)
 				defer in.Close()
 				near := in.Near(bits, func(dst []uint64, rng uint64) []uint64 { return s.Outputs(dst, tier, rng) })
-				ranges, err := in.Ranges()
-				if err != nil {
-					t.Fatal(err)
-				}
+				ranges := must.Get(in.Ranges())(t)
 				var homes []uint64
 				for _, rng := range ranges {
 					homes = s.Outputs(homes, tier, rng)
@@ -70,10 +62,7 @@ func TestNear(t *testing.T) {
 				slices.Sort(homes)
 				homes = slices.Compact(homes)
 				// A cursor that is far behind the others still reads its block at their end.
-				behind, err := near.Cursor(100).Block(ranges[0], ranges[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				behind := must.Get(near.Cursor(100).Block(ranges[0], ranges[0]))(t)
 				var readers sync.WaitGroup
 				for i := range cursors {
 					readers.Go(func() {

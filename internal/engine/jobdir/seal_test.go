@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -20,18 +21,11 @@ func TestSumFS(t *testing.T) {
 	const text = "000\n002\n020\t17\n"
 	fsys := &jobdir.SumFS{FS: store.Local{}}
 	name := filepath.Join(t.TempDir(), jobdir.PartName(3, jobdir.Text))
-	out, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(fsys.Create(name))(t)
 	for _, piece := range []string{text[:6], text[6:7], text[7:]} {
-		if _, err := io.WriteString(out, piece); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(out, piece))(t)
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, out.Close())
 	check := func(what string, length int64, records uint64) {
 		t.Helper()
 		got, err := jobdir.Seal(fsys, name)
@@ -43,17 +37,11 @@ func TestSumFS(t *testing.T) {
 		}
 	}
 	check("as written", int64(len(text)), 3)
-	if err := os.Truncate(name, 8); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Truncate(name, 8))
 	check("cut", 8, 2)
-	if err := os.WriteFile(name, []byte(text+text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(text+text), 0o666))
 	check("longer", 2*int64(len(text)), 6)
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(name))
 	if s, err := jobdir.Seal(fsys, name); err == nil {
 		t.Errorf("gone: %+v", s)
 	}
@@ -85,18 +73,10 @@ func TestFull(t *testing.T) {
 		}
 	}
 	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Text))
-	if err := os.WriteFile(name, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	want, err := jobdir.Seal(store.Local{}, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte("old"), 0o666))
+	want := must.Get(jobdir.Seal(store.Local{}, name))(t)
 	fsys := &jobdir.SumFS{FS: full{}}
-	out, err := fsys.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(fsys.Create(name))(t)
 	if _, err := io.WriteString(out, "new"); err != nil || out.Close() == nil {
 		t.Fatal("it was written", err)
 	}

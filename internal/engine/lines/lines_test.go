@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/lines"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -240,10 +241,7 @@ func TestReadError(t *testing.T) {
 // TestPastTheLastPosition checks that keys beyond the last position are refused, although
 // the last range, which may be shorter than the others, would have slots for them.
 func TestPastTheLastPosition(t *testing.T) {
-	rules, err := quickcross.New(2, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(quickcross.New(2, 3, 2))(t)
 	g := game.WithRanges(rules, 128)
 	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
 		var slots []int

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -30,10 +31,7 @@ func BenchmarkSolve(b *testing.B) {
 		{"mancala43", func() (game.Acyclic, error) { return mancala.New(4, 3) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			g, err := c.make()
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := must.Get(c.make())(b)
 			var sent int64
 			before := cpu(b)
 			for range b.N {
@@ -43,9 +41,7 @@ func BenchmarkSolve(b *testing.B) {
 				}
 				r.backward = make([]*lists.Dir, g.Tiers()+1)
 				for tier := g.Tiers(); tier >= 0; tier-- {
-					if err := r.solve(tier); err != nil {
-						b.Fatal(err)
-					}
+					must.OK(b, r.solve(tier))
 				}
 				sent += r.counts.Messages
 			}
@@ -58,9 +54,7 @@ func BenchmarkSolve(b *testing.B) {
 // cpu returns the CPU time that the process has used, in nanoseconds.
 func cpu(b *testing.B) int64 {
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return used.Utime.Nano() + used.Stime.Nano()
 }
 
@@ -96,38 +90,26 @@ func BenchmarkSort(b *testing.B) {
 func BenchmarkLoad(b *testing.B) {
 	for _, cells := range []int{1 << 8, 1 << 10, 1 << 12, 1 << 14} {
 		b.Run(strconv.Itoa(cells)+"cells", func(b *testing.B) {
-			g, err := mnk.New(4, 4, 4)
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := must.Get(mnk.New(4, 4, 4))(b)
 			name := filepath.Join(b.TempDir(), "0"+jobdir.ListsSuffix)
-			out, err := store.Local{}.Create(name)
-			if err != nil {
-				b.Fatal(err)
-			}
+			out := must.Get(store.Local{}.Create(name))(b)
 			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, jobdir.Packed)
 			rows := make([]lists.Row, streamfmt.CellRows)
 			for cell := range uint64(cells) {
 				for i := range rows {
 					rows[i] = lists.Row{Key: cell*streamfmt.CellRows + uint64(i)}
 				}
-				if err := w.Append(rows); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, w.Append(rows))
 			}
-			if err := w.Finish(nil); err != nil {
-				b.Fatal(err)
-			}
-			s, err := lists.OpenFile(store.Local{}, name, g, 1, lists.Predecessors, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, w.Finish(nil))
+			s := must.Get(lists.OpenFile(store.Local{}, name, g, 1, lists.Predecessors, nil))(b)
 			defer s.Close()
 			var l lists.Loader
 			for i := range b.N {
 				first := uint64(i*7919%(cells-4)) * streamfmt.CellRows
-				if rows, err = l.Load(rows, s, lists.Interval{First: first, Last: first + 4*streamfmt.CellRows - 1}); err != nil || len(rows) != 4*streamfmt.CellRows {
-					b.Fatal(len(rows), err)
+				rows = must.Get(l.Load(rows, s, lists.Interval{First: first, Last: first + 4*streamfmt.CellRows - 1}))(b)
+				if len(rows) != 4*streamfmt.CellRows {
+					b.Fatal(len(rows))
 				}
 			}
 		})

@@ -9,14 +9,12 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // FuzzSteps runs any step on any text, and checks that an error names the location.
 func FuzzSteps(f *testing.F) {
-	rules, err := mnk.Kind.New([]int{2, 2, 2})
-	if err != nil {
-		f.Fatal(err)
-	}
+	rules := must.Get(mnk.Kind.New([]int{2, 2, 2}))(f)
 	g := rules.(game.Acyclic)
 	steps := []string{step.Init, step.Possible, step.Solve, step.Final}
 	for _, seed := range []string{"00\n", "01\tp00\n", "41\tm6x2\n41\tp01\n", "45\t2\n", "01\tp00\n02\tp00\n04\tp00\n08\tp00\n", "41\tm6\n41\tm6\n41\tp01\n"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -40,19 +41,14 @@ type run struct {
 func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
 	r.t.Helper()
 	dir := filepath.Join(r.dir, name)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, os.Mkdir(dir, 0o777))
 	fsys := &jobdir.SumFS{FS: store.Local{}}
 	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
 	var writers []*lists.PartWriter
 	var boxes []*lists.Outbox
 	var outboxes []*lists.OutboxWriter
 	for i := range max(1, r.parts) {
-		f, err := create(lists.PartName(i, r.codec))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		f := must.Get(create(lists.PartName(i, r.codec)))(r.t)
 		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
 		out := lists.NewOutboxWriter(create, i, r.g, sends, r.codec)
 		outboxes = append(outboxes, out)
@@ -60,9 +56,7 @@ func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts [
 	}
 	do(writers, boxes)
 	for i, w := range writers {
-		if err := outboxes[i].Finish(w.Finish(boxes[i].Flush())); err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, outboxes[i].Finish(w.Finish(boxes[i].Flush())))
 	}
 	return r.seal(dir, fsys)
 }
@@ -70,22 +64,11 @@ func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts [
 // seal seals a directory and opens it.
 func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	r.t.Helper()
-	sealed, err := jobdir.SealAll(fsys, dir)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	sealed := must.Get(jobdir.SealAll(fsys, dir))(r.t)
 	seal := store.Seal{Game: r.g.Spec(), Job: filepath.Base(dir), Files: sealed}
-	if err := seal.Write(store.Local{}, dir); err != nil {
-		r.t.Fatal(err)
-	}
-	if _, err := jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
-		r.t.Fatal(err)
-	}
-	d, err := lists.OpenDir(store.Local{}, dir, r.g)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return d
+	must.OK(r.t, seal.Write(store.Local{}, dir))
+	must.Get(jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()))(r.t)
+	return must.Get(lists.OpenDir(store.Local{}, dir, r.g))(r.t)
 }
 
 // part returns the number of the shard to which interval i is written.
@@ -103,10 +86,7 @@ func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
 // possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
-	src, err := lists.OpenInbox(senders(r.forward, tier), tier, lists.Predecessors)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	src := must.Get(lists.OpenInbox(senders(r.forward, tier), tier, lists.Predecessors))(r.t)
 	defer src.Close()
 	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Predecessors, lists.Predecessors, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
@@ -117,16 +97,14 @@ func (r *run) possible(tier int) {
 			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
 			if tier == 0 {
 				rows = lists.Start(r.g)
-			} else if rows, err = l.Load(rows, src, sh); err != nil {
-				r.t.Fatal(err)
+			} else {
+				rows = must.Get(l.Load(rows, src, sh))(r.t)
 			}
 			out, err := k.Do(nil, rows, nil)
 			if err == nil {
 				err = parts[n].Append(out)
 			}
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			must.OK(r.t, err)
 			r.counts.Positions += k.Counted().Positions
 			r.counts.Messages += k.Counted().Messages
 		}
@@ -135,17 +113,11 @@ func (r *run) possible(tier int) {
 }
 
 // solve runs the job of a tier in the retrograde pass.
-func (r *run) solve(tier int) error {
+func (r *run) solve(tier int) (err error) {
 	r.t.Helper()
-	predecessors, err := lists.OpenPart(r.forward[tier], tier, lists.Predecessors)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	predecessors := must.Get(lists.OpenPart(r.forward[tier], tier, lists.Predecessors))(r.t)
 	defer predecessors.Close()
-	messages, err := lists.OpenInbox(senders(r.backward, tier), tier, lists.Messages)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	messages := must.Get(lists.OpenInbox(senders(r.backward, tier), tier, lists.Messages))(r.t)
 	defer messages.Close()
 	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, lists.Values, lists.Messages, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
@@ -153,18 +125,12 @@ func (r *run) solve(tier int) error {
 		intervals := lists.Cut(r.interval, predecessors, messages)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			if have, err = l.Load(have, predecessors, sh); err != nil {
-				r.t.Fatal(err)
-			}
-			if came, err = l.Load(came, messages, sh); err != nil {
-				r.t.Fatal(err)
-			}
+			have = must.Get(l.Load(have, predecessors, sh))(r.t)
+			came = must.Get(l.Load(came, messages, sh))(r.t)
 			if values, err = lists.NewKernel(step.Solve, r.g, tier, box[n]).Do(values, have, came); err != nil {
 				return
 			}
-			if err = parts[n].Append(values); err != nil {
-				r.t.Fatal(err)
-			}
+			must.OK(r.t, parts[n].Append(values))
 		}
 	})
 	return err
@@ -179,22 +145,15 @@ func (r *run) all() map[game.Position]game.Value {
 	r.backward = make([]*lists.Dir, r.g.Tiers()+1)
 	values := make(map[game.Position]game.Value)
 	for tier := r.g.Tiers(); tier >= 0; tier-- {
-		if err := r.solve(tier); err != nil {
-			r.t.Fatal(err)
-		}
-		src, err := lists.OpenPart(r.backward[tier], tier, lists.Values)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		err = src.Each(func(rows []lists.Row) error {
+		must.OK(r.t, r.solve(tier))
+		src := must.Get(lists.OpenPart(r.backward[tier], tier, lists.Values))(r.t)
+		err := src.Each(func(rows []lists.Row) error {
 			for _, row := range rows {
 				values[row.Key] = lists.ValueOf(row.Word)
 			}
 			return nil
 		})
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, err)
 		for p, v := range values {
 			i, rows := -1, []lists.Row(nil)
 			if at, ok := src.Find(p); ok {
@@ -220,15 +179,9 @@ func (r *run) all() map[game.Position]game.Value {
 func (r *run) files(prefix string) map[string]string {
 	r.t.Helper()
 	content := make(map[string]string)
-	names, err := filepath.Glob(filepath.Join(r.dir, "*", prefix+"*"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(r.dir, "*", prefix+"*")))(r.t)
 	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(name))(r.t)
 		short, _ := filepath.Rel(r.dir, name)
 		content[short] = string(b)
 	}
@@ -307,10 +260,7 @@ func TestTextIsPacked(t *testing.T) {
 				if kind == lists.Values {
 					d = r.backward[tier]
 				}
-				src, err := lists.OpenPart(d, tier, kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				src := must.Get(lists.OpenPart(d, tier, kind))(t)
 				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, sends to %v\n", tier, kind, src.Rows(), d.Receivers())
 				if err := src.Each(func(rows []lists.Row) error {
 					for _, row := range rows {

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -33,26 +34,17 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 		found.New[game.Draws] = min(1, before)
 		index.Passes = append(index.Passes, found)
 		dir = filepath.Join(data, found.Pass)
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o777))
 		create := func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }
 		edges := lists.NewEdgeOutbox(create, i, g, run)
 		var err error
 		for _, row := range rows {
 			err = errors.Join(err, edges.SendEdge(row.Key, row.Word))
 		}
-		if err := errors.Join(edges.Finish(err), index.Write(store.Local{}, dir)); err != nil {
-			t.Fatal(err)
-		}
-		files, err := jobdir.SealAll(store.Local{}, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(edges.Finish(err), index.Write(store.Local{}, dir)))
+		files := must.Get(jobdir.SealAll(store.Local{}, dir))(t)
 		seal := &store.Seal{Game: g.Spec(), Job: found.Pass, Files: files}
-		if err := seal.Write(store.Local{}, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, seal.Write(store.Local{}, dir))
 	}
 	return dir
 }
@@ -72,10 +64,7 @@ func TestMoves(t *testing.T) {
 				passes[i] = append(passes[i], lists.Row{Key: successor, Word: from<<2 | uint64(i)})
 			}
 		}
-		moves, err := lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		moves := must.Get(lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g))(t)
 		reader, found := moves.Reader(), 0
 		for range 300 {
 			rng, density := r.Uint64N(game.Ranges(g)), []float64{0.01, 0.3, 1}[r.IntN(3)]
@@ -118,21 +107,11 @@ func TestMovesMissing(t *testing.T) {
 	} {
 		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
 		fsys := store.Local{}
-		index, err := jobdir.ReadIndex(fsys, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := must.Get(jobdir.ReadIndex(fsys, dir, g))(t)
 		c.change(index)
-		if err := errors.Join(os.Remove(filepath.Join(dir, store.Success)), index.Write(fsys, dir)); err != nil {
-			t.Fatal(err)
-		}
-		files, err := jobdir.SealAll(fsys, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := (&store.Seal{Game: g.Spec(), Job: "mark1", Files: files}).Write(fsys, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.Remove(filepath.Join(dir, store.Success)), index.Write(fsys, dir)))
+		files := must.Get(jobdir.SealAll(fsys, dir))(t)
+		must.OK(t, (&store.Seal{Game: g.Spec(), Job: "mark1", Files: files}).Write(fsys, dir))
 		moves, err := lists.OpenMoves(fsys, dir, g)
 		if c.want == "" {
 			if err != nil || moves.Rows() != 4 {

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -58,13 +59,8 @@ func TestDamage(t *testing.T) {
 	edit := func(name string, edit func(string) string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			name := filepath.Join(dir, name)
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(edit(string(b))), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(os.ReadFile(name))(t)
+			must.OK(t, os.WriteFile(name, []byte(edit(string(b))), 0o666))
 		}
 	}
 	turn := func(at int) func(string) string {
@@ -136,9 +132,7 @@ func TestOther(t *testing.T) {
 			}
 		}
 		// Without a seal, a packed file itself contains the name of its game.
-		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
 		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
 			t.Errorf("another game, without a seal: %v", err)
 		}
@@ -155,23 +149,12 @@ func TestChanged(t *testing.T) {
 		"a line":  func(s string) string { return s[strings.Index(s, "\n")+1:] },
 	} {
 		g, dir := dirOf(t, jobdir.Text)
-		d, err := lists.OpenDir(store.Local{}, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := lists.OpenPart(d, 1, lists.Predecessors)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(lists.OpenDir(store.Local{}, dir, g))(t)
+		s := must.Get(lists.OpenPart(d, 1, lists.Predecessors))(t)
 		name := filepath.Join(dir, "part-00000")
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(change(string(b))), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, err = new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
+		b := must.Get(os.ReadFile(name))(t)
+		must.OK(t, os.WriteFile(name, []byte(change(string(b))), 0o666))
+		_, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err == nil || err.Error() != name+": changed while it was read" || !store.Damaged(err) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -199,22 +182,12 @@ func TestLastLine(t *testing.T) {
 			text = streamfmt.AppendRow(text, lists.Row{Key: p, Word: g.Start()}, lists.Predecessors, streamfmt.KeyWidth(g.KeyBits()))
 		}
 		dir := filepath.Join(t.TempDir(), "data_first1")
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o777))
 		for name, content := range map[string]string{"part-00000": string(text[:len(text)-1]), store.Success: ""} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
 		}
-		d, err := lists.OpenDir(store.Local{}, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := lists.OpenPart(d, tier, lists.Predecessors)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(lists.OpenDir(store.Local{}, dir, g))(t)
+		s := must.Get(lists.OpenPart(d, tier, lists.Predecessors))(t)
 		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err != nil || len(rows) != n || s.Rows() != int64(n) {
 			t.Errorf("%d lines: %d rows, %v", n, len(rows), err)
@@ -247,25 +220,15 @@ func TestCut(t *testing.T) {
 			all = append(all, rows...)
 			slices.SortFunc(rows, lists.CompareRows)
 			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
-			f, err := os.Create(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Create(name))(t)
 			w := lists.NewPartWriter(f, g, tier, lists.Predecessors, jobdir.Packed)
-			if err := w.Finish(w.Append(rows)); err != nil {
-				t.Fatal(err)
-			}
-			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Predecessors, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Finish(w.Append(rows)))
+			s := must.Get(lists.OpenFile(store.Local{}, name, g, tier, lists.Predecessors, nil))(t)
 			defer s.Close()
 			if len(sources) == 0 {
 				sources = append(sources, s)
 			} else if len(sources) == 1 && files > 3 {
-				if err := sources[0].Take(s); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, sources[0].Take(s))
 			} else {
 				sources = append(sources, s)
 			}
@@ -287,10 +250,7 @@ func TestCut(t *testing.T) {
 				}
 				var of []lists.Row
 				for _, s := range sources {
-					rows, err := l.Load(nil, s, sh)
-					if err != nil {
-						t.Fatal(err)
-					}
+					rows := must.Get(l.Load(nil, s, sh))(t)
 					if !slices.IsSortedFunc(rows, lists.CompareRows) {
 						t.Fatalf("%d files: interval %d is not sorted", files, i)
 					}
@@ -349,26 +309,17 @@ func TestOrder(t *testing.T) {
 	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for _, overlap := range []int{0, 1} {
 			dir := filepath.Join(t.TempDir(), "data_first1")
-			if err := os.Mkdir(dir, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(dir, 0o777))
 			parts := [][]lists.Row{rows[3:], rows[:3]}
 			if overlap > 0 {
 				parts = [][]lists.Row{rows[:3], rows[2:]}
 			}
 			for i, part := range parts {
-				f, err := os.Create(filepath.Join(dir, lists.PartName(i, codec)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(os.Create(filepath.Join(dir, lists.PartName(i, codec))))(t)
 				w := lists.NewPartWriter(f, g, 1, lists.Predecessors, codec)
-				if err := w.Finish(w.Append(part)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, w.Finish(w.Append(part)))
 			}
-			if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
 			err := openAll(dir, g, 1, lists.Predecessors)
 			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
 				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
@@ -379,19 +330,14 @@ func TestOrder(t *testing.T) {
 	// Rows that were given to one writer in the wrong order.
 	name := filepath.Join(t.TempDir(), "tier-01.lists")
 	for what, rows := range map[string][]lists.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
-		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Create(name))(t)
 		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Packed)
 		many := make([]lists.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
 		}
-		if err := w.Finish(errors.Join(w.Append(many), w.Append(rows))); err != nil {
-			t.Fatal(err)
-		}
-		_, err = lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)
+		must.OK(t, w.Finish(errors.Join(w.Append(many), w.Append(rows))))
+		_, err := lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)
 		if err == nil || err.Error() != name+": its keys do not ascend" {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -400,9 +346,7 @@ func TestOrder(t *testing.T) {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	line := string(streamfmt.AppendRow(nil, lists.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, lists.Values, width))
 	text := filepath.Join(t.TempDir(), "tier-01")
-	if err := os.WriteFile(text, []byte(line+line), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(text, []byte(line+line), 0o666))
 	_, err := lists.OpenFile(store.Local{}, text, g, 1, lists.Values, nil)
 	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
 		t.Errorf("twice: %v", err)
@@ -416,32 +360,17 @@ func TestManyFiles(t *testing.T) {
 	const files = 300
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		dir := filepath.Join(t.TempDir(), "data_second1")
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o777))
+		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
 		want := slices.Repeat([]lists.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
 		for i := range want {
-			out, err := store.Local{}.Create(filepath.Join(dir, lists.OutboxName(i, 1, codec)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(store.Local{}.Create(filepath.Join(dir, lists.OutboxName(i, 1, codec))))(t)
 			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, codec)
-			if err := w.Finish(w.Append(want[i : i+1])); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Finish(w.Append(want[i:i+1])))
 		}
 		fsys := &storetest.OpenFiles{FS: store.Local{}}
-		d, err := lists.OpenDir(fsys, dir, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := lists.OpenInbox([]*lists.Dir{d}, 1, lists.Predecessors)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(lists.OpenDir(fsys, dir, g))(t)
+		s := must.Get(lists.OpenInbox([]*lists.Dir{d}, 1, lists.Predecessors))(t)
 		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -57,18 +58,13 @@ func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool
 	if tier >= 0 && rows%2 == 0 {
 		o.Tier = -1 // a map does not need the tier
 	}
-	if _, err := lists.Map(name, g, strings.NewReader(in), &mid, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(lists.Map(name, g, strings.NewReader(in), &mid, o))(t)
 	o.Tier = tier
 	reducer := sorted(mid.String())
 	if rows%3 == 0 {
 		reducer = sortedByKey(reducer, streamfmt.KeyWidth(g.KeyBits()))
 	}
-	n, err := lists.Reduce(name, g, strings.NewReader(reducer), &out, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(lists.Reduce(name, g, strings.NewReader(reducer), &out, o))(t)
 	return out.String(), n
 }
 
@@ -138,10 +134,7 @@ func TestSteps(t *testing.T) {
 // tiny returns an mnk game with a small board.
 func tiny(t *testing.T, width, height, connect int) game.Acyclic {
 	t.Helper()
-	g, err := mnk.Kind.New([]int{width, height, connect})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.Kind.New([]int{width, height, connect}))(t)
 	return g.(game.Acyclic)
 }
 
@@ -151,10 +144,7 @@ func TestWrongLines(t *testing.T) {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	key := func(board string) string {
 		t.Helper()
-		p, err := g.Parse(board)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.Parse(board))(t)
 		return string(streamfmt.AppendKey(nil, p, width))
 	}
 	start, x, o, won := key("../.."), key("X./.."), key("XO/.."), key("XO/X.")

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestWait checks that for a process that died of an interrupt or termination signal, Wait
@@ -24,9 +26,7 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.Command("sh", "-c", test.script)
 		cmd.SysProcAttr = OwnGroup()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		if test.canceled {
 			time.AfterFunc(time.Second, cancel)
 		}

@@ -14,20 +14,18 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // TestBorders checks that there is a border between each two parts, that they ascend, and that
 // they are the first keys of ranges.
 func TestBorders(t *testing.T) {
-	tiered, err := connectn.New(5, 5, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tiered := must.Get(connectn.New(5, 5, 4))(t)
 	graph := game.WithRanges(testgames.RandomGraph(rand.New(rand.NewPCG(1, 2)), 500), 16)
 	for _, test := range []struct {
 		g    game.Game
@@ -55,27 +53,11 @@ func TestBorders(t *testing.T) {
 // TestRows solves a board by lists as text and packed, and checks that the jobs read the same
 // numbers of rows from both.
 func TestRows(t *testing.T) {
-	g, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(3, 2, 2))(t)
 	count := func(codec jobdir.Codec) (rows [3]int64) {
-		dir := t.TempDir()
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer data.Close()
-		o := solve.Options{Runner: &inline.Runner{}, Reducers: 2, KeepAll: true, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		dir := solved.Dir(t, g, func(o *solve.Options) { o.Reducers, o.KeepAll, o.Codec = 2, true, codec })
 		open := func(name string) *lists.Dir {
-			d, err := lists.OpenDir(store.Local{}, filepath.Join(dir, name), g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return d
+			return must.Get(lists.OpenDir(store.Local{}, filepath.Join(dir, name), g))(t)
 		}
 		for i, job := range []*runner.Job{
 			{Step: step.Possible, Tier: 3, Inbox: []*lists.Dir{open("data_first2")}},
@@ -83,19 +65,13 @@ func TestRows(t *testing.T) {
 			{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
 		} {
 			job.FS, job.Method = store.Local{}, game.MethodOf(g)
-			all, err := job.Rows(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := must.Get(job.Rows(g))(t)
 			for _, r := range all {
 				if r.Source != nil {
 					rows[i] += r.Source.Rows()
 				}
 				for _, name := range r.Files {
-					text, err := os.ReadFile(name)
-					if err != nil {
-						t.Fatal(err)
-					}
+					text := must.Get(os.ReadFile(name))(t)
 					rows[i] += int64(bytes.Count(text, []byte("\n")))
 				}
 			}
@@ -113,10 +89,7 @@ func TestRows(t *testing.T) {
 
 // TestCount checks which counters of a job's tasks become its statistics.
 func TestCount(t *testing.T) {
-	g, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(3, 3, 3))(t)
 	of := func(side, name string) int64 {
 		if side == "map" {
 			return 1

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -50,10 +51,7 @@ func (f *syncFS) Sync(name string) error {
 func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
-	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := must.Get(store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(b)
 	defer data.Close()
 	if _, err := solve.Run(b.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true,
 		Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
@@ -71,10 +69,7 @@ func BenchmarkSync(b *testing.B) {
 		"quickcross width=4 height=4 connect=4",
 		"mancala pits=3 stones=3",
 	} {
-		g, err := games.Kinds().Parse(spec)
-		if err != nil {
-			b.Fatal(err)
-		}
+		g := must.Get(games.Kinds().Parse(spec))(b)
 		for _, way := range []struct {
 			name  string
 			off   bool
@@ -94,10 +89,7 @@ func BenchmarkSync(b *testing.B) {
 
 // BenchmarkLookup looks up random positions of 5×5 connect 4.
 func BenchmarkLookup(b *testing.B) {
-	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := must.Get(games.Kinds().Parse("connectn width=5 height=5 connect=4"))(b)
 	dir := solveOn(b, store.Local{}, g, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var positions []game.Position // from random games
@@ -117,10 +109,7 @@ func BenchmarkLookup(b *testing.B) {
 // lookUp looks up positions in a table, and reports the times.
 func lookUp(b *testing.B, g game.Game, dir string, positions []game.Position) {
 	began := time.Now()
-	t, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		b.Fatal(err)
-	}
+	t := must.Get(table.OpenOf(store.Local{}, dir, g))(b)
 	defer t.Close()
 	opened := time.Since(began)
 	var times []time.Duration
@@ -141,10 +130,7 @@ func lookUp(b *testing.B, g game.Game, dir string, positions []game.Position) {
 // BenchmarkBits measures the bits a position of the table of 5×5 connect 4, by kind, and what they
 // would be in other forms.
 func BenchmarkBits(b *testing.B) {
-	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := must.Get(games.Kinds().Parse("connectn width=5 height=5 connect=4"))(b)
 	tiered := g.(game.Tiered)
 	dir := solveOn(b, store.Local{}, g, 0)
 	for b.Loop() {
@@ -154,26 +140,15 @@ func BenchmarkBits(b *testing.B) {
 		var packed []byte
 		for tier := range tiered.Tiers() + 1 {
 			name := filepath.Join(dir, table.TierFile(g, tier))
-			in, err := jobdir.OpenTier(store.Local{}, name, tiered, tier)
-			if err != nil {
-				b.Fatal(err)
-			}
-			info, err := os.Stat(name)
-			if err != nil {
-				b.Fatal(err)
-			}
+			in := must.Get(jobdir.OpenTier(store.Local{}, name, tiered, tier))(b)
+			info := must.Get(os.Stat(name))(b)
 			ranges += in.Len()
 			blocks := 0
 			cursor := in.Cursor(1 << 20)
 			var blk block.Block
-			all, err := in.Ranges()
-			if err != nil {
-				b.Fatal(err)
-			}
+			all := must.Get(in.Ranges())(b)
 			for _, rng := range all {
-				if _, err := cursor.Load(&blk, rng); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(cursor.Load(&blk, rng))(b)
 				var counts [256]uint64
 				packed = encoder.AppendBlock(packed[:0], &blk, &counts)
 				blocks += len(packed)

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -34,6 +35,11 @@ func (f *forger) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 		return f.forge(job)
 	}
 	return f.Runner.Run(ctx, job)
+}
+
+// stopsAt returns a runner that fails at a job, before its work.
+func stopsAt(job string) *forger {
+	return &forger{at: job, forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, errFailing }}
 }
 
 // TestOpenPositions makes the last solve job leave its position without a value, which must
@@ -83,12 +89,9 @@ func TestFullOnce(t *testing.T) {
 		return runner.Stats{}, err
 	}}
 	g := rules(t, 3, 3, 3)
-	data, err := store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
-	_, err = solve.Run(context.Background(), data, g, o)
+	_, err := solve.Run(context.Background(), data, g, o)
 	if !errors.Is(err, errFull) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -118,17 +121,13 @@ func TestLostRecords(t *testing.T) {
 func TestAdoptedEmpty(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
-	o.Runner = &ender{at: "data_first2"}
-	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errEnd) {
+	o.Runner = stopsAt("data_first2")
+	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "_attempt-data_first2-0123456789"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "_attempt-data_first2-0123456789"), 0o777))
 	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, func(string) (bool, error) { return true, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer data.Close()
 	adopted := false
 	o.Runner = &forger{at: "data_first2", forge: func(job *runner.Job) (runner.Stats, error) {
@@ -147,30 +146,16 @@ func TestAdoptedEmpty(t *testing.T) {
 // driver that was taken over in its last step has renamed the seal of the tiers of another one.
 func TestTableLacksTiers(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	if _, err := solveInto(t, dir, g, options(), store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solveInto(t, dir, g, options(), store.Fresh))(t)
 	at := filepath.Join(dir, table.Dir)
-	want, err := os.ReadFile(filepath.Join(at, store.Success))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seal, err := store.ReadSeal(store.Local{}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Join(at, store.Success)))(t)
+	seal := must.Get(store.ReadSeal(store.Local{}, at))(t)
 	for _, f := range seal.Files[1:] {
-		if err := os.Remove(filepath.Join(at, f.Name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(filepath.Join(at, f.Name)))
 	}
 	seal.Files = seal.Files[:1]
-	if err := errors.Join(os.Remove(filepath.Join(at, store.Success)), seal.Write(store.Local{}, at)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Remove(filepath.Join(at, store.Success)), seal.Write(store.Local{}, at)))
+	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
 	if got, err := os.ReadFile(filepath.Join(at, store.Success)); err != nil || string(got) != string(want) {
 		t.Errorf("%v, the seal is\n%s\nwant\n%s", err, got, want)
 	}
@@ -198,9 +183,7 @@ func TestJournalFromTheStart(t *testing.T) {
 			time.Sleep(pause)
 		}
 	}
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
 	if seen < 5 {
 		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
 	}
@@ -219,17 +202,12 @@ func TestPartInTable(t *testing.T) {
 	g, dir := rules(t, 4, 5, 3), t.TempDir()
 	o := options()
 	o.Reducers, o.KeepAll = 2, true
-	o.Runner = &forger{at: "data_second9", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
-	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
+	o.Runner = stopsAt("data_second9")
+	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 		t.Fatal(err)
 	}
-	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed))))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666))
 	o.Runner = &inline.Runner{}
 	var output []string
 	o.Warn = func(text string) { output = append(output, text) }
@@ -259,19 +237,13 @@ func TestTableUnsealedFirst(t *testing.T) {
 	} {
 		dir, _ := solved(t, g, nil)
 		last := func() os.FileInfo {
-			info, err := os.Stat(filepath.Join(dir, table.TierFile(g, 9)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return info
+			return must.Get(os.Stat(filepath.Join(dir, table.TierFile(g, 9))))(t)
 		}
 		before := last()
-		if err := test.damage(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, test.damage(dir))
 		o := options()
-		o.Runner = &forger{at: "data_first3", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
-		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
+		o.Runner = stopsAt("data_first3")
+		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, errFailing) {
 			t.Fatalf("%s: %v", test.name, err)
 		}
 		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "incomplete: it has no _SUCCESS") {
@@ -292,12 +264,8 @@ func TestTemporaryInTable(t *testing.T) {
 	g := rules(t, 2, 2, 2)
 	dir, _ := solved(t, g, nil)
 	left := filepath.Join(dir, table.Dir, "_attempt-"+solve.TiersSeal+"-0123456789")
-	if err := os.WriteFile(left, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(left, nil, 0o666))
+	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file is still there: %v", err)
 	}
@@ -308,14 +276,9 @@ func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
 	dir, _ := solved(t, g, nil)
 	name := filepath.Join(dir, table.TierFile(g, 0))
-	file, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(name))(t)
 	w := jobdir.NewWriter(file, game.HalfOf(g), 0, jobdir.Packed)
-	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -330,22 +293,16 @@ func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 // because the second driver has deleted its input; the error must state the real cause.
 func TestTakenOver(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer first.Close()
 	o := options()
 	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
-		second, err := store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := must.Get(store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil))(t)
 		defer second.Close()
-		_, err = solve.Run(t.Context(), second, g, options())
+		_, err := solve.Run(t.Context(), second, g, options())
 		return runner.Stats{}, errors.Join(errors.New("data_second5 is not there"), err)
 	}}
-	if _, err = solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
+	if _, err := solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the first: %v", err)
 	}
 	if n, err := verify(dir, g); err != nil || n != 694 {

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -30,40 +31,7 @@ import (
 
 func quickCross(t *testing.T, w, h, connect int) game.Cyclic {
 	t.Helper()
-	g, err := quickcross.New(w, h, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// solvedCyclic solves a game with cycles inline into a new directory.
-func solvedCyclic(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
-	t.Helper()
-	dir = t.TempDir()
-	o := options()
-	if change != nil {
-		change(&o)
-	}
-	r, err := solveInto(t, dir, g, o, store.Fresh)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, r
-}
-
-func options() solve.Options {
-	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
-}
-
-func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
-	t.Helper()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	return solve.Run(context.Background(), data, g, o)
+	return must.Get(quickcross.New(w, h, connect))(t)
 }
 
 // TestCyclicProgress checks that the share grows, that the time left is estimated from some
@@ -71,7 +39,7 @@ func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode stor
 // positions, and those whose value was found.
 func TestCyclicProgress(t *testing.T) {
 	var events []solve.Event
-	_, r := solvedCyclic(t, quickCross(t, 3, 3, 3), func(o *solve.Options) {
+	_, r := solved(t, quickCross(t, 3, 3, 3), func(o *solve.Options) {
 		o.Report = func(e solve.Event) { events = append(events, e) }
 	})
 	forward, left := true, 0
@@ -149,7 +117,7 @@ func TestQuickCrossFigures(t *testing.T) {
 			g := quickCross(t, test.w, test.h, test.connect)
 			var messages int64
 			var forward []int64
-			dir, r := solvedCyclic(t, g, func(o *solve.Options) {
+			dir, r := solved(t, g, func(o *solve.Options) {
 				o.Report = func(e solve.Event) {
 					if e.Done && (e.Step == step.Mark || e.Step == step.Create) {
 						messages += e.Messages
@@ -163,15 +131,9 @@ func TestQuickCrossFigures(t *testing.T) {
 			if test.forward != "" && fmt.Sprint(forward) != test.forward {
 				t.Errorf("forward %v, want %s", forward, test.forward)
 			}
-			tab, err := table.OpenOf(store.Local{}, dir, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 			defer tab.Close()
-			counts, err := tab.Counts(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counts := must.Get(tab.Counts(0))(t)
 			var histogram []uint64
 			for remoteness := 0; ; remoteness++ {
 				n := counts[game.Loses.In(remoteness)] + counts[game.Wins.In(remoteness)]
@@ -218,7 +180,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 				t.Run(fmt.Sprintf("%d,%d,%d", w, h, connect), func(t *testing.T) {
 					t.Parallel()
 					g := quickCross(t, w, h, connect)
-					dir, _ := solvedCyclic(t, g, nil)
+					dir, _ := solved(t, g, nil)
 					want := finalOf(g.Positions(), naive.QuickCross{W: w, H: h, Connect: connect}.Solve())
 					if got := final(t, dir); got != want {
 						t.Error(difference(got, want))
@@ -244,7 +206,7 @@ func TestTies(t *testing.T) {
 		},
 		func(p uint64) []uint64 { return graph.Next[p] }))
 	for _, size := range []int{1, 3, 64} {
-		dir, r := solvedCyclic(t, game.WithRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
+		dir, r := solved(t, game.WithRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
 		if got := final(t, dir); got != want {
 			t.Errorf("ranges of %d: %s", size, difference(got, want))
 		}
@@ -264,10 +226,7 @@ func bytesOf(t *testing.T, dir string) map[string]string {
 	}
 	sums := map[string]string{"final": fmt.Sprintf("%x", sha256.Sum256([]byte(final(t, dir))))}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		sums[filepath.Base(name)] = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	return sums
@@ -276,7 +235,7 @@ func bytesOf(t *testing.T, dir string) map[string]string {
 // TestCyclicOptions checks that no option changes a byte.
 func TestCyclicOptions(t *testing.T) {
 	g := quickCross(t, 4, 3, 3)
-	plain, _ := solvedCyclic(t, g, nil)
+	plain, _ := solved(t, g, nil)
 	want := bytesOf(t, plain)
 	for name, change := range map[string]func(*solve.Options){
 		"3 reducers":    func(o *solve.Options) { o.Reducers = 3 },
@@ -286,7 +245,7 @@ func TestCyclicOptions(t *testing.T) {
 		"little memory": func(o *solve.Options) { o.Runner = &inline.Runner{InboxMemory: 100_000} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, _ := solvedCyclic(t, g, change)
+			dir, _ := solved(t, g, change)
 			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
 				t.Error(diff)
 			}
@@ -301,7 +260,7 @@ func TestCyclicOptions(t *testing.T) {
 	}
 }
 
-// failing is a runner whose pass number at fails, before or after its work.
+// failing is a runner whose job number at fails, before or after its work.
 type failing struct {
 	inline.Runner
 	at    int // counted from 0
@@ -311,17 +270,17 @@ type failing struct {
 
 var errFailing = errors.New("it is the test")
 
-func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, error) {
+func (f *failing) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	n := len(f.ran)
 	if n == f.at && !f.after {
 		return runner.Stats{}, errFailing
 	}
-	stats, err := f.Runner.Run(ctx, pass)
+	stats, err := f.Runner.Run(ctx, job)
 	if err == nil && n == f.at {
 		err = errFailing
 	}
 	if err == nil {
-		f.ran = append(f.ran, pass.Name)
+		f.ran = append(f.ran, job.Name)
 	}
 	return stats, err
 }
@@ -336,7 +295,7 @@ func TestCyclicInterrupted(t *testing.T) {
 func interrupted(t *testing.T, g game.Cyclic) {
 	t.Helper()
 	all := &failing{at: -1}
-	plain, whole := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = all })
+	plain, whole := solved(t, g, func(o *solve.Options) { o.Runner = all })
 	want := bytesOf(t, plain)
 	for at := range all.ran {
 		for _, after := range []bool{false, true} {
@@ -366,7 +325,7 @@ func interrupted(t *testing.T, g game.Cyclic) {
 // TestCyclicCancelled cancels a run at any event within a pass.
 func TestCyclicCancelled(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)
-	plain, _ := solvedCyclic(t, g, nil)
+	plain, _ := solved(t, g, nil)
 	want := bytesOf(t, plain)
 	for stop := 1; ; stop += 7 {
 		dir := t.TempDir()
@@ -378,11 +337,8 @@ func TestCyclicCancelled(t *testing.T) {
 				cancel()
 			}
 		}
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = solve.Run(ctx, data, g, o)
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+		_, err := solve.Run(ctx, data, g, o)
 		cancel()
 		data.Close()
 		if news < stop {
@@ -413,10 +369,7 @@ func TestCyclicUntil(t *testing.T) {
 		if until == 0 {
 			mode = store.Fresh
 		}
-		r, err := solveInto(t, dir, g, o, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(solveInto(t, dir, g, o, mode))(t)
 		want := []int64{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316, 0}
 		if until < 0 {
 			want = nil
@@ -433,10 +386,8 @@ func TestCyclicUntil(t *testing.T) {
 // it wrote the table.
 func TestCyclicUntilWithoutTable(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)
-	dir, _ := solvedCyclic(t, g, func(o *solve.Options) { o.KeepAll = true })
-	if err := os.RemoveAll(filepath.Join(dir, table.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := solved(t, g, func(o *solve.Options) { o.KeepAll = true })
+	must.OK(t, os.RemoveAll(filepath.Join(dir, table.Dir)))
 	o := options()
 	o.UntilTier = 1
 	r, err := solveInto(t, dir, g, o, store.Resume)
@@ -452,7 +403,7 @@ func TestCyclicUntilWithoutTable(t *testing.T) {
 func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 	t.Helper()
 	g = quickCross(t, 3, 3, 3)
-	dir, _ = solvedCyclic(t, g, func(o *solve.Options) { o.UntilTier = 5 })
+	dir, _ = solved(t, g, func(o *solve.Options) { o.UntilTier = 5 })
 	return g, dir
 }
 
@@ -460,7 +411,7 @@ func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 // seals the directory again. Though all files match their seals, the pass must be rerun.
 func TestMovesGone(t *testing.T) {
 	g := game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4)
-	plain, _ := solvedCyclic(t, g, nil)
+	plain, _ := solved(t, g, nil)
 	want := bytesOf(t, plain)
 	for at, gone := range map[int]string{3: "mark1", 7: "create", 8: "mark2"} {
 		dir, o := t.TempDir(), options()
@@ -470,18 +421,13 @@ func TestMovesGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		fsys, from := store.Local{}, filepath.Join(dir, gone)
-		seal, err := store.ReadSeal(fsys, from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seal := must.Get(store.ReadSeal(fsys, from))(t)
 		name := lists.OutboxName(0, 0, jobdir.Packed)
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
-		if err := errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)))
 		var output []string
 		o.Runner, o.Warn = &inline.Runner{}, func(text string) { output = append(output, text) }
-		_, err = solveInto(t, dir, g, o, store.Resume)
+		_, err := solveInto(t, dir, g, o, store.Resume)
 		if err != nil || !slices.ContainsFunc(output, func(text string) bool {
 			return strings.Contains(text, "positions that are not terminal, but stored 0 edges: "+gone+" is run again")
 		}) {
@@ -497,20 +443,11 @@ func TestMovesGone(t *testing.T) {
 func TestCyclicLeftovers(t *testing.T) {
 	g, dir := afterMark5(t)
 	for _, name := range []string{"mark2", "solve3"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "part-00000.blocks"), []byte("half"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
+		must.OK(t, os.WriteFile(filepath.Join(dir, name, "part-00000.blocks"), []byte("half"), 0o666))
 	}
-	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -525,14 +462,9 @@ func TestCyclicLeftovers(t *testing.T) {
 func TestCyclicDamaged(t *testing.T) {
 	g, dir := afterMark5(t)
 	name := filepath.Join(dir, "mark5", "_ranges-00000.blocks")
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))(t)
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, data, 0o666))
 	o := options()
 	var output []string
 	o.Warn = func(text string) { output = append(output, text) }

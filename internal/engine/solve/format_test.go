@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -34,14 +35,12 @@ func TestFormat3(t *testing.T) {
 		for _, name := range append(test.stopped, test.finished) {
 			t.Run(name, func(t *testing.T) {
 				dir := t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS(filepath.Join(old, name))); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join(old, name))))
 				complete, err := filepath.Glob(filepath.Join(dir, "*", store.Success))
 				if err != nil || len(complete) < 2 {
 					t.Fatalf("%d complete directories, %v", len(complete), err)
 				}
-				o, ran := options(), &failingJob{at: -1}
+				o, ran := options(), &failing{at: -1}
 				o.Runner = ran
 				if name == "text-stopped" {
 					o.Codec, o.KeepAll = jobdir.Text, true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // FuzzReadJournal checks that ReadJournal returns either a one-line error that names the file,
@@ -32,9 +33,7 @@ func FuzzReadJournal(f *testing.F) {
 		}
 		dir := t.TempDir()
 		name := filepath.Join(dir, store.JournalFile)
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, text, 0o666))
 		j, err := solve.ReadJournal(store.Local{}, dir)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "\n") {
@@ -42,13 +41,8 @@ func FuzzReadJournal(f *testing.F) {
 			}
 			return
 		}
-		first, err := store.MarshalSummed(j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, first, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(store.MarshalSummed(j))(t)
+		must.OK(t, os.WriteFile(name, first, 0o666))
 		if j, err = solve.ReadJournal(store.Local{}, dir); err != nil {
 			t.Fatalf("%q, written as %q: %v", text, first, err)
 		}

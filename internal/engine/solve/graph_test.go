@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
@@ -116,15 +117,12 @@ func TestSparse(t *testing.T) {
 	}
 	for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
 		rules := gametest.RulesOnly(g)
-		dir, _ := solvedCyclic(t, rules, func(o *solve.Options) { o.Runner = run })
+		dir, _ := solved(t, rules, func(o *solve.Options) { o.Runner = run })
 		want, wantDir := "", ""
-		wantDir, _ = solvedCyclic(t, game.WithRanges(small, 5), nil)
+		wantDir, _ = solved(t, game.WithRanges(small, 5), nil)
 		for line := range strings.Lines(final(t, wantDir)) {
 			p, rest, _ := strings.Cut(line, "\t")
-			n, err := strconv.ParseUint(p, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(strconv.ParseUint(p, 10, 64))(t)
 			want += fmt.Sprintf("%d\t%s", far(n), rest)
 		}
 		if got := final(t, dir); got != want {
@@ -169,7 +167,7 @@ func graphs(t *testing.T, n int) {
 			g, inboxes = game.WithRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
 		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{InboxMemory: inboxes}, "streams": &streams{}} {
-			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
+			dir, result := solved(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
 			}

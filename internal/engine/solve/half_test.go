@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -54,16 +55,11 @@ func compareHalf(t *testing.T, board [3]int) {
 		}
 	}
 
-	tab, err := table.OpenOf(store.Local{}, whole, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, whole, g))(t)
 	defer tab.Close()
 	var scanned []game.Position
 	for batch, err := range tab.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		scanned = append(scanned, batch.Positions...)
 	}
 	var all []game.Position
@@ -112,20 +108,12 @@ type valued struct {
 // positionsOf reads the directory of a tier with all positions.
 func positionsOf(t *testing.T, dir string, g game.Tiered, tier int) (all []valued) {
 	t.Helper()
-	in, err := jobdir.OpenTier(store.Local{}, dir, g, tier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
 	defer in.Close()
-	ranges, err := in.Ranges()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranges := must.Get(in.Ranges())(t)
 	c, b := in.Cursor(0), new(block.Block)
 	for _, rng := range ranges {
-		if _, err := c.Load(b, rng); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Load(b, rng))(t)
 		for slot := range b.Done.All() {
 			all = append(all, valued{b.Key(slot), game.Value(b.Val[slot])})
 		}

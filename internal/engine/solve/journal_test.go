@@ -6,11 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // silent is a runner whose jobs report no progress.
@@ -26,10 +26,7 @@ func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return
 func TestHeartbeat(t *testing.T) {
 	g, dir := rules(t, 2, 2, 2), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		run := func() (runner.Stats, error) {
 			for range 60 {
@@ -64,17 +61,8 @@ func (r *tracked) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 
 // TestTracking checks that the journal records the page of each job.
 func TestTracking(t *testing.T) {
-	g, dir := rules(t, 2, 2, 2), t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: &tracked{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
-	j, err := solve.ReadJournal(data.FS, dir)
+	dir, _ := solved(t, rules(t, 2, 2, 2), func(o *solve.Options) { o.Runner, o.Final = &tracked{}, solve.FinalNo })
+	j, err := solve.ReadJournal(store.Local{}, dir)
 	if err != nil || len(j.Jobs) < 2 {
 		t.Fatalf("%+v, %v", j, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/table"
 )
@@ -33,9 +34,7 @@ func all(t *testing.T, dir string) map[string]string {
 		sums[strings.TrimPrefix(name, dir)] = fmt.Sprintf("%x", sha256.Sum256(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return sums
 }
 
@@ -48,9 +47,7 @@ func TestKept(t *testing.T) {
 				dir := t.TempDir()
 				o := options()
 				o.KeepAll, o.Codec = true, codec
-				if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
 				want := all(t, dir)
 				seals := slices.DeleteFunc(glob(t, dir, "*/_SUCCESS"), func(name string) bool {
 					return strings.HasPrefix(name, table.Dir) || strings.HasPrefix(name, solve.FinalDir)
@@ -58,9 +55,7 @@ func TestKept(t *testing.T) {
 				if len(seals) < 8 {
 					t.Fatalf("%d directories are kept", len(seals))
 				}
-				if err := solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)))
 				for i, seal := range seals {
 					seal = filepath.Join(dir, seal)
 					at := filepath.Dir(seal)
@@ -73,9 +68,7 @@ func TestKept(t *testing.T) {
 					case 2:
 						flip(t, seal, 3)
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					if err := solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)); err == nil && !maps.Equal(all(t, dir), want) {
 						t.Errorf("%s is damaged, and the check finds nothing", at)
 					}
@@ -98,13 +91,9 @@ func TestKeptUntil(t *testing.T) {
 	dir := t.TempDir()
 	o := options()
 	o.KeepAll = true
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
 	notes := filepath.Join(dir, "data_first5", "notes.txt")
-	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(notes, []byte("mine"), 0o666))
 	o.UntilTier = 3
 	if _, err := solveInto(t, dir, g, o, store.Overwrite); err != nil {
 		t.Errorf("a file of the user: %v", err)
@@ -112,12 +101,8 @@ func TestKeptUntil(t *testing.T) {
 	if _, err := os.Stat(notes); err != nil {
 		t.Error(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "data_first6"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "data_first6", store.Success), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "data_first6"), 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "data_first6", store.Success), nil, 0o666))
 	if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 		t.Errorf("an empty seal: %v", err)
 	}
@@ -128,9 +113,7 @@ func TestKeptUntil(t *testing.T) {
 func TestStray(t *testing.T) {
 	for until, g := range powerGames(t) {
 		dir := t.TempDir()
-		if _, err := solveInto(t, dir, g, options(), store.Fresh); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(solveInto(t, dir, g, options(), store.Fresh))(t)
 		stays := func(when string) {
 			t.Helper()
 			for _, of := range []string{table.Dir, solve.FinalDir} {
@@ -146,9 +129,7 @@ func TestStray(t *testing.T) {
 			}
 		}
 		for _, of := range []string{table.Dir, solve.FinalDir} {
-			if err := os.WriteFile(filepath.Join(dir, of, "notes.txt"), []byte("mine"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, of, "notes.txt"), []byte("mine"), 0o666))
 		}
 		stays("solved")
 		r, err := solveInto(t, dir, g, options(), store.Resume)

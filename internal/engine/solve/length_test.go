@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -24,29 +25,17 @@ func (g longGame) Tiers() int { return g.tiers }
 // TestTooManyTiers checks that a game that can last longer than a value can express is refused
 // before the first job.
 func TestTooManyTiers(t *testing.T) {
-	rules, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(connectn.New(3, 3, 3))(t)
 	dir := t.TempDir()
 	g := longGame{rules, 64}
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
-	before, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = solve.Run(context.Background(), data, g, options())
+	before := must.Get(os.ReadDir(dir))(t)
+	_, err := solve.Run(context.Background(), data, g, options())
 	if want := "it can last 64 moves, at most 63 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
-	after, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Get(os.ReadDir(dir))(t)
 	if len(after) > len(before)+1 { // jobs.json may have been written
 		t.Errorf("%v have become %v", before, after)
 	}

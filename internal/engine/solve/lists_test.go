@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
@@ -34,21 +34,6 @@ import (
 
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Acyclic }
-
-// solvedGame solves any game into a new directory.
-func solvedGame(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
-	t.Helper()
-	dir = t.TempDir()
-	o := options()
-	if change != nil {
-		change(&o)
-	}
-	r, err := solveInto(t, dir, g, o, store.Fresh)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, r
-}
 
 // TestRulesOnly solves Connect N from its rules alone, by lists, and compares the text of all
 // positions with that of a solution by blocks.
@@ -70,9 +55,8 @@ func sameByLists(t *testing.T, size [3]int) {
 			t.Skip("too large for the race detector; make test does it")
 		}
 		g := rules(t, size[0], size[1], size[2])
-		yes := func(o *solve.Options) { o.Final = solve.FinalYes }
-		blocks, want := solvedGame(t, g, yes)
-		lists, got := solvedGame(t, rulesOnly{g}, yes)
+		blocks, want := solved(t, g, nil)
+		lists, got := solved(t, rulesOnly{g}, nil)
 		if got.Positions != want.Positions || got.Value != want.Value || !slices.Equal(got.Tiers, want.Tiers) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -101,7 +85,7 @@ func listsOfGraphs(t *testing.T, n int) {
 		for _, p := range slices.Sorted(maps.Keys(values)) {
 			fmt.Fprintf(&want, "'%d'\t%d\n", p, values[p])
 		}
-		plain, result := solvedGame(t, g, nil)
+		plain, result := solved(t, g, nil)
 		if got := final(t, plain); got != want.String() {
 			t.Fatalf("seed %d: %s", seed, difference(got, want.String()))
 		}
@@ -109,7 +93,7 @@ func listsOfGraphs(t *testing.T, n int) {
 			t.Fatalf("seed %d: got %s, %d positions, want %s, %d", seed, result.Value, result.Positions, text, len(values))
 		}
 		sum := bytesOf(t, plain)
-		other, _ := solvedGame(t, g, func(o *solve.Options) {
+		other, _ := solved(t, g, func(o *solve.Options) {
 			o.Reducers = 1 + r.IntN(4)
 			o.KeepAll = r.IntN(2) == 0
 			if o.KeepAll && r.IntN(2) == 0 {
@@ -131,10 +115,7 @@ func partsOf(t *testing.T, dir string) map[string]string {
 	}
 	parts := make(map[string]string)
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		parts[strings.TrimPrefix(name, dir)] = string(text)
 	}
 	return parts
@@ -143,12 +124,9 @@ func partsOf(t *testing.T, dir string) map[string]string {
 // TestListOptions checks that no option changes a byte of the result, and that neither the
 // number of workers nor the memory changes a byte of the parts.
 func TestListOptions(t *testing.T) {
-	g, err := mnk.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(4, 3, 3))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	plain, _ := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 })
+	plain, _ := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 })
 	want, parts := bytesOf(t, plain), partsOf(t, plain)
 	for _, test := range []struct {
 		name    string
@@ -166,7 +144,7 @@ func TestListOptions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			runtime.GOMAXPROCS(test.workers)
-			dir, _ := solvedGame(t, g, test.change)
+			dir, _ := solved(t, g, test.change)
 			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
 				t.Error(diff)
 			}
@@ -185,29 +163,6 @@ func TestListOptions(t *testing.T) {
 	}
 }
 
-// failingJob is a runner whose job number at fails, before or after its work.
-type failingJob struct {
-	inline.Runner
-	at    int // counted from 0
-	after bool
-	ran   []string
-}
-
-func (f *failingJob) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	n := len(f.ran)
-	if n == f.at && !f.after {
-		return runner.Stats{}, errFailing
-	}
-	stats, err := f.Runner.Run(ctx, job)
-	if err == nil && n == f.at {
-		err = errFailing
-	}
-	if err == nil {
-		f.ran = append(f.ran, job.Name)
-	}
-	return stats, err
-}
-
 // smallGame returns a random game with 9 to 11 tiers.
 func smallGame(t *testing.T) game.Game {
 	t.Helper()
@@ -222,18 +177,18 @@ func smallGame(t *testing.T) game.Game {
 // with that job, and give the same bytes.
 func TestListsInterrupted(t *testing.T) {
 	g := smallGame(t)
-	all := &failingJob{at: -1}
-	plain, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner = all })
+	all := &failing{at: -1}
+	plain, _ := solved(t, g, func(o *solve.Options) { o.Runner = all })
 	want := bytesOf(t, plain)
 	for at := range all.ran {
 		dir := t.TempDir()
 		o := options()
 		o.MinDrop = int64(at / 2 % 2)
-		o.Runner = &failingJob{at: at, after: at%2 == 0}
+		o.Runner = &failing{at: at, after: at%2 == 0}
 		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 			t.Fatal(err)
 		}
-		again := &failingJob{at: -1}
+		again := &failing{at: -1}
 		o.Runner = again
 		o.Warn = func(text string) { t.Errorf("%s: %s", all.ran[at], text) }
 		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
@@ -261,14 +216,14 @@ func TestLongListsLost(t *testing.T) {
 // listsLost tests about one in the given number of files and directories.
 func listsLost(t *testing.T, one int) {
 	g := smallGame(t)
-	plain, _ := solvedGame(t, g, nil)
+	plain, _ := solved(t, g, nil)
 	want := bytesOf(t, plain)
 	r := rand.New(rand.NewPCG(1, 4))
 	for _, stop := range []string{"data_first6", "data_second5", "data_second0"} {
 		for _, minDrop := range []int64{0, 1} {
 			stopped, o := t.TempDir(), options()
 			o.MinDrop = minDrop
-			o.Runner = &forger{at: stop, forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, errFailing }}
+			o.Runner = stopsAt(stop)
 			if _, err := solveInto(t, stopped, g, o, store.Fresh); !errors.Is(err, errFailing) {
 				t.Fatal(err)
 			}
@@ -278,9 +233,7 @@ func listsLost(t *testing.T, one int) {
 					continue
 				}
 				dir := filepath.Join(t.TempDir(), "d")
-				if err := os.CopyFS(dir, os.DirFS(stopped)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.CopyFS(dir, os.DirFS(stopped)))
 				what := "without " + name
 				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Size() > 0 && r.IntN(2) == 0 {
 					what = "with a bit changed in " + name
@@ -313,8 +266,8 @@ func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 // TestListsDrop checks that the messages to a tier are not deleted too early.
 func TestListsDrop(t *testing.T) {
 	g := smallGame(t)
-	plain, _ := solvedGame(t, g, nil)
-	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
+	plain, _ := solved(t, g, nil)
+	dir, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
 	if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
 		t.Error(diff)
 	}
@@ -346,24 +299,15 @@ func TestListsUntil(t *testing.T) {
 // glob lists the files in a directory that match a pattern, without the directory's path.
 func glob(t *testing.T, dir, pattern string) []string {
 	t.Helper()
-	names, err := fs.Glob(os.DirFS(dir), pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
+	return must.Get(fs.Glob(os.DirFS(dir), pattern))(t)
 }
 
 // flip flips a bit of the byte at an offset of a file.
 func flip(t *testing.T, name string, at int) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(name))(t)
 	text[at] ^= 4
-	if err := os.WriteFile(name, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, text, 0o666))
 }
 
 // masked is a game whose keys use all 64 bits: a key is that of the embedded game, with the
@@ -400,12 +344,9 @@ func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestEveryKey solves a game in which the largest 64-bit key is the initial position, a
 // position with moves, or a terminal position.
 func TestEveryKey(t *testing.T) {
-	rules, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(mnk.New(3, 2, 2))(t)
 	lines := func(text string) []string { return slices.Sorted(strings.Lines(text)) }
-	plain, result := solvedGame(t, rules, nil)
+	plain, result := solved(t, rules, nil)
 	want := lines(final(t, plain))
 	for _, moves := range []int{0, 1, 2, 3} {
 		p := rules.Start()
@@ -414,7 +355,7 @@ func TestEveryKey(t *testing.T) {
 		}
 		g := masked{rules, ^p}
 		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-			dir, got := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
+			dir, got := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
 			if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
 				t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)
 			}
@@ -425,66 +366,23 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// counting is a file system that counts the files that are open for reading.
-type counting struct {
-	store.Local
-	mu         *sync.Mutex
-	open, most *int
-}
-
-func (c counting) Open(name string) (store.File, error) {
-	f, err := c.Local.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*c.open++
-	*c.most = max(*c.most, *c.open)
-	return counted{f, c}, nil
-}
-
-type counted struct {
-	store.File
-	c counting
-}
-
-func (f counted) Close() error {
-	f.c.mu.Lock()
-	defer f.c.mu.Unlock()
-	*f.c.open--
-	return f.File.Close()
-}
-
 // TestOpenFiles solves a game of 289 tiers, and reads its table in every way. Only few files
 // may be open at a time.
 func TestOpenFiles(t *testing.T) {
-	g, err := mancala.New(3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fsys := counting{mu: new(sync.Mutex), open: new(int), most: new(int)}
+	g := must.Get(mancala.New(3, 3))(t)
+	fsys := &storetest.OpenFiles{FS: store.Local{}}
 	dir := t.TempDir()
-	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	limit := func(what string) {
 		t.Helper()
-		if t.Logf("%s: %d files open", what, *fsys.most); *fsys.most > 100 {
-			t.Errorf("%s: %d files are open at a time, want at most 100", what, *fsys.most)
+		if _, most := fsys.Counts(); most > 100 {
+			t.Errorf("%s: %d files are open at a time, want at most 100", what, most)
 		}
-		*fsys.most = *fsys.open
 	}
-	if _, err := solve.Run(t.Context(), data, g, options()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(solve.Run(t.Context(), data, g, options()))(t)
 	limit("solve")
-	tab, err := table.OpenOf(fsys, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(fsys, dir, g))(t)
 	if _, err := tab.Stats(); err != nil {
 		t.Error(err)
 	}
@@ -499,7 +397,8 @@ func TestOpenFiles(t *testing.T) {
 		}
 	}
 	limit("lookup")
-	if err := tab.Close(); err != nil || *fsys.open > 0 {
-		t.Errorf("%d files are left open, %v", *fsys.open, err)
+	err := tab.Close()
+	if open, _ := fsys.Counts(); err != nil || open > 0 {
+		t.Errorf("%d files are left open, %v", open, err)
 	}
 }

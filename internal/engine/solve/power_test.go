@@ -3,7 +3,6 @@ package solve_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,12 +11,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
-	"github.com/treereduce/treereduce/table"
 )
 
 // powerGames returns the games of these tests, each by the name of a job in the middle of its
@@ -34,42 +31,20 @@ func powerGames(t *testing.T) map[string]game.Game {
 // ticTacToe returns a small game with only rules.
 func ticTacToe(t *testing.T) game.Acyclic {
 	t.Helper()
-	g, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// An ender ends the run before a job.
-type ender struct {
-	inline.Runner
-	at string
-}
-
-var errEnd = errors.New("end")
-
-func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	if job.Name == e.at {
-		return runner.Stats{}, errEnd
-	}
-	return e.Runner.Run(ctx, job)
+	return must.Get(mnk.New(3, 2, 2))(t)
 }
 
 // onDisk solves a game on a disk up to a job, or completely.
 func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
 	t.Helper()
-	data, err := store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	o := options()
-	o.Runner = &ender{at: until}
+	o.Runner = stopsAt(until)
 	if change != nil {
 		change(&o)
 	}
-	_, err = solve.Run(context.Background(), data, g, o)
+	_, err := solve.Run(context.Background(), data, g, o)
 	return err
 }
 
@@ -94,9 +69,7 @@ func TestPowerCut(t *testing.T) {
 			t.Run(g.Spec()+" "+test.name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "d")
 				disk := new(storetest.Disk)
-				if err := onDisk(t, disk, dir, g, "", test.change); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, onDisk(t, disk, dir, g, "", test.change))
 				if faults := disk.Faults(); faults != nil && !test.quick {
 					t.Errorf("%d faults:\n%s", len(faults), strings.Join(faults, "\n"))
 				}
@@ -113,52 +86,26 @@ func TestPowerCut(t *testing.T) {
 func TestResumeAfterPowerCut(t *testing.T) {
 	for until, g := range powerGames(t) {
 		want := filepath.Join(t.TempDir(), "want")
-		if err := onDisk(t, new(storetest.Disk), want, g, "", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, onDisk(t, new(storetest.Disk), want, g, "", nil))
 		for _, after := range []time.Duration{1, time.Hour} {
 			t.Run(g.Spec()+" at "+until+" "+after.String(), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "d")
 				disk := new(storetest.Disk)
 				err := onDisk(t, disk, dir, g, until, func(o *solve.Options) { o.SyncAfter = after })
-				if !errors.Is(err, errEnd) {
+				if !errors.Is(err, errFailing) {
 					t.Fatal(err)
 				}
-				if err := disk.Cut(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, disk.Cut())
 				o, warned := options(), 0
 				o.Warn = func(string) { warned++ }
-				if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(solveInto(t, dir, g, o, store.Resume))(t)
 				if lost := after == time.Hour; lost != (warned > 0) {
 					t.Errorf("%d warnings", warned)
 				}
-				sameTable(t, dir, want)
+				if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, want)); diff != nil {
+					t.Error(diff)
+				}
 			})
-		}
-	}
-}
-
-// sameTable checks that two runs have the same tables, byte for byte.
-func sameTable(t *testing.T, dir, want string) {
-	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(want, table.Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		a, err := os.ReadFile(filepath.Join(want, table.Dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(filepath.Join(dir, table.Dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(a) != string(b) {
-			t.Errorf("%s differs", e.Name())
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	games "github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // profileParts are the parts of a solve, each with the functions that belong to it. A sample
@@ -38,27 +39,14 @@ func BenchmarkProfile(b *testing.B) {
 			if strings.Contains(spec, "width=6") {
 				longtest.Skip(b)
 			}
-			g, err := games.Kinds().Parse(spec)
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := must.Get(games.Kinds().Parse(spec))(b)
 			name := filepath.Join(b.TempDir(), "profile")
-			out, err := os.Create(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := pprof.StartCPUProfile(out); err != nil {
-				b.Fatal(err)
-			}
+			out := must.Get(os.Create(name))(b)
+			must.OK(b, pprof.StartCPUProfile(out))
 			solveOn(b, store.Local{}, g, 0)
 			pprof.StopCPUProfile()
-			if err := out.Close(); err != nil {
-				b.Fatal(err)
-			}
-			traces, err := exec.Command("go", "tool", "pprof", "-unit=ms", "-traces", name).Output()
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, out.Close())
+			traces := must.Get(exec.Command("go", "tool", "pprof", "-unit=ms", "-traces", name).Output())(b)
 			b.ReportMetric(0, "ns/op")
 			for part, seconds := range partSeconds(b, string(traces)) {
 				b.ReportMetric(seconds, part+"-s")
@@ -79,10 +67,7 @@ func partSeconds(b *testing.B, traces string) map[string]float64 {
 		if i == 0 || len(fields) == 0 {
 			continue // the head
 		}
-		d, err := time.ParseDuration(fields[0])
-		if err != nil {
-			b.Fatal(err)
-		}
+		d := must.Get(time.ParseDuration(fields[0]))(b)
 		seconds["all"] += d.Seconds()
 		seconds[partOf(fields[1:])] += d.Seconds()
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
@@ -371,11 +372,7 @@ func setups(t *testing.T) (all []*setup) {
 // listGame returns a small game that is solved by lists.
 func listGame(t *testing.T) game.Game {
 	t.Helper()
-	g, err := mnk.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(mnk.New(2, 2, 2))(t)
 }
 
 // A scheduleKind runs drivers, of which the first is paused at a call, or the call fails.

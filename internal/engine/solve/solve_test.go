@@ -19,27 +19,32 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/table"
 )
 
-// solved solves a board inline into a new directory.
-func solved(t *testing.T, g game.Tiered, change func(*solve.Options)) (dir string, r solve.Result) {
+// options are those of most tests. FinalAuto writes the text of all games but 5×5.
+func options() solve.Options {
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalAuto, UntilTier: -1}
+}
+
+// solved solves a game inline into a new directory. change, if not nil, changes the options.
+func solved(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
 	t.Helper()
 	dir = t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalAuto, UntilTier: -1}
+	o := options()
 	if change != nil {
 		change(&o)
 	}
-	if r, err = solve.Run(context.Background(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
-	return dir, r
+	return dir, must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
+}
+
+func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
+	t.Helper()
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
+	defer data.Close()
+	return solve.Run(context.Background(), data, g, o)
 }
 
 // finalParts lists the parts of DIR/final.
@@ -57,10 +62,7 @@ func final(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, p := range finalParts(t, dir) {
-		text, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(p))(t)
 		all.Write(text)
 	}
 	return all.String()
@@ -68,11 +70,7 @@ func final(t *testing.T, dir string) string {
 
 func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	t.Helper()
-	g, err := connectn.New(w, h, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(connectn.New(w, h, connect))(t)
 }
 
 // TestBruteForce compares the course's text of small boards, every position and every connect,
@@ -93,7 +91,7 @@ func bruteForce(t *testing.T, least, most int) {
 				t.Run(fmt.Sprintf("%dx%dc%d", w, h, connect), func(t *testing.T) {
 					t.Parallel()
 					g := rules(t, w, h, connect)
-					dir, _ := solved(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+					dir, _ := solved(t, g, nil)
 					compare(t, finalParts(t, dir), g, naive.Solve(w, h, connect))
 				})
 			}
@@ -107,10 +105,7 @@ func compare(t *testing.T, parts []string, g *connectn.Rules, want map[string]by
 	t.Helper()
 	n, last := 0, game.Position(0)
 	for _, name := range parts {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(name))(t)
 		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); n++ {
 			board, value, ok := strings.Cut(lines.Text(), "\t")
@@ -219,10 +214,7 @@ func verify(dir string, g game.Game) (positions uint64, err error) {
 // sample looks up random late positions, and compares them with a search.
 func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	t.Helper()
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	rng := rand.New(rand.NewPCG(1, uint64(w*h*connect)))
 	searched := 0
@@ -232,10 +224,7 @@ func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 			continue // the game ended early, or it is too far from the end to search
 		}
 		searched++
-		p, err := g.Parse(board)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.Parse(board))(t)
 		v, ok, err := tab.Lookup(p)
 		if err != nil || !ok {
 			t.Fatalf("%q: %v, found %v", board, err, ok)
@@ -302,10 +291,7 @@ func plies(t *testing.T, g game.Game, until int) []int64 {
 func TestRefOut(t *testing.T) {
 	for _, test := range []struct{ w, h, connect int }{{2, 2, 2}, {3, 3, 3}} {
 		name := fmt.Sprintf("%dx%d_connect%d.txt", test.w, test.h, test.connect)
-		want, err := os.ReadFile(filepath.Join("..", "..", "..", "ref_out", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "ref_out", name)))(t)
 		dir, _ := solved(t, rules(t, test.w, test.h, test.connect), nil)
 		if got := final(t, dir); got != string(want) {
 			t.Errorf("%s: %s", name, difference(got, string(want)))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
@@ -35,18 +35,15 @@ func TestValues(t *testing.T) {
 			}
 			seen[want.String()] = values
 			for _, rules := range []game.Game{g, rulesOnly{g}} {
-				dir, result := solvedGame(t, rules, func(o *solve.Options) { o.Final = solve.FinalYes })
+				dir, result := solved(t, rules, nil)
 				if got := final(t, dir); got != want.String() {
 					t.Errorf("%T %s, %+v: %s", rules, g.Spec(), values, difference(got, want.String()))
 				}
 				if text := values.Text(found[g.Start()]); result.Value != text {
 					t.Errorf("%T %s, %+v: the start is %s, want %s", rules, g.Spec(), values, result.Value, text)
 				}
-				tab, err := table.OpenOf(store.Local{}, dir, rules)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = tab.Verify(t.Context())
+				tab := must.Get(table.OpenOf(store.Local{}, dir, rules))(t)
+				_, err := tab.Verify(t.Context())
 				_, _, byRules := table.Rules{}.Verify(t.Context(), tab)
 				if err := errors.Join(err, byRules, tab.Close()); err != nil {
 					t.Errorf("%T %s, %+v: %v", rules, g.Spec(), values, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // inHDFS is a file system whose locks cannot be queried.
@@ -34,13 +35,8 @@ func TestStatusInHDFS(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Read(inHDFS{}, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		r := must.Get(Read(inHDFS{}, dir))(t)
 		output := strings.Join(r.Lines(), "\n") + "\n"
 		for _, line := range want {
 			if !strings.Contains(output, line) {
@@ -108,9 +104,7 @@ func FuzzStatus(f *testing.F) {
 		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil {
 			text = summed
 		}
-		if err := os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666))
 		r, err := Read(store.Local{}, dir)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {

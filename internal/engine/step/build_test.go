@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/dodgem"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestCompareBuilds checks which differences between builds are errors.
@@ -58,10 +59,7 @@ func TestBuildOfRules(t *testing.T) {
 		for _, p := range kind.Params {
 			args = append(args, p.Default)
 		}
-		g, err := kind.Make(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(kind.Make(args))(t)
 		m := game.MethodOf(g)
 		for _, name := range NamesOf(m) {
 			ps := Properties(m, name, 1, "states")

@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
@@ -40,16 +41,12 @@ func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string
 			p.MapStart(send)
 		}
 		for i := range from {
-			if err := p.Map(uint64(i%len(states)), &from[i], send); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, p.Map(uint64(i%len(states)), &from[i], send))
 		}
 		found := 0
 		for rng := range states {
 			var new block.State
-			if _, err := p.Reduce(uint64(rng), &states[rng], &inboxes[rng], &new); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.Reduce(uint64(rng), &states[rng], &inboxes[rng], &new))(t)
 			found += new.Reached.Count()
 			news[rng] = new
 		}
@@ -108,10 +105,7 @@ func TestPassesQuickCross(t *testing.T) {
 		{2, 3, 2, 844, "[86 1 0]"},
 		{3, 3, 3, 140200, "[10666 12 56 60 90 9 0]"},
 	} {
-		g, err := quickcross.New(test.w, test.h, test.connect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(quickcross.New(test.w, test.h, test.connect))(t)
 		states, fresh, messages := passes(t, g)
 		compareStates(t, g, states, naive.QuickCross{W: test.w, H: test.h, Connect: test.connect}.Solve())
 		if messages != test.messages || fmt.Sprint(fresh[step.Solve]) != test.solve {

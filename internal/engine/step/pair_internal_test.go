@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -22,9 +23,7 @@ func TestLargePair(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if rng, read, err := streamfmt.NewPairReader(&out, "test").Next(); rng != 7 || len(read) != n || err != nil {
 			t.Errorf("range %#x, %d bytes, %v", rng, len(read), err)
 		}

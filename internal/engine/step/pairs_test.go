@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -239,10 +240,7 @@ func (*shuffled) CanHalve() bool { return false }
 // hardly any memory, and compares the table with that of the inline runner.
 func TestSame(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
-		g, err := connectn.New(board[0], board[1], board[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
 		same(t, g)
 	}
 }
@@ -254,10 +252,7 @@ func TestSamePasses(t *testing.T) {
 		same(t, game.WithRanges(gametest.RulesOnly(testgames.TieGame()), size))
 	}
 	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
-		g, err := quickcross.New(board[0], board[1], board[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(quickcross.New(board[0], board[1], board[2]))(t)
 		same(t, g)
 	}
 }
@@ -285,10 +280,7 @@ func same(t *testing.T, g game.Game) {
 // the board is wider than two columns, which are one range.
 func shardsOf(t *testing.T, dir string, g game.Tiered, reducers int) {
 	t.Helper()
-	seal, err := store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	seal := must.Get(store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir)))(t)
 	most, large := 0, false
 	for tier := range g.Tiers() + 1 {
 		records, shards := uint64(0), table.TierShards(seal, g, tier)
@@ -328,10 +320,7 @@ func (r *spoiled) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 // TestShardLost checks that the driver writes the tiers of which a shard is missing, as if an earlier driver had been
 // killed while it moved them, or damaged.
 func TestShardLost(t *testing.T) {
-	g, err := connectn.New(4, 4, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(4, 4, 3))(t)
 	want := solvedBy(t, g, &inline.Runner{}, 1)
 	for name, spoil := range map[string]func(shard string) error{
 		"missing": os.Remove,
@@ -354,25 +343,12 @@ func TestShardLost(t *testing.T) {
 // solvedBy solves a game, with its final, and returns the data directory.
 func solvedBy(t *testing.T, g game.Game, r runner.Runner, reducers int) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.Combine, o.Final = r, reducers, false, solve.FinalYes })
 }
 
 // TestErrors checks that invalid input of a task is reported in one line.
 func TestErrors(t *testing.T) {
-	g, err := connectn.New(4, 4, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(4, 4, 3))(t)
 	dir := t.TempDir()
 	job := func(name string, tier int) *runner.Job {
 		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, Output: dir}
@@ -404,30 +380,13 @@ func TestErrors(t *testing.T) {
 
 // TestPassErrors does the same for a pass.
 func TestPassErrors(t *testing.T) {
-	g, err := quickcross.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(4, 3, 3))(t)
+	dir := solved.Dir(t, g, func(o *solve.Options) { o.UntilTier, o.KeepAll = 3, true })
 	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Packed))
 	for _, name := range []string{states, fresh} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		text[60] ^= 1 // in the first range
-		if err := os.WriteFile(name, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, text, 0o666))
 	}
 	job := func(name string, tier int, states string) *runner.Job {
 		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, PreviousPass: states, Output: dir}
@@ -508,10 +467,7 @@ func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, erro
 
 // FuzzReducePairs checks that any input is either valid pairs or an error.
 func FuzzReducePairs(f *testing.F) {
-	g, err := connectn.New(3, 3, 3)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(connectn.New(3, 3, 3))(f)
 	dir := f.TempDir()
 	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
 	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
@@ -525,19 +481,8 @@ func FuzzReducePairs(f *testing.F) {
 
 // FuzzReducePassPairs does the same for every step of a pass.
 func FuzzReducePassPairs(f *testing.F) {
-	g, err := quickcross.New(2, 2, 2)
-	if err != nil {
-		f.Fatal(err)
-	}
-	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { data.Close() })
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: 1}
-	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(quickcross.New(2, 2, 2))(f)
+	states := filepath.Join(solved.Dir(f, g, func(o *solve.Options) { o.UntilTier = 1 }), "mark1")
 	var inbox block.Inbox
 	inbox.Reset(g.RangeSize())
 	inbox.Some.Add(7)
@@ -548,7 +493,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: data.Dir("mark1"), Output: dir}
+			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: states, Output: dir}
 			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // descending is a step of which each range sends messages to one range, and a higher range to a
@@ -24,19 +25,13 @@ func (descending) Outputs(dst []uint64, _ int, rng uint64) []uint64 { return app
 // TestReceivers checks that Receivers lists all ranges that receive messages once, ascending,
 // however small its intervals are, and that it notices targets that do not ascend.
 func TestReceivers(t *testing.T) {
-	board, err := connectn.New(5, 5, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(connectn.New(5, 5, 4))(t)
 	g, possible := game.Tiered(board), New(Possible, board)
 	rangeBits := g.KeyBits() - g.LowBits()
 	r := rand.New(rand.NewPCG(1, 2))
 	for tier := range g.Tiers() {
 		name := filepath.Join(t.TempDir(), "part-00000.blocks")
-		out, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.Create(name))(t)
 		w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
 		var want []uint64
 		for rng := range uint64(1) << rangeBits {
@@ -47,20 +42,13 @@ func TestReceivers(t *testing.T) {
 			var b block.Block
 			b.Reset(tier, rng, g.LowBits(), low)
 			b.Open.Add(r.IntN(len(low)))
-			if err := w.Add(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Add(&b))
 			want = possible.Outputs(want, tier, rng)
 		}
-		if err := w.Finish(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Finish(nil))
 		slices.Sort(want)
 		want = slices.Compact(want)
-		in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
 		defer in.Close()
 		all := func(receivers *Receivers) (got []uint64, err error) {
 			for {

@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // sealReads counts how often seals are opened.
@@ -26,36 +27,21 @@ func (f *sealReads) Open(name string) (store.File, error) {
 // TestBlockInputsReadSeal checks that a directory of many shards is divided among mappers with its
 // seal read a fixed number of times.
 func TestBlockInputsReadSeal(t *testing.T) {
-	g, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(3, 3, 3))(t)
 	dir := path.Join(t.TempDir(), "data_first0")
 	fsys := new(sealReads)
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o777))
 	const parts = 20
 	for i := range parts {
-		out, err := fsys.Create(path.Join(dir, jobdir.PartName(i, jobdir.Packed)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(fsys.Create(path.Join(dir, jobdir.PartName(i, jobdir.Packed))))(t)
 		w := jobdir.NewWriter(out, g, 0, jobdir.Packed)
 		if i == 0 {
-			err = w.Add(Start(g))
+			must.OK(t, w.Add(Start(g)))
 		}
-		if err := w.Finish(err); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Finish(nil))
 	}
-	files, err := jobdir.SealAll(fsys, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := (&store.Seal{Game: g.Spec(), Job: path.Base(dir), Files: files}).Write(fsys, dir); err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(jobdir.SealAll(fsys, dir))(t)
+	must.OK(t, (&store.Seal{Game: g.Spec(), Job: path.Base(dir), Files: files}).Write(fsys, dir))
 	inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return 1 })
 	if err != nil || len(inputs) != 1 || records != 1 || fsys.n != 2 {
 		t.Errorf("%d inputs, %d records, the seal read %d times, %v; want 1, 1, and twice", len(inputs), records, fsys.n, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -45,18 +46,10 @@ func (m *memoryStates) Close() error { return nil }
 // update replaces the states with those in the file.
 func (m *memoryStates) update(t *testing.T) {
 	t.Helper()
-	f, err := streamfmt.OpenRangeFile(bytes.NewReader(m.file.Bytes()), int64(m.file.Len()), "states")
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := f.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(streamfmt.OpenRangeFile(bytes.NewReader(m.file.Bytes()), int64(m.file.Len()), "states"))(t)
+	entries := must.Get(f.Entries())(t)
 	for _, e := range entries {
-		if err := f.Cursor(0).ReadState(e, game.RangeLen(m.g, e.Range), &m.states[e.Range]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Cursor(0).ReadState(e, game.RangeLen(m.g, e.Range), &m.states[e.Range]))
 	}
 }
 
@@ -74,14 +67,10 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 	t.Helper()
 	o.Number, o.LoadState, o.Create = number, states.Load, states.create
 	var messages, out bytes.Buffer
-	if _, err := step.Map(name, game.MethodOf(states.g), strings.NewReader(in), &messages, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Map(name, game.MethodOf(states.g), strings.NewReader(in), &messages, o))(t)
 	lines := slices.Sorted(strings.Lines(messages.String()))
 	_, err := step.Reduce(name, game.MethodOf(states.g), strings.NewReader(strings.Join(lines, "")), &out, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	states.update(t)
 	return out.String()
 }
@@ -89,10 +78,7 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 // TestPassStreams solves a game as text, with and without merging, and compares it with the
 // oracle.
 func TestPassStreams(t *testing.T) {
-	g, err := quickcross.New(2, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(2, 3, 2))(t)
 	for _, o := range []step.Options{{Source: "in", Combine: true}, {Source: "in"}, {Source: "in", Combine: true, Memory: 1}} {
 		states := newStates(g)
 		fresh := passed(t, step.Create, 1, states, "start\n", o)
@@ -117,10 +103,7 @@ func TestPassStreams(t *testing.T) {
 
 // TestPassStreamErrors checks the errors for lines that are invalid in the input of a pass.
 func TestPassStreamErrors(t *testing.T) {
-	g, err := quickcross.New(2, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(2, 3, 2))(t)
 	for _, test := range []struct {
 		name   string
 		number int
@@ -151,7 +134,7 @@ func TestPassStreamErrors(t *testing.T) {
 		if test.reduce {
 			stream = step.Reduce
 		}
-		_, err = stream(test.name, game.MethodOf(g), strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, LoadState: states.Load, Create: states.create})
+		_, err := stream(test.name, game.MethodOf(g), strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, LoadState: states.Load, Create: states.create})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
 		}
@@ -160,10 +143,7 @@ func TestPassStreamErrors(t *testing.T) {
 
 // TestPassStreamOutput checks that a failed write ends the stream.
 func TestPassStreamOutput(t *testing.T) {
-	g, err := quickcross.New(2, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(quickcross.New(2, 3, 2))(t)
 	broken := errors.New("broken")
 	if _, err := step.Map(step.Mark, game.MethodOf(g), strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true, Number: 1}); !errors.Is(err, broken) {
 		t.Errorf("map: %v", err)

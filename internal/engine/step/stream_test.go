@@ -14,26 +14,21 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 func rules(t testing.TB, w, h, connect int) *connectn.Rules {
 	t.Helper()
-	g, err := connectn.New(w, h, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(connectn.New(w, h, connect))(t)
 }
 
 // mapped runs the map of a step over text.
 func mapped(t *testing.T, name string, g game.Tiered, in string, o step.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := step.Map(name, game.MethodOf(g), strings.NewReader(in), &out, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Map(name, game.MethodOf(g), strings.NewReader(in), &out, o))(t)
 	return out.String()
 }
 
@@ -46,9 +41,7 @@ func reduced(t *testing.T, name string, g game.Tiered, in string) string {
 		return strings.Compare(a[:width], b[:width])
 	})
 	var out bytes.Buffer
-	if _, err := step.Reduce(name, game.MethodOf(g), strings.NewReader(strings.Join(lines, "")), &out, step.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Reduce(name, game.MethodOf(g), strings.NewReader(strings.Join(lines, "")), &out, step.Options{}))(t)
 	return out.String()
 }
 
@@ -116,10 +109,7 @@ func TestSolve(t *testing.T) {
 	var solved []byte
 	for i, line := range slices.Collect(strings.Lines(tiers[successors])) {
 		r := streamfmt.NewReader(strings.NewReader(line), "test", 6)
-		rec, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rec := must.Get(r.Next())(t)
 		if rec.Kind == streamfmt.Open {
 			rec.Kind, rec.Value = streamfmt.Done, byte(game.NewValue(game.Outcome(i%3+1), 1+i*7%13))
 		}
@@ -129,10 +119,7 @@ func TestSolve(t *testing.T) {
 	score := g.Values().Scores(g.TierToMove(successors - 1))
 	var want []byte
 	for line := range strings.Lines(tiers[successors-1]) {
-		rec, err := streamfmt.NewReader(strings.NewReader(line), "test", 6).Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rec := must.Get(streamfmt.NewReader(strings.NewReader(line), "test", 6).Next())(t)
 		best := game.Score(0)
 		for _, m := range g.Moves(nil, rec.Key) {
 			best = max(best, score.OfSuccessor[value[m.To]])
@@ -208,9 +195,7 @@ func TestSolveValues(t *testing.T) {
 		for _, text := range tiers {
 			for line := range strings.Lines(text) {
 				rec, err := streamfmt.NewReader(strings.NewReader(line), "test", streamfmt.KeyWidth(g.KeyBits())).Next()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if got := game.Value(rec.Value); got != want[rec.Key] {
 					t.Fatalf("%+v: %q is %s, want %s", values, g.AppendText(nil, rec.Key), values.Text(got), values.Text(want[rec.Key]))
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestBounded makes each metadata file a terabyte long, as a sparse file: it must count as
@@ -15,9 +16,7 @@ func TestBounded(t *testing.T) {
 	data := create(t, t.TempDir(), store.Fresh, nil)
 	dir := attempt(t, data, "final")
 	write(t, dir, "good")
-	if err := data.Commit(dir, "final", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Commit(dir, "final", good))
 	for name, read := range map[string]func() error{
 		store.ManifestFile: func() error { _, err := store.ReadManifest(data.FS, data.Path); return err },
 		store.JournalFile:  func() error { _, err := store.ReadFile(data.FS, data.Dir(store.JournalFile)); return err },
@@ -25,13 +24,8 @@ func TestBounded(t *testing.T) {
 		"table/_tiers":     func() error { _, err := store.ReadSealFile(data.FS, data.Dir("table/_tiers")); return err },
 	} {
 		at := data.Dir(name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.OpenFile(at, os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(at), 0o777))
+		f := must.Get(os.OpenFile(at, os.O_CREATE|os.O_WRONLY, 0o666))(t)
 		if err := f.Truncate(1 << 40); err != nil {
 			t.Skip(err)
 		}

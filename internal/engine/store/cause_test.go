@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // silent is a file system whose Stat fails with an error, if it is not nil.
@@ -25,10 +26,7 @@ func (s *silent) Stat(name string) (fs.FileInfo, error) {
 // TestCause checks the error of a run whose files another driver may have deleted.
 func TestCause(t *testing.T) {
 	fsys := new(silent)
-	data, err := store.Create(fsys, t.TempDir(), spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(fsys, t.TempDir(), spec, store.Fresh, artifact, nil))(t)
 	defer data.Close()
 	refused, lease := errors.New("connection refused"), errors.New("the lease has expired")
 	write := func(err error) error { return &fs.PathError{Op: "write", Path: "part", Err: err} }

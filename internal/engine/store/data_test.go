@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 const spec = "a game"
@@ -27,41 +28,27 @@ func artifact(name string) bool {
 // create creates or opens a data directory, and closes it when the test ends.
 func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
 	t.Helper()
-	data, err := store.Create(store.Local{}, dir, spec, mode, artifact, keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, dir, spec, mode, artifact, keep))(t)
 	t.Cleanup(func() { data.Close() })
 	return data
 }
 
 func attempt(t *testing.T, data *store.Data, name string) string {
 	t.Helper()
-	dir, err := data.Attempt(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return must.Get(data.Attempt(name))(t)
 }
 
 func write(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "part-00000"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "part-00000"), []byte(text), 0o666))
 }
 
 // names lists the names in a directory, except the lock, the manifest and the directory of an
 // owner.
 func names(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	var all []string
 	for _, e := range entries {
 		if e.Name() != "_lock" && e.Name() != "treereduce.json" && !strings.HasPrefix(e.Name(), "_driver-") {
@@ -79,9 +66,7 @@ func TestCreate(t *testing.T) {
 	if _, err := store.Create(store.Local{}, dir, spec, store.Resume, artifact, nil); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("while another has it: %v", err)
 	}
-	if err := data.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Close())
 	if _, err := store.Create(store.Local{}, dir, spec, store.Fresh, artifact, nil); !errors.Is(err, store.ErrBegun) {
 		t.Errorf("twice: %v", err)
 	}
@@ -133,12 +118,8 @@ func TestOtherFormats(t *testing.T) {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 			dir, newer := t.TempDir(), !strings.Contains(test.want, "--overwrite")
 			for _, name := range []string{"table/tier-00.blocks", "jobs.json", "_lock", "_attempt-x-0123456789", store.ManifestFile} {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(test.manifest), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+				must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(test.manifest), 0o666))
 			}
 			before := tree(t, dir)
 			data, err := store.Create(store.Local{}, dir, spec, mode, artifact, nil)
@@ -159,13 +140,8 @@ func TestOtherFormats(t *testing.T) {
 func summed(t *testing.T, text string) string {
 	t.Helper()
 	var fields any
-	if err := json.Unmarshal([]byte(text), &fields); err != nil {
-		t.Fatal(err)
-	}
-	out, err := store.MarshalSummed(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &fields))
+	out := must.Get(store.MarshalSummed(fields))(t)
 	return string(out)
 }
 
@@ -182,9 +158,7 @@ func tree(t *testing.T, dir string) string {
 		fmt.Fprintf(&all, "%s %q\n", name, text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all.String()
 }
 
@@ -211,9 +185,7 @@ func TestCommit(t *testing.T) {
 	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
 		t.Errorf("before: %v", err)
 	}
-	if err := data.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Commit(dir, "data_first1", good))
 	if _, parts, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil || !slices.Equal(parts, []string{"part-00000"}) {
 		t.Errorf("after: %q, %v", parts, err)
 	}
@@ -244,9 +216,7 @@ func TestLateTry(t *testing.T) {
 	}
 	write(t, late, "late")
 	write(t, dir, "good")
-	if err := data.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Commit(dir, "data_first1", good))
 	write(t, late, "later")
 	if text, err := os.ReadFile(data.Dir("data_first1/part-00000")); err != nil || string(text) != "good" {
 		t.Errorf("%q, %v", text, err)
@@ -282,13 +252,9 @@ func TestKeep(t *testing.T) {
 	gone := attempt(t, dead, "data_first1")
 	attempt(t, dead, "data_first10")
 	waiting := attempt(t, dead, "data_first2") // a cluster creates the directory when it begins
-	if err := os.Remove(waiting); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(waiting))
 	for _, name := range []string{running + ".ranges", gone + ".ranges", waiting + ".ranges"} {
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, nil, 0o666))
 	}
 	dead.Close()
 
@@ -304,22 +270,15 @@ func TestKeep(t *testing.T) {
 	if got := data.Kept("data_first1"); !slices.Equal(got, []string{running}) {
 		t.Errorf("kept: %q, want %s", got, running)
 	}
-	if err := data.RemoveKept(running); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.RemoveKept(running))
 	if got := data.Kept("data_first2"); len(got) > 0 {
 		t.Errorf("attempts that are not needed: %q", got)
 	}
-	adopted, err := data.Adopt(running, "data_first1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	adopted := must.Get(data.Adopt(running, "data_first1"))(t)
 	if _, err := os.Stat(adopted); err != nil || adopted == running {
 		t.Errorf("adopted as %s: %v", adopted, err)
 	}
-	if err := data.Commit(adopted, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Commit(adopted, "data_first1", good))
 	if _, _, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil {
 		t.Error(err)
 	}

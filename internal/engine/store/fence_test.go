@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // leased is a file system whose lock can be taken from its owner, as a lease in HDFS is taken
@@ -25,25 +26,18 @@ var temporary = regexp.MustCompile(`_attempt-[a-z]+\.json-[0-9a-f]+ `)
 // first: it must not commit, delete or replace anything, and its errors must state the reason.
 func TestTakenOver(t *testing.T) {
 	path := t.TempDir()
-	paused, err := store.Create(leased{}, path, spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused := must.Get(store.Create(leased{}, path, spec, store.Fresh, artifact, nil))(t)
 	late := attempt(t, paused, "data_first2")
 	write(t, late, "late")
 	adopted := attempt(t, paused, "data_first3") // a cluster is still working on it
 	write(t, adopted, "late")
 
 	second, err := store.Create(leased{}, path, spec, store.Resume, artifact, func(dir string) (bool, error) { return dir == adopted, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer second.Close()
 	dir := attempt(t, second, "data_first1")
 	write(t, dir, "good")
-	if err := second.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, second.Commit(dir, "data_first1", good))
 	before := names(t, path)
 
 	refused := func(what string, err error) {
@@ -100,26 +94,19 @@ func TestTakenOverLate(t *testing.T) {
 func takenOverLate(t *testing.T, change func(*store.Data) error, n int) (paused bool) {
 	path := t.TempDir()
 	fsys := &pausing{}
-	first, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(store.Create(fsys, path, spec, store.Fresh, artifact, nil))(t)
 	dir := attempt(t, first, "data_first1")
 	write(t, dir, "good")
-	if err := first.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Commit(dir, "data_first1", good))
 	var second *store.Data
 	fsys.pause = func() {
 		if n--; n > 0 {
 			return
 		}
 		fsys.pause = nil
-		if second, err = store.Create(leased{}, path, spec, store.Resume, artifact, nil); err != nil {
-			t.Fatal(err)
-		}
+		second = must.Get(store.Create(leased{}, path, spec, store.Resume, artifact, nil))(t)
 	}
-	err = change(first)
+	err := change(first)
 	if second == nil {
 		if err != nil {
 			t.Errorf("without a take-over: %v", err)
@@ -150,10 +137,7 @@ func takenOverLate(t *testing.T, change func(*store.Data) error, n int) (paused 
 // TestOtherEnds lets the previous driver end while the next one takes over, after it was listed.
 func TestOtherEnds(t *testing.T) {
 	path := t.TempDir()
-	first, err := store.Create(leased{}, path, spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(store.Create(leased{}, path, spec, store.Fresh, artifact, nil))(t)
 	ended := false
 	second, err := store.Create(&pausing{pause: func() {
 		if !ended {
@@ -178,10 +162,7 @@ func TestTakenOverCreate(t *testing.T) {
 	fsys := &pausingSync{}
 	fsys.pause = func() {
 		fsys.pause = nil
-		var err error
-		if second, err = store.Create(leased{}, path, spec, store.Fresh, artifact, nil); err != nil {
-			t.Fatal(err)
-		}
+		second = must.Get(store.Create(leased{}, path, spec, store.Fresh, artifact, nil))(t)
 	}
 	if _, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil); !errors.Is(err, store.ErrTakenOver) {
 		t.Errorf("got %v", err)
@@ -214,9 +195,7 @@ func TestStray(t *testing.T) {
 		for _, name := range []string{"table", "final"} {
 			dir := attempt(t, data, name)
 			write(t, dir, "good")
-			if err := data.Commit(dir, name, good); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, data.Commit(dir, name, good))
 		}
 	}
 	kept := func(when string) {
@@ -228,13 +207,9 @@ func TestStray(t *testing.T) {
 		}
 	}
 	commit()
-	if err := os.Mkdir(filepath.Join(path, "final/mine"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(path, "final/mine"), 0o777))
 	for _, name := range []string{"table/notes.txt", "table/tier-list.md", "final/.DS_Store", "final/to-do.txt", "final/part-of.txt", "final/mine/notes.txt"} {
-		if err := os.WriteFile(filepath.Join(path, name), []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(path, name), []byte("mine"), 0o666))
 	}
 	for _, name := range []string{"table", "final"} {
 		if _, parts, err := store.OpenDir(data.FS, data.Dir(name), spec); err != nil || len(parts) != 1 {
@@ -243,9 +218,7 @@ func TestStray(t *testing.T) {
 	}
 	commit()
 	kept("made again")
-	if err := data.Remove("final"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Remove("final"))
 	kept("removed")
 	commit()
 	data.FS = stubborn{}
@@ -270,18 +243,11 @@ func TestStrayKilled(t *testing.T) {
 	for calls := 0; ; calls++ {
 		path := t.TempDir()
 		fsys := &dying{calls: 1 << 30}
-		data, err := store.Create(fsys, path, spec, store.Fresh, artifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(fsys, path, spec, store.Fresh, artifact, nil))(t)
 		dir := attempt(t, data, "final")
 		write(t, dir, "good")
-		if err := data.Commit(dir, "final", good); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(data.Dir("final/notes.txt"), []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, data.Commit(dir, "final", good))
+		must.OK(t, os.WriteFile(data.Dir("final/notes.txt"), []byte("mine"), 0o666))
 		fsys.calls = calls
 		removed := data.Remove("final")
 		data.Close()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // FuzzManifest resumes a directory with an arbitrary manifest. Either it is refused with a
@@ -17,16 +18,10 @@ import (
 func FuzzManifest(f *testing.F) {
 	const game = "connectn width=3 height=3 connect=3"
 	dir := f.TempDir()
-	data, err := store.Create(store.Local{}, dir, game, store.Fresh, artifact, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := must.Get(store.Create(store.Local{}, dir, game, store.Fresh, artifact, nil))(f)
 	data.Close()
 	const name = "treereduce.json"
-	right, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		f.Fatal(err)
-	}
+	right := must.Get(os.ReadFile(filepath.Join(dir, name)))(f)
 	f.Add(right)
 	for _, i := range []int{1, 5, len(right) / 2, len(right) - 3} { // one flipped bit
 		flipped := bytes.Clone(right)
@@ -46,9 +41,7 @@ func FuzzManifest(f *testing.F) {
 		}
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, text, 0o666))
 		data, err := store.Create(store.Local{}, dir, game, store.Resume, artifact, nil)
 		if err == nil {
 			data.Close()

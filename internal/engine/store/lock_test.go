@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestAtWork checks that AtWork reports whether the lock is taken, leaves no files behind, and
@@ -40,10 +41,7 @@ func TestAtWork(t *testing.T) {
 		}
 	}()
 	for range 5000 {
-		lock, err := store.Local{}.Lock(filepath.Join(dir, "_lock"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock := must.Get(store.Local{}.Lock(filepath.Join(dir, "_lock")))(t)
 		lock.Close()
 	}
 	close(done)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // stubborn is a file system that deletes nothing, as if the driver had been killed before each
@@ -29,9 +30,7 @@ func TestRemoveInterrupted(t *testing.T) {
 	data := create(t, path, store.Fresh, nil)
 	dir := attempt(t, data, "data_first1")
 	write(t, dir, "good")
-	if err := data.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, data.Commit(dir, "data_first1", good))
 	data.FS = stubborn{}
 	if err := data.Remove("data_first1"); !errors.Is(err, errKilled) {
 		t.Errorf("got %v", err)
@@ -51,19 +50,12 @@ func TestRemoveInterrupted(t *testing.T) {
 func TestDropKilled(t *testing.T) {
 	for calls := 0; ; calls++ {
 		fsys := &dying{calls: 1 << 30}
-		data, err := store.Create(fsys, t.TempDir(), spec, store.Fresh, artifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(store.Create(fsys, t.TempDir(), spec, store.Fresh, artifact, nil))(t)
 		dir := data.Dir("data_first1")
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(dir, 0o777))
 		write(t, dir, "good")
 		seal := &store.Seal{Game: spec, Job: "data_first1", Files: slices.Clone(good)}
-		if err := seal.Write(store.Local{}, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, seal.Write(store.Local{}, dir))
 		fsys.calls = calls
 		dropped := seal.Drop(data.FS, dir, func(string) bool { return true })
 		if _, _, err := store.OpenDir(store.Local{}, dir, spec); err != nil {
@@ -86,9 +78,7 @@ func TestOverwriteInterrupted(t *testing.T) {
 	for _, name := range []string{"data_first1", "table"} {
 		dir := attempt(t, data, name)
 		write(t, dir, "good")
-		if err := data.Commit(dir, name, good); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, data.Commit(dir, name, good))
 	}
 	data.Close()
 	if _, err := store.Create(stubborn{}, path, spec, store.Overwrite, artifact, nil); !errors.Is(err, errKilled) {
@@ -132,13 +122,9 @@ func TestOpenDir(t *testing.T) {
 		data := create(t, t.TempDir(), store.Fresh, nil)
 		dir := attempt(t, data, "data_first1")
 		write(t, dir, "good")
-		if err := data.Commit(dir, "data_first1", good); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, data.Commit(dir, "data_first1", good))
 		dir = data.Dir("data_first1")
-		if err := test.damage(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, test.damage(dir))
 		if _, err := os.Stat(dir); err != nil {
 			dir += "2"
 		}
@@ -159,10 +145,7 @@ func TestOpenDir(t *testing.T) {
 // TestSummed checks that every flipped bit, every truncation and every addition is detected.
 func TestSummed(t *testing.T) {
 	want := store.Manifest{Format: store.FormatVersion, Game: spec, Options: map[string]string{"keep": "all"}}
-	text, err := store.MarshalSummed(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(store.MarshalSummed(want))(t)
 	check := func(what string, text []byte) {
 		if err := store.UnmarshalSummed("m", text, new(store.Manifest)); !store.Damaged(err) {
 			t.Errorf("%s: %v", what, err)
@@ -178,11 +161,7 @@ func TestSummed(t *testing.T) {
 	}
 	check("a byte more", append(slices.Clone(text), '\n'))
 	check("a field more", func() []byte {
-		text, err := store.MarshalSummed(map[string]any{"format": 2, "more": 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(store.MarshalSummed(map[string]any{"format": 2, "more": 1}))(t)
 	}())
 	var got store.Manifest
 	if err := store.UnmarshalSummed("m", text, &got); err != nil || got.Game != spec || got.Options["keep"] != "all" {
@@ -202,9 +181,7 @@ func BenchmarkOpenDir(b *testing.B) {
 				fsys.files = append(fsys.files, manyFile(name))
 				seal.Files = append(seal.Files, store.SealedFile{Name: name})
 			}
-			if err := seal.Replace(store.Local{}, fsys.dir, store.Success); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, seal.Replace(store.Local{}, fsys.dir, store.Success))
 			for b.Loop() {
 				if _, names, err := store.OpenDir(fsys, fsys.dir, "game"); err != nil || len(names) != n {
 					b.Fatal(len(names), err)

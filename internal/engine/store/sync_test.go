@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
@@ -14,55 +15,42 @@ import (
 // a power cut could have destroyed, during the commits or after each of them.
 func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 	t.Helper()
-	data, err := store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, artifact, nil))(t)
 	defer data.Close()
-	must := func(err error) {
+	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, path := range disk.AtRisk() {
 			faults = append(faults, path+" is at risk")
 		}
 	}
 	file := func(dir, name string) {
 		t.Helper()
-		if err := store.WriteFile(data.FS, filepath.Join(dir, name), []byte("good")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, store.WriteFile(data.FS, filepath.Join(dir, name), []byte("good")))
 	}
-	must(data.EnableSync())
+	check(data.EnableSync())
 	files := []store.SealedFile{{Name: "part-00000", Length: 4}, {Name: "part-00001", Length: 4}, {Name: "_index", Length: 4}}
 	for _, name := range []string{"mark1", "mark2", "mark1"} {
 		dir := attempt(t, data, name)
 		for _, f := range files {
 			file(dir, f.Name)
 		}
-		must(data.Commit(dir, name, files))
+		check(data.Commit(dir, name, files))
 	}
-	must(data.Remove("mark1"))
-	must(data.Remember(map[string]string{"keep": "all"}))
-	if err := data.FS.MkdirAll(data.Dir("table")); err != nil {
-		t.Fatal(err)
-	}
-	if err := data.FS.Sync(data.Path); err != nil {
-		t.Fatal(err)
-	}
+	check(data.Remove("mark1"))
+	check(data.Remember(map[string]string{"keep": "all"}))
+	must.OK(t, data.FS.MkdirAll(data.Dir("table")))
+	must.OK(t, data.FS.Sync(data.Path))
 	tiers := &store.Seal{Game: spec, Job: "table"}
 	dir := attempt(t, data, "table")
 	for _, name := range []string{"tier-01.blocks", "tier-00.blocks"} {
 		file(dir, name)
-		if err := data.CommitFile(filepath.Join(dir, name), "table/"+name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, data.CommitFile(filepath.Join(dir, name), "table/"+name))
 		tiers.Files = append(tiers.Files, store.SealedFile{Name: name, Length: 4})
-		must(tiers.Replace(data.FS, data.Dir("table"), "_tiers"))
+		check(tiers.Replace(data.FS, data.Dir("table"), "_tiers"))
 	}
-	must(tiers.Replace(data.FS, data.Dir("table"), store.Success))
-	must(data.Remove("table/_tiers"))
+	check(tiers.Replace(data.FS, data.Dir("table"), store.Success))
+	check(data.Remove("table/_tiers"))
 	return append(disk.Faults(), faults...)
 }
 
@@ -87,18 +75,11 @@ func TestPowerCut(t *testing.T) {
 // manifest, which may replace that of a long run.
 func TestNotSynced(t *testing.T) {
 	disk := new(storetest.Disk)
-	data, err := store.Create(disk, t.TempDir(), spec, store.Fresh, artifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(store.Create(disk, t.TempDir(), spec, store.Fresh, artifact, nil))(t)
 	defer data.Close()
 	dir := attempt(t, data, "data_first1")
-	if err := store.WriteFile(data.FS, filepath.Join(dir, "part-00000"), []byte("good")); err != nil {
-		t.Fatal(err)
-	}
-	if err := data.Commit(dir, "data_first1", good); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, store.WriteFile(data.FS, filepath.Join(dir, "part-00000"), []byte("good")))
+	must.OK(t, data.Commit(dir, "data_first1", good))
 	if got := disk.Syncs(); got != 1 {
 		t.Errorf("%d syncs, want that of the manifest", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // The fit recovers the rates from the costs of games, and noise does not make rates negative.
@@ -35,23 +36,17 @@ func TestFit(t *testing.T) {
 	var counts [3]*count.Counts
 	for i, board := range [...][3]int{{3, 3, 3}, {4, 5, 4}, {4, 5, 3}} {
 		g, err := connectn.Kind.Make(board[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if counts[i], err = count.Of(t.Context(), g, count.Options{Draws: 1000, Exact: 1000}); err != nil {
 			t.Fatal(err)
 		}
 		p, err := plan.Make(g, counts[i], truth, plan.Where{Runner: plan.Inline, Machine: plan.Machine{Cores: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		boards[i] = took{g: g, cpu: p.Total.CPUHours * 3600, tiers: len(p.Tiers)}
 	}
 	boards[0].cpu = 0.004 * float64(boards[0].tiers)
 	r := plan.Fastest()
-	if err := fitBlocks(r, boards, counts); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, fitBlocks(r, boards, counts))
 	near("tier", r.Blocks.Tier, 0.004)
 	near("bit of a value", r.Blocks.Value, b.Value)
 	near("slot", r.Blocks.Slot, b.Slot)
@@ -96,9 +91,7 @@ func TestMachine(t *testing.T) {
 	var shares []float64
 	r, err := Machine(t.Context(), Options{Time: time.Second, Dir: t.TempDir(), Self: []string{"true"}, Probe: func() float64 { return 1 },
 		Progress: func(_ string, share float64) { shares = append(shares, share) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if r.Measured.Before(time.Now().Add(-time.Hour)) || r.Cores < 1 || len(shares) != 5 || shares[0] != 0 {
 		t.Errorf("%+v, %v", r, shares)
 	}
@@ -127,9 +120,7 @@ func TestCluster(t *testing.T) {
 	err := Cluster(r, run(6, runner.Stats{Application: "a", Waiting: 7}, runner.Stats{Application: "b", Waiting: 6}, runner.Stats{Application: "c", Waiting: 8}),
 		run(0, runner.Stats{Application: "d", Waiting: 12, CPU: 5, Programs: 1}),
 		run(0, runner.Stats{Application: "e", Programs: 2 * alone, Counts: step.Counts{Records: 6789890}}), "hdfs://there", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := r.Cluster
 	if c.Uber != 7 || c.Client != 2 || c.Job != 12 || c.Task != 2 || math.Abs(c.Program-2) > 1e-9 || c.Name != "hdfs://there" || !c.Measured.Equal(at) {
 		t.Errorf("%+v", c)

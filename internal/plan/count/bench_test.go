@@ -6,8 +6,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // BenchmarkCount counts the positions of games with $TREEREDUCE_DRAWS samples, and reports the
@@ -31,16 +32,10 @@ func BenchmarkCount(b *testing.B) {
 		{"mancala pits=6 stones=4", 0},
 	} {
 		b.Run(of.spec, func(b *testing.B) {
-			g, err := all.Kinds().Parse(of.spec)
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := solved.Game(b, of.spec)
 			for b.Loop() {
 				began := cpuTime(b)
-				found, err := Of(b.Context(), g, Options{Draws: int64(draws), Seed: 1})
-				if err != nil {
-					b.Fatal(err)
-				}
+				found := must.Get(Of(b.Context(), g, Options{Draws: int64(draws), Seed: 1}))(b)
 				b.ReportMetric(cpuTime(b)-began, "CPU-s")
 				b.Log(found.How)
 				b.ReportMetric(found.Sum.Positions, "positions")
@@ -65,8 +60,6 @@ func BenchmarkCount(b *testing.B) {
 // cpuTime returns the CPU time of this process in seconds.
 func cpuTime(b *testing.B) float64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -15,27 +15,15 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
-
-// rules returns the game with a Spec.
-func rules(t testing.TB, spec string) game.Game {
-	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
 
 // of counts a game.
 func of(t testing.TB, g game.Game, o Options) *Counts {
 	t.Helper()
-	c, err := Of(context.Background(), g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(Of(context.Background(), g, o))(t)
 }
 
 // positions returns the numbers of positions by tier.
@@ -59,7 +47,7 @@ func TestExact(t *testing.T) {
 		"quickcross width=3 height=3 connect=3": 18_753,
 		"mnk width=3 height=3 connect=3":        5_478,
 	} {
-		c := of(t, rules(t, spec), Options{})
+		c := of(t, solved.Game(t, spec), Options{})
 		if c.Sum.Positions != want || !c.Sum.Exact() || c.How != Exact || c.Sum.Error() != 0 {
 			t.Errorf("%s: %+v by %v, want %.0f", spec, c.Sum, c.How, want)
 		}
@@ -95,7 +83,7 @@ func TestExactSearch(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"mancala pits=3 stones=2", "mancala pits=2 stones=4"} {
-		g := rules(t, spec)
+		g := solved.Game(t, spec)
 		if c, want := of(t, g, Options{}), len(gametest.Search(g)); c.Sum.Positions != float64(want) {
 			t.Errorf("%s: %v positions, want %d", spec, c.Sum.Positions, want)
 		}
@@ -104,7 +92,7 @@ func TestExactSearch(t *testing.T) {
 
 // Each pass has the boards with one more piece, and all their moves.
 func TestExactPasses(t *testing.T) {
-	c := of(t, rules(t, "quickcross width=3 height=3 connect=3"), Options{})
+	c := of(t, solved.Game(t, "quickcross width=3 height=3 connect=3"), Options{})
 	want := []float64{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316}
 	if got := positions(c); !slices.Equal(got, want) || c.Sum.Moves != 140_200 || c.Sum.Won != 7_628 {
 		t.Errorf("%v, %+v, want %v", got, c.Sum, want)
@@ -113,7 +101,7 @@ func TestExactPasses(t *testing.T) {
 		t.Errorf("%v slots in %v cells", c.Sum.Slots, c.Sum.Cells)
 	}
 	// The result with the Game interface alone is the same, and intervals have no width.
-	plain := of(t, struct{ game.Game }{rules(t, "quickcross width=3 height=3 connect=3")}, Options{})
+	plain := of(t, struct{ game.Game }{solved.Game(t, "quickcross width=3 height=3 connect=3")}, Options{})
 	if !slices.Equal(positions(plain), want) || plain.How != Exact {
 		t.Errorf("by its rules: %v", positions(plain))
 	}
@@ -135,7 +123,7 @@ func TestLongIntervals(t *testing.T) {
 func intervals(t *testing.T, draws int64, specs ...string) {
 	const seeds, least, leastTier = 100, 90, 87 // with this many tiers, one may be below 90 by chance
 	for _, spec := range specs {
-		g := rules(t, spec)
+		g := solved.Game(t, spec)
 		truth := of(t, g, Options{})
 		sum, within := 0, make([]int, len(truth.Tiers))
 		won, moves := 0.0, 0.0
@@ -172,7 +160,7 @@ func holds(found, truth Tier) bool {
 
 // Enumerated positions are in the sum once, and exact.
 func TestBoth(t *testing.T) {
-	g := rules(t, "connectn width=4 height=5 connect=3")
+	g := solved.Game(t, "connectn width=4 height=5 connect=3")
 	truth := of(t, g, Options{})
 	c := of(t, g, Options{Exact: 60_000, Draws: 6_000})
 	for i, tier := range c.Tiers {
@@ -188,7 +176,7 @@ func TestBoth(t *testing.T) {
 // The sum is correct for any limit on enumerated positions, up to the last tier.
 func TestAnyLimit(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=2 height=3 connect=2"} {
-		g := rules(t, spec)
+		g := solved.Game(t, spec)
 		truth := of(t, g, Options{})
 		for exact := int64(1); exact < int64(truth.Sum.Positions)+2; exact += 23 {
 			c := of(t, g, Options{Exact: exact, Draws: 3_000, Seed: 2})
@@ -205,7 +193,7 @@ func TestAnyLimit(t *testing.T) {
 
 // The samples do not depend on the number of workers, but on the seed.
 func TestWorkers(t *testing.T) {
-	g := rules(t, "connectn width=5 height=5 connect=4")
+	g := solved.Game(t, "connectn width=5 height=5 connect=4")
 	o := Options{Exact: 1000, Draws: 10_000, Seed: 7, Workers: 1}
 	one := of(t, g, o)
 	o.Workers = 3
@@ -220,7 +208,7 @@ func TestWorkers(t *testing.T) {
 
 // Samples drawn within a time limit can be reproduced by their number.
 func TestRepeat(t *testing.T) {
-	g := rules(t, "connectn width=5 height=5 connect=4")
+	g := solved.Game(t, "connectn width=5 height=5 connect=4")
 	timed := of(t, g, Options{Exact: 1000, Time: 50 * time.Millisecond, Seed: 3})
 	if again := of(t, g, Options{Exact: 1000, Draws: timed.Sum.Draws, Seed: 3}); !reflect.DeepEqual(timed, again) {
 		t.Errorf("%+v in some time, %+v by number", timed.Sum, again.Sum)
@@ -232,7 +220,7 @@ func TestRepeat(t *testing.T) {
 func TestNeverHit(t *testing.T) {
 	// There is no full board of 7×6 without two in a row, and there are hardly any with one
 	// piece less.
-	g := rules(t, "connectn width=7 height=6 connect=2")
+	g := solved.Game(t, "connectn width=7 height=6 connect=2")
 	c := of(t, g, Options{Exact: 1000, Draws: 20_000})
 	last := c.Tiers[42]
 	if last.Positions != 0 || last.Low != 0 || last.High <= 0 || last.High > g.(game.Tiered).Slots(42) || last.Exact() {
@@ -250,7 +238,7 @@ func TestNeverHit(t *testing.T) {
 // lower bound, and is below the true number and the upper bound.
 func TestAtLeast(t *testing.T) {
 	for _, spec := range []string{"mancala pits=3 stones=2", "dodgem size=3"} {
-		g := rules(t, spec)
+		g := solved.Game(t, spec)
 		truth := of(t, g, Options{})
 		c := of(t, g, Options{Exact: 100, Draws: 500})
 		if truth.How != Exact || c.How != AtLeast || !strings.Contains(c.Note, "there may be many more") {
@@ -273,7 +261,7 @@ func TestAtLeast(t *testing.T) {
 // found by then are a lower bound.
 func TestTime(t *testing.T) {
 	for _, spec := range []string{"dodgem size=5", "mancala pits=5 stones=4"} {
-		g := rules(t, spec)
+		g := solved.Game(t, spec)
 		begun := time.Now()
 		c := of(t, g, Options{Time: 300 * time.Millisecond})
 		// Without a limit, it takes more than a minute.
@@ -300,12 +288,12 @@ func TestStops(t *testing.T) {
 		if spec == "network" && !slices.Contains(all.Kinds().Names(), spec) {
 			continue
 		}
-		if _, err := Of(ctx, rules(t, spec), Options{}); err != context.Canceled {
+		if _, err := Of(ctx, solved.Game(t, spec), Options{}); err != context.Canceled {
 			t.Errorf("%s: %v after it was cancelled", spec, err)
 		}
 	}
 	for _, o := range []Options{{Time: -1}, {Draws: -1}, {Exact: -1}, {Workers: -1}} {
-		if _, err := Of(context.Background(), rules(t, "dodgem size=2"), o); err == nil || !strings.Contains(err.Error(), "must not be negative") {
+		if _, err := Of(context.Background(), solved.Game(t, "dodgem size=2"), o); err == nil || !strings.Contains(err.Error(), "must not be negative") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -315,7 +303,7 @@ func TestStops(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var reported []string
 	last := 0.0
-	of(t, rules(t, "connectn width=5 height=5 connect=4"), Options{Exact: 1000, Draws: 15_000, Progress: func(doing string, share float64) {
+	of(t, solved.Game(t, "connectn width=5 height=5 connect=4"), Options{Exact: 1000, Draws: 15_000, Progress: func(doing string, share float64) {
 		if len(reported) == 0 || reported[len(reported)-1] != doing {
 			reported, last = append(reported, doing), 0
 		}
@@ -331,7 +319,7 @@ func TestProgress(t *testing.T) {
 
 // The JSON has the names that programs read, and How in words.
 func TestJSON(t *testing.T) {
-	c := of(t, rules(t, "connectn width=2 height=2 connect=2"), Options{})
+	c := of(t, solved.Game(t, "connectn width=2 height=2 connect=2"), Options{})
 	text, err := json.Marshal(c)
 	if err != nil || !strings.Contains(string(text), `"sum":{"tier":5,"positions":13,"low":13,"high":13,`) || !strings.Contains(string(text), `"how":"exact"`) {
 		t.Errorf("%s, %v", text, err)
@@ -352,10 +340,7 @@ func TestLongPublished(t *testing.T) {
 	longtest.Skip(t)
 	missed := 0
 	for board, want := range published {
-		g, err := all.Kinds()[0].Make([]int{board[0], board[1], 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(all.Kinds()[0].Make([]int{board[0], board[1], 4}))(t)
 		c := of(t, g, Options{Draws: 300_000, Exact: 50_000, Seed: 1})
 		if !holds(c.Sum, Tier{Positions: want}) {
 			missed++
@@ -378,7 +363,7 @@ func TestLongPublished(t *testing.T) {
 // 7×6 and 6×6 tier by tier, and the won positions of 6×6.
 func TestLongTiers(t *testing.T) {
 	longtest.Skip(t)
-	g := rules(t, "connectn width=7 height=6 connect=4")
+	g := solved.Game(t, "connectn width=7 height=6 connect=4")
 	c := of(t, g, Options{Draws: 500_000, Exact: 50_000, Seed: 3})
 	missed := 0
 	for i, want := range sevenBySix {
@@ -393,7 +378,7 @@ func TestLongTiers(t *testing.T) {
 		t.Errorf("7×6: %d of %d intervals do not hold", missed, len(sevenBySix))
 	}
 	t.Logf("7×6: %+.3f %% off, %d tiers missed; %s", 100*(c.Sum.Positions/4_531_985_219_092-1), missed, c.Note)
-	c = of(t, rules(t, "connectn width=6 height=6 connect=4"), Options{Draws: 500_000, Exact: 50_000, Seed: 3})
+	c = of(t, solved.Game(t, "connectn width=6 height=6 connect=4"), Options{Draws: 500_000, Exact: 50_000, Seed: 3})
 	missed = 0
 	for i, want := range sixBySix {
 		tier := c.Tiers[i]
@@ -412,7 +397,7 @@ func TestLongTiers(t *testing.T) {
 // TestBrief checks that sampling without a time ends once the counts are precise, and after the same
 // samples every time.
 func TestBrief(t *testing.T) {
-	g := rules(t, "connectn width=5 height=5 connect=4")
+	g := solved.Game(t, "connectn width=5 height=5 connect=4")
 	c := of(t, g, Options{Exact: 10_000})
 	if !precise(c) || c.Sum.Draws > 10_000_000 {
 		t.Errorf("%s", c.Note)
@@ -424,7 +409,7 @@ func TestBrief(t *testing.T) {
 
 // TestImprecise checks that the note has no error of more than 100 %.
 func TestImprecise(t *testing.T) {
-	c := of(t, rules(t, "connectn width=7 height=6 connect=4"), Options{Exact: 1000, Draws: 1})
+	c := of(t, solved.Game(t, "connectn width=7 height=6 connect=4"), Options{Exact: 1000, Draws: 1})
 	if c.Sum.Error() <= 1 || !strings.Contains(c.Note, "the sum is at most ") {
 		t.Errorf("%v: %s", c.Sum.Error(), c.Note)
 	}

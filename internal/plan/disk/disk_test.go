@@ -5,6 +5,8 @@ import (
 
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // TestBound checks that the bound of the disk usage is at least what was measured on solved
@@ -21,10 +23,7 @@ func TestBound(t *testing.T) {
 		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: 3}, 0},
 		{"mnk width=4 height=4 connect=3", solve.Options{UntilTier: -1}, 0},
 	} {
-		g, err := all.Kinds().Parse(test.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := solved.Game(t, test.spec)
 		if n := Bound(g, &test.o); n < test.took || n > 10*test.took {
 			t.Errorf("%s, until %d: %.3g bytes, it took %.3g", test.spec, test.o.UntilTier, n, test.took)
 		}
@@ -35,9 +34,7 @@ func TestBound(t *testing.T) {
 // for 7×6 connect 4, at least the 0.19 bytes a position that data_first of 5×5 takes.
 func TestPlanned(t *testing.T) {
 	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := solve.Options{UntilTier: -1}
 	bound := Bound(g, &o)
 	const least = 0.19 * 4_531_985_219_092
@@ -48,9 +45,7 @@ func TestPlanned(t *testing.T) {
 	if n, err := Planned(t.Context(), g, &o, bound); err != nil || n != bound {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
 	}
-	if g, err = all.Kinds().Parse("connectn width=5 height=5 connect=4"); err != nil {
-		t.Fatal(err)
-	}
+	g = solved.Game(t, "connectn width=5 height=5 connect=4")
 	const took = 13_452_106
 	if n, err := Planned(t.Context(), g, &solve.Options{UntilTier: -1}, bound); err != nil || n < 1.15*took {
 		t.Errorf("5×5: %.4g bytes, %v; a run took %.4g, which leaves no margin", n, err, float64(took))
@@ -60,10 +55,7 @@ func TestPlanned(t *testing.T) {
 // TestPlannedEmptyTiers checks the estimate of a game that ends with the first move, for which solve
 // could not compute the space.
 func TestPlannedEmptyTiers(t *testing.T) {
-	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := solved.Game(t, "connectn width=7 height=6 connect=1")
 	o := solve.Options{UntilTier: -1}
 	if n, err := Planned(t.Context(), g, &o, Bound(g, &o)); err != nil || !(n > 0 && n < 1e6) {
 		t.Errorf("%v bytes, %v", n, err)
@@ -74,10 +66,7 @@ func TestPlannedEmptyTiers(t *testing.T) {
 // 4×4 connect 4 has 3,478,515 bytes of it.
 func TestText(t *testing.T) {
 	for spec, took := range map[string]float64{"connectn width=4 height=4 connect=4": 3_478_515, "quickcross width=3 height=3 connect=3": 221_940} {
-		g, err := all.Kinds().Parse(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := solved.Game(t, spec)
 		without := Bound(g, &solve.Options{Final: solve.FinalNo, UntilTier: -1})
 		for _, final := range []solve.Final{solve.FinalYes, solve.FinalAuto} {
 			o := solve.Options{Final: final, UntilTier: -1}

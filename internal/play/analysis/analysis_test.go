@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -197,24 +198,16 @@ func TestReview(t *testing.T) {
 		for range 20 {
 			h := player.NewHistory(g)
 			for moves := h.Moves(); len(moves) > 0 && len(h.Names()) < 20; moves = h.Moves() {
-				if err := h.Play(moves[random.IntN(len(moves))].Name); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, h.Play(moves[random.IntN(len(moves))].Name))
 			}
 			for _, z := range analyzers {
 				var reports []Report
 				for i := range len(h.Names()) + 1 {
-					r, err := z.Assess(t.Context(), h.At(i), 0)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := must.Get(z.Assess(t.Context(), h.At(i), 0))(t)
 					reports = append(reports, r)
 				}
 				for i, j := range Review(g, h.Names(), reports) {
-					choices, err := tab.Choices(h.At(i))
-					if err != nil {
-						t.Fatal(err)
-					}
+					choices := must.Get(tab.Choices(h.At(i)))(t)
 					result := func(name string) game.Result {
 						at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == name })
 						return ResultOf(g, h.At(i), g.Values().Before(choices[at].Value))

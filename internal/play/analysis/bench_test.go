@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
@@ -80,9 +81,7 @@ type oracle struct {
 func newOracle(b *testing.B, g game.Game) *oracle {
 	b.Helper()
 	s, err := search.New(g, search.Options{Memory: 256 << 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	o := &oracle{b: b, g: g, s: s, values: make(map[game.Position]game.Value)}
 	if name := os.Getenv("TREEREDUCE_VALUES"); name != "" {
 		if o.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -15,10 +16,7 @@ func BenchmarkBook(b *testing.B) {
 	n := longtest.Number(b, "TREEREDUCE_BOOK", 4)
 	g := acyclic(b, "connectn width=7 height=6 connect=4")
 	embedded := Embedded(g)
-	all, err := levels(g, 5)
-	if err != nil {
-		b.Fatal(err)
-	}
+	all := must.Get(levels(g, 5))(b)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, level := range all {
 		random.Shuffle(len(level), func(i, j int) { level[i], level[j] = level[j], level[i] })
@@ -31,17 +29,11 @@ func BenchmarkBook(b *testing.B) {
 			}
 		}
 	}
-	s, err := search.New(g, search.Options{Memory: 256 << 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(search.New(g, search.Options{Memory: 256 << 20}))(b)
 	for b.Loop() {
 		equal := 0
 		for _, p := range positions {
-			r, err := s.Search(b.Context(), p, search.Limit{Bare: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			r := must.Get(s.Search(b.Context(), p, search.Limit{Bare: true}))(b)
 			if v, ok := embedded.Lookup(p); ok && v == r.Value {
 				equal++
 			} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/search"
 )
@@ -23,41 +24,27 @@ func made(t testing.TB, g game.Acyclic, plies int) string {
 	t.Helper()
 	dir := t.TempDir()
 	d := opened(t, filepath.Join(dir, "part"), g, plies)
-	if err := d.Search(t.Context(), searcher(t, g), func() {}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Search(t.Context(), searcher(t, g), func() {}))
 	return finished(t, d, filepath.Join(dir, "book"))
 }
 
 func opened(t testing.TB, name string, g game.Acyclic, plies int) *Draft {
 	t.Helper()
-	d, err := OpenDraft(name, g, plies)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(OpenDraft(name, g, plies))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
 func searcher(t testing.TB, g game.Game) *search.Searcher {
 	t.Helper()
-	s, err := search.New(g, search.Options{Memory: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
 }
 
 // finished finishes a draft, and returns the file of the book.
 func finished(t testing.TB, d *Draft, name string) string {
 	t.Helper()
-	if err := d.Finish(name); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Finish(name))
+	text := must.Get(os.ReadFile(name))(t)
 	if _, err := os.Stat(d.file.Name()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the draft is still there: %v", err)
 	}
@@ -67,11 +54,7 @@ func finished(t testing.TB, d *Draft, name string) string {
 // acyclic makes one of our games without cycles.
 func acyclic(t testing.TB, spec string) game.Acyclic {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.(game.Acyclic)
+	return must.Get(all.Kinds().Parse(spec))(t).(game.Acyclic)
 }
 
 // TestBook checks that a book has the values of all positions up to its last ply, those of the
@@ -118,9 +101,7 @@ func TestBook(t *testing.T) {
 func TestDamage(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
 	file := made(t, g, 3)
-	if _, err := Parse(file, all.Kinds().Parse); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Parse(file, all.Kinds().Parse))(t)
 	for i := range len(file) {
 		for bit := range 8 {
 			bad := []byte(file)
@@ -205,9 +186,7 @@ func TestDraftErrors(t *testing.T) {
 		head + fmt.Sprintf("%d 6\n%[1]d 6\n", canonical(g, p)):  "",
 	} {
 		name := filepath.Join(t.TempDir(), "part")
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
 		if d, err := OpenDraft(name, g, 2); err == nil && want == "" {
 			if known, _ := d.Known(); known != 1 {
 				t.Errorf("%q: %d positions", text, known)
@@ -250,10 +229,7 @@ func FuzzParse(f *testing.F) {
 // first player wins with the last but one move; the score of other solvers is 0 beside it, then -1
 // and -2 (J. D. Allen and V. Allis, 1988; P. Pons, Solving Connect 4).
 func TestEmbedded(t *testing.T) {
-	g, err := all.Kinds().Parse("connectn width=7 height=6 connect=4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(all.Kinds().Parse("connectn width=7 height=6 connect=4"))(t)
 	b := Embedded(g)
 	edge, next, inner, middle := game.NewValue(game.SecondWins, 39), game.NewValue(game.SecondWins, 41), game.NewValue(game.Tie, 41), game.NewValue(game.FirstWins, 40)
 	want := []game.Value{edge, next, inner, middle, inner, next, edge}

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -26,11 +27,7 @@ var small = search.Options{Memory: 4 << 20}
 // caseOf reads the two lines of a case.
 func caseOf(t testing.TB, lines ...string) game.Acyclic {
 	t.Helper()
-	g, err := ReadCase(strings.NewReader(strings.Join(lines, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(ReadCase(strings.NewReader(strings.Join(lines, "\n"))))(t)
 }
 
 // made makes a player.
@@ -39,10 +36,7 @@ func made(t testing.TB, name string, g game.Acyclic, o Options) player.Player {
 	if o.Search.Memory == 0 {
 		o.Search = small
 	}
-	p, err := New(name, g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(name, g, o))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -153,10 +147,7 @@ func FuzzReadCase(f *testing.F) {
 // solved returns the values of a board's positions, each for its player to move.
 func solved(t testing.TB, pits, stones int) (game.Acyclic, map[game.Position]game.Value) {
 	t.Helper()
-	g, err := mancala.New(pits, stones)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mancala.New(pits, stones))(t)
 	return g, gametest.Search(g)
 }
 
@@ -328,10 +319,7 @@ func TestMachine(t *testing.T) {
 	for _, b := range [][2]int{{2, 1}, {3, 1}, {3, 2}} {
 		g, values := solved(t, b[0], b[1])
 		for _, limit := range []search.Limit{{}, {Time: time.Minute}, {First: true}} {
-			s, err := search.New(g, small)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.New(g, small))(t)
 			n := 0
 			for p, v := range values {
 				if n++; n > 200 || g.Primitive(p) != 0 {

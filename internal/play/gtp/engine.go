@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func NewEngine(name, version string) *Engine {
 	e.Handle("protocol_version", none(func() string { return "2" }))
 	e.Handle("name", none(func() string { return name }))
 	e.Handle("version", none(func() string { return version }))
-	e.Handle("list_commands", none(func() string { return strings.Join(e.names(), "\n") }))
+	e.Handle("list_commands", none(func() string { return strings.Join(slices.Sorted(maps.Keys(e.commands)), "\n") }))
 	e.Handle("quit", none(func() string {
 		e.quit = true
 		return ""
@@ -49,16 +50,6 @@ func none(answer func() string) Handler {
 		}
 		return answer(), nil
 	}
-}
-
-// names returns the names of the commands, sorted.
-func (e *Engine) names() []string {
-	var names []string
-	for name := range e.commands {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Handle adds a command, or replaces its handler.

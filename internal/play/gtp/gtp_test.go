@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestParseCommand(t *testing.T) {
@@ -47,9 +49,7 @@ func serve(t *testing.T, input string) string {
 	e.Handle("fail", func([]string) (string, error) { return "lost", errors.New("cannot") })
 	e.Handle("blank", func([]string) (string, error) { return "", errors.New("\n") })
 	var out strings.Builder
-	if err := e.Serve(strings.NewReader(input), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.Serve(strings.NewReader(input), &out))
 	return out.String()
 }
 

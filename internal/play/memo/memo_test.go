@@ -7,33 +7,24 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/memo"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // acyclic makes a game from its spec.
 func acyclic(t *testing.T, spec string) game.Acyclic {
 	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.(game.Acyclic)
+	return solved.Game(t, spec).(game.Acyclic)
 }
 
 // winner calls FindWinner with a table of that number of chains.
 func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Verdict, *memo.Searcher) {
 	t.Helper()
-	s, err := memo.New(g, memo.Options{Chains: chains})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := s.FindWinner(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(memo.New(g, memo.Options{Chains: chains}))(t)
+	v := must.Get(s.FindWinner(context.Background(), p))(t)
 	return v, s
 }
 
@@ -68,15 +59,9 @@ func TestEveryPosition(t *testing.T) {
 		g := acyclic(t, spec)
 		values := gametest.Search(g)
 		for _, chains := range []int{0, 1, 7, 1000} {
-			s, err := memo.New(g, memo.Options{Chains: chains})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(memo.New(g, memo.Options{Chains: chains}))(t)
 			for p, want := range values {
-				v, err := s.FindWinner(context.Background(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(s.FindWinner(context.Background(), p))(t)
 				if best := first(g, p, values); v.Value != want || v.Move != best {
 					t.Fatalf("%s, %d chains, %q: %+v, want move %d, %s", spec, chains, g.AppendText(nil, p), v, best, want)
 				}
@@ -115,9 +100,7 @@ func TestCounts(t *testing.T) {
 	if n := s.Table().Len(); n != int(positions) || s.Table().MeanChain() != float64(positions)/10 {
 		t.Errorf("%d positions in chains of %f", n, s.Table().MeanChain())
 	}
-	if _, err := s.FindWinner(context.Background(), g.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.FindWinner(context.Background(), g.Start()))(t)
 	want.Lookups, want.Hits, want.Steps = want.Lookups+1, want.Hits+1, s.Counts().Steps
 	if got := s.Counts(); got != want {
 		t.Errorf("the next game: %+v, want %+v", got, want)
@@ -155,10 +138,7 @@ func TestChains(t *testing.T) {
 // examined again.
 func TestMemory(t *testing.T) {
 	for _, n := range []int{1, 1000, 1 << 16, 100_000} {
-		table, err := memo.NewTable(1000, 4*1000+16*int64(n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(memo.NewTable(1000, 4*1000+16*int64(n)))(t)
 		for table.Insert(game.Position(table.Len()), memo.Verdict{Value: 1}) {
 		}
 		if table.Len() != n {
@@ -169,10 +149,7 @@ func TestMemory(t *testing.T) {
 		t.Error("a table with no room but for its chains")
 	}
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
-	s, err := memo.New(g, memo.Options{Chains: 1000, Memory: 4000 + 16*6000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(memo.New(g, memo.Options{Chains: 1000, Memory: 4000 + 16*6000}))(t)
 	v, err := s.FindWinner(context.Background(), g.Start())
 	if err != nil || v.Value.String() != "X wins in 9" || s.Table().Len() != 6000 || s.Counts().Positions <= 7157 {
 		t.Errorf("%s, %v, %d in the table, %+v", v.Value, err, s.Table().Len(), s.Counts())
@@ -187,15 +164,10 @@ func TestMemory(t *testing.T) {
 // TestStopped checks that a search that is stopped returns an error, and leaves no wrong
 // entries.
 func TestStopped(t *testing.T) {
-	large, err := connectn.New(7, 6, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	large := must.Get(connectn.New(7, 6, 4))(t)
 	for _, chains := range []int{0, 1000} {
 		s, err := memo.New(large, memo.Options{Chains: chains})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		begun := time.Now()
 		_, err = s.FindWinner(ctx, 0)
@@ -205,10 +177,7 @@ func TestStopped(t *testing.T) {
 		}
 	}
 	g := acyclic(t, "connectn width=4 height=4 connect=3")
-	s, err := memo.New(g, memo.Options{Chains: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(memo.New(g, memo.Options{Chains: 1000}))(t)
 	for n := time.Duration(0); ; n = 2*n + 1 { // the first one has no time
 		ctx, cancel := context.WithTimeout(context.Background(), n*100*time.Microsecond)
 		v, err := s.FindWinner(ctx, g.Start())

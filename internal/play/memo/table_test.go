@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -18,20 +19,11 @@ import (
 func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 	t.Helper()
 	tab := solved.Table(t, g)
-	positions, err := tab.Positions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	positions := must.Get(tab.Positions())(t)
 	began := time.Now()
 	defer func() { t.Log(g.Spec(), time.Since(began)) }()
-	s, err := memo.New(g, memo.Options{Chains: chains})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := memo.New(g, memo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(memo.New(g, memo.Options{Chains: chains}))(t)
+	plain := must.Get(memo.New(g, memo.Options{}))(t)
 	seen := map[game.Position]bool{g.Start(): true}
 	for todo := []game.Position{g.Start()}; len(todo) > 0; {
 		p := todo[len(todo)-1]

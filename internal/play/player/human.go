@@ -36,9 +36,6 @@ func NewConsole(r io.Reader, w io.Writer) *Console {
 	return &Console{in: bufio.NewReaderSize(r, maxLine), out: w, lines: make(chan typed, 1)}
 }
 
-// Out returns the writer for messages to the humans.
-func (c *Console) Out() io.Writer { return c.out }
-
 // Line returns the next line, without its line end and surrounding blanks. The error is
 // io.EOF at the end of the input, the cause of ctx's end, or that of the read.
 func (c *Console) Line(ctx context.Context) (string, error) {

@@ -13,31 +13,19 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
 
-// gameOf makes a game from its spec.
-func gameOf(t testing.TB, spec string) game.Game {
-	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 // after returns the history of these moves.
 func after(t testing.TB, spec string, moves ...string) *player.History {
 	t.Helper()
-	h := player.NewHistory(gameOf(t, spec))
+	h := player.NewHistory(solved.Game(t, spec))
 	for _, m := range moves {
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Play(m))
 	}
 	return h
 }
@@ -62,7 +50,7 @@ func TestTurn(t *testing.T) {
 		{"dodgem size=2", "a1r b2l", "XOX", ""},
 		{"mancala pits=1 stones=2", "0 2", "XOX", "O wins"},
 	} {
-		h := player.NewHistory(gameOf(t, tt.spec))
+		h := player.NewHistory(solved.Game(t, tt.spec))
 		turns := h.Turn().String()
 		for i, m := range strings.Fields(tt.moves) {
 			if _, finished := h.Finished(); finished {
@@ -97,11 +85,9 @@ func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p
 
 // TestTurnTwice checks a game in which the turns do not alternate.
 func TestTurnTwice(t *testing.T) {
-	h, turns := player.NewHistory(twice{gameOf(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
+	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
 	}
 	if turns != "XXOOX" || h.Turn() != game.First {
@@ -119,14 +105,12 @@ func (still) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestTimesOfTurns checks that a position with another player to move counts as a different
 // one.
 func TestTimesOfTurns(t *testing.T) {
-	h := player.NewHistory(still{gameOf(t, "quickcross width=2 height=2 connect=2")})
+	h := player.NewHistory(still{solved.Game(t, "quickcross width=2 height=2 connect=2")})
 	for i, want := range []int{1, 1, 2, 2, 3} {
 		if got := h.Times(); got != want {
 			t.Errorf("after %d moves: %d times, want %d", i, got, want)
 		}
-		if err := h.Play("wait"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Play("wait"))
 	}
 }
 
@@ -138,9 +122,7 @@ func TestTimes(t *testing.T) {
 		if i == 0 && h.Times() != 1 {
 			t.Errorf("%d times at first", h.Times())
 		}
-		if err := h.Play(m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Play(m))
 	}
 	if h.Position() != start || h.Times() != 3 {
 		t.Errorf("position %d, %d times, want %d, 3 times", h.Position(), h.Times(), start)
@@ -151,9 +133,7 @@ func TestTimes(t *testing.T) {
 func TestUndo(t *testing.T) {
 	h := after(t, three, "0", "1")
 	c := h.Clone()
-	if err := c.Play("2"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Play("2"))
 	if !h.Undo() || fmt.Sprint(h.Names(), h.Turn(), c.Names(), c.Turn()) != "[0] O [0 1 2] O" {
 		t.Error(h.Names(), h.Turn(), c.Names(), c.Turn())
 	}
@@ -229,10 +209,7 @@ func TestMachine(t *testing.T) {
 			depth int
 			time  time.Duration
 		}{{3, 0}, {0, 0}, {0, time.Second}} {
-			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 			got, err := player.NewMachine(s, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
 			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
 				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
@@ -244,7 +221,7 @@ func TestMachine(t *testing.T) {
 // TestLevels checks that every level is found by its name, that its moves are legal, and that
 // the same seed gives the same moves, with or without a book.
 func TestLevels(t *testing.T) {
-	books := []*book.Book{nil, solved.Book(t, gameOf(t, three).(game.Acyclic), 8)}
+	books := []*book.Book{nil, solved.Book(t, solved.Game(t, three).(game.Acyclic), 8)}
 	for _, l := range player.Levels() {
 		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
 			t.Errorf("%s: %+v, %v", l.Name, parsed, err)
@@ -255,10 +232,7 @@ func TestLevels(t *testing.T) {
 		var plays [2][]string
 		for i := range plays {
 			h := after(t, three)
-			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 			p := player.NewLevel(s, books[i], l, 7)
 			for len(h.Moves()) > 0 {
 				name, err := p.Move(t.Context(), h.Clone(), 0)
@@ -350,10 +324,7 @@ func TestConsoleKeepsLines(t *testing.T) {
 // input.
 func FuzzHuman(f *testing.F) {
 	f.Add("9\n\x00\n1\n")
-	g, err := all.Kinds().Parse(three)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := solved.Game(f, three)
 	f.Fuzz(func(t *testing.T, typed string) {
 		h := player.NewHistory(g)
 		move, err := player.NewHuman(player.NewConsole(strings.NewReader(typed), io.Discard)).Move(context.Background(), h, 0)
@@ -371,9 +342,7 @@ func script(t *testing.T, body string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do case $command in\n" + body + "\n*) printf '=%s\\n\\n' $id;; esac; done\n"
-	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(text), 0o777))
 	return "exec " + name
 }
 
@@ -381,10 +350,7 @@ func script(t *testing.T, body string) string {
 // limit of the move, at any depth, and that a closed machine does not move.
 func TestMachineTime(t *testing.T) {
 	h := after(t, "connectn width=7 height=6 connect=4")
-	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
 	const short, long = 30 * time.Millisecond, time.Hour
 	for _, tt := range []struct {
 		depth      int
@@ -411,10 +377,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), command, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), command, "", nil))(t)
 	defer p.Close()
 	h := after(t, three, "0")
 	for range 2 {
@@ -423,9 +386,7 @@ genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
 			t.Fatal(m, err)
 		}
 		for _, m := range []string{"1", "2"} {
-			if err := h.Play(m); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, h.Play(m))
 		}
 	}
 	output, err := os.ReadFile(log)
@@ -440,22 +401,15 @@ func TestProgramReceives(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
-	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), name, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte(text), 0o777))
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), name, "", nil))(t)
 	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
 		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
 			t.Fatal(m, err)
 		}
 	}
 	for _, limit := range []time.Duration{1, 123456789 * time.Nanosecond, 0} {
-		if _, err := p.Move(t.Context(), after(t, three, "1", "1"), limit); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Move(t.Context(), after(t, three, "1", "1"), limit))(t)
 	}
 	p.Close()
 	output, err := os.ReadFile(log)
@@ -510,7 +464,7 @@ func TestProgramFails(t *testing.T) {
 		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
-		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command, "", nil)
+		p, err := player.NewProgram(t.Context(), solved.Game(t, three), tt.command, "", nil)
 		if tt.start != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
 				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
@@ -532,10 +486,8 @@ func TestProgramFails(t *testing.T) {
 // all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
+	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -564,10 +516,8 @@ func TestProgramHangs(t *testing.T) {
 // the empty line.
 func TestProgramUnended(t *testing.T) {
 	answered := filepath.Join(t.TempDir(), "answered")
-	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
+	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -7,6 +7,8 @@ import (
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -19,7 +21,7 @@ const perfectDepth = 12
 // 95 % interval, which must be above a half.
 func BenchmarkLevels(b *testing.B) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "mancala pits=6 stones=4"} {
-		g, levels := gameOf(b, spec), player.Levels()
+		g, levels := solved.Game(b, spec), player.Levels()
 		entrant := func(i int) referee.Entrant {
 			l := levels[i]
 			if l.Perfect {
@@ -35,9 +37,7 @@ func BenchmarkLevels(b *testing.B) {
 				for range b.N {
 					m := referee.Match{Game: g, Games: 300, Openings: referee.NewOpenings(g, 4, 1, nil), Entrants: [2]referee.Entrant{entrant(i), entrant(i - 1)}}
 					s, _, err := m.Play(b.Context())
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.OK(b, err)
 					low, high := s[0].Interval()
 					b.ReportMetric(s[0].Score(), "score")
 					b.ReportMetric(low, "low")

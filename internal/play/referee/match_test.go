@@ -11,6 +11,8 @@ import (
 
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // entrant returns an entrant that always has the same player.
@@ -28,7 +30,7 @@ func random(name string, seed uint64) referee.Entrant {
 func TestMatch(t *testing.T) {
 	var firsts []string
 	m := referee.Match{
-		Game: gameOf(t, three), Games: 5,
+		Game: solved.Game(t, three), Games: 5,
 		Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", plays("1"))},
 		Report:   func(p referee.Played) error { firsts = append(firsts, p.Players[0]); return nil },
 	}
@@ -47,7 +49,7 @@ func TestMatch(t *testing.T) {
 func TestMatchFaults(t *testing.T) {
 	made, errNo := 0, errors.New("no more")
 	m := referee.Match{
-		Game: gameOf(t, three), Games: 8,
+		Game: solved.Game(t, three), Games: 8,
 		Entrants: [2]referee.Entrant{{Name: "A", New: func(context.Context) (player.Player, error) {
 			if made++; made > 2 {
 				return nil, errNo
@@ -74,7 +76,7 @@ func TestMatchFaults(t *testing.T) {
 // TestMatchStops checks that the games played before a match is stopped count.
 func TestMatchStops(t *testing.T) {
 	games := 0
-	m := referee.Match{Game: gameOf(t, three), Games: 9, Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", does(
+	m := referee.Match{Game: solved.Game(t, three), Games: 9, Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", does(
 		func(_ context.Context, h *player.History, _ time.Duration) (string, error) {
 			if games == 3 {
 				return "", player.ErrLeft
@@ -177,13 +179,10 @@ func TestRatings(t *testing.T) {
 func TestTournament(t *testing.T) {
 	tour := referee.Tournament{
 		Entrants: []referee.Entrant{random("A", 1), random("B", 2), entrant("C", plays("9"))},
-		Match:    referee.Match{Game: gameOf(t, three), Games: 4, Openings: referee.NewOpenings(gameOf(t, three), 1, 5, nil)},
+		Match:    referee.Match{Game: solved.Game(t, three), Games: 4, Openings: referee.NewOpenings(solved.Game(t, three), 1, 5, nil)},
 		Parallel: 3,
 	}
-	c, err := tour.Play(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tour.Play(t.Context()))(t)
 	for i, s := range c.Standings {
 		points, games := 0.0, 0
 		for j, b := range c.Between[i] {
@@ -212,7 +211,7 @@ func TestTournamentWithout(t *testing.T) {
 	gone := referee.Entrant{Name: "C", New: func(context.Context) (player.Player, error) { return nil, errors.New("not there") }}
 	tour := referee.Tournament{
 		Entrants: []referee.Entrant{gone, random("A", 1), random("B", 2)},
-		Match:    referee.Match{Game: gameOf(t, three), Games: 2},
+		Match:    referee.Match{Game: solved.Game(t, three), Games: 2},
 	}
 	c, err := tour.Play(t.Context())
 	if err != nil || c.Standings[0].Losses != 4 || c.Standings[0].Faults != 4 || c.Between[1][2].Games() != 2 {

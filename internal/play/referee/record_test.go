@@ -11,19 +11,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // written returns a file of these games.
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
-	if err := referee.WriteHeading(&b, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, referee.WriteHeading(&b, ""))
 	for _, p := range games {
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.Write(&b))
 	}
 	return b.String()
 }

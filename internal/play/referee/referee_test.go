@@ -9,25 +9,15 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 const (
 	three = "connectn width=3 height=3 connect=3"
 	cross = "quickcross width=3 height=3 connect=3"
 )
-
-// gameOf makes a game from its spec.
-func gameOf(t testing.TB, spec string) game.Game {
-	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
 
 // A does is a player whose moves a function returns.
 type does func(ctx context.Context, h *player.History, limit time.Duration) (string, error)
@@ -81,22 +71,22 @@ func TestPlay(t *testing.T) {
 		opening       string
 		want          string
 	}{
-		{"win", gameOf(t, three), plays("0"), plays("1"), "", "[0 1 0 1 0] A wins after 5 moves"},
-		{"second wins", gameOf(t, three), plays("0 0 2"), plays("1"), "", "[0 1 0 1 2 1] B wins after 6 moves"},
-		{"opening", gameOf(t, three), plays("9 9 0"), plays("9 9 1"), "0 1 0 1", "[0 1 0 1 0] A wins after 5 moves"},
-		{"tie", gameOf(t, "mnk width=1 height=2 connect=2"), plays("a1"), plays("a2"), "", "[a1 a2] tie after 2 moves"},
-		{"impartial", gameOf(t, cross), plays("a1- c1-"), plays("b1-"), "", "[a1- b1- c1-] A wins after 3 moves"},
-		{"impartial, second", gameOf(t, cross), plays("a1- b1-"), plays("a2- c1-"), "", "[a1- a2- b1- c1-] B wins after 4 moves"},
-		{"illegal", gameOf(t, three), plays("0"), plays("0 0 0"), "", `[0 0 0] A wins (illegal) after 3 moves: move 4, second at "XOX      ": expected one of 1 2, found "0"`},
-		{"nonsense", gameOf(t, three), plays("\x00"), plays("0"), "", `[] B wins (illegal) after 0 moves: move 1, first at "         ": expected one of 0 1 2, found "\x00"`},
-		{"resigns", gameOf(t, three), plays("0"), fails(player.ErrResigned), "", "[0] A wins (resigned) after 1 move"},
-		{"fails", gameOf(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": no idea`},
-		{"panics", gameOf(t, three), panics, plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": panic: oh no`},
-		{"late", gameOf(t, three), slow, plays("0"), "", "[] B wins (late) after 0 moves"},
-		{"dies", gameOf(t, three), dies, plays("0"), "", "[] B wins (failed) after 0 moves"},
-		{"hangs", gameOf(t, three), plays("0"), hangs, "", "[0] A wins (late) after 1 move"},
-		{"repeats", gameOf(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition) after 5 moves"},
-		{"too long", short{gameOf(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
+		{"win", solved.Game(t, three), plays("0"), plays("1"), "", "[0 1 0 1 0] A wins after 5 moves"},
+		{"second wins", solved.Game(t, three), plays("0 0 2"), plays("1"), "", "[0 1 0 1 2 1] B wins after 6 moves"},
+		{"opening", solved.Game(t, three), plays("9 9 0"), plays("9 9 1"), "0 1 0 1", "[0 1 0 1 0] A wins after 5 moves"},
+		{"tie", solved.Game(t, "mnk width=1 height=2 connect=2"), plays("a1"), plays("a2"), "", "[a1 a2] tie after 2 moves"},
+		{"impartial", solved.Game(t, cross), plays("a1- c1-"), plays("b1-"), "", "[a1- b1- c1-] A wins after 3 moves"},
+		{"impartial, second", solved.Game(t, cross), plays("a1- b1-"), plays("a2- c1-"), "", "[a1- a2- b1- c1-] B wins after 4 moves"},
+		{"illegal", solved.Game(t, three), plays("0"), plays("0 0 0"), "", `[0 0 0] A wins (illegal) after 3 moves: move 4, second at "XOX      ": expected one of 1 2, found "0"`},
+		{"nonsense", solved.Game(t, three), plays("\x00"), plays("0"), "", `[] B wins (illegal) after 0 moves: move 1, first at "         ": expected one of 0 1 2, found "\x00"`},
+		{"resigns", solved.Game(t, three), plays("0"), fails(player.ErrResigned), "", "[0] A wins (resigned) after 1 move"},
+		{"fails", solved.Game(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": no idea`},
+		{"panics", solved.Game(t, three), panics, plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": panic: oh no`},
+		{"late", solved.Game(t, three), slow, plays("0"), "", "[] B wins (late) after 0 moves"},
+		{"dies", solved.Game(t, three), dies, plays("0"), "", "[] B wins (failed) after 0 moves"},
+		{"hangs", solved.Game(t, three), plays("0"), hangs, "", "[0] A wins (late) after 1 move"},
+		{"repeats", solved.Game(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition) after 5 moves"},
+		{"too long", short{solved.Game(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
 	} {
 		var watched []string
 		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}
@@ -142,7 +132,7 @@ func TestTakenBack(t *testing.T) {
 		return "0", nil
 	})
 	seats := [2]referee.Seat{{Name: "A", Player: undoes}, {Name: "B", Player: plays("1")}}
-	p, err := referee.Rules{}.Play(t.Context(), gameOf(t, three), seats, []string{"0", "1"})
+	p, err := referee.Rules{}.Play(t.Context(), solved.Game(t, three), seats, []string{"0", "1"})
 	if err != nil || undone != 2 || p.Text() != "A wins after 5 moves" || len(p.Times) != 3 {
 		t.Error(p, undone, err)
 	}
@@ -158,7 +148,7 @@ func TestGrace(t *testing.T) {
 		return "0", nil
 	})
 	r := referee.Rules{Grace: time.Minute}
-	p, err := r.Play(t.Context(), gameOf(t, three), [2]referee.Seat{{Player: slow, Limit: time.Millisecond}, {Player: plays("1")}}, nil)
+	p, err := r.Play(t.Context(), solved.Game(t, three), [2]referee.Seat{{Player: slow, Limit: time.Millisecond}, {Player: plays("1")}}, nil)
 	if err != nil || p.Reason != referee.Finished || given != time.Millisecond || p.Times[0] < 30*time.Millisecond {
 		t.Error(p, err, given)
 	}
@@ -171,7 +161,7 @@ func TestAbandoned(t *testing.T) {
 	defer close(forever)
 	deaf := does(func(context.Context, *player.History, time.Duration) (string, error) { <-forever; return "0", nil })
 	made := 0
-	m := referee.Match{Game: gameOf(t, three), Games: 2, Entrants: [2]referee.Entrant{
+	m := referee.Match{Game: solved.Game(t, three), Games: 2, Entrants: [2]referee.Entrant{
 		{Name: "deaf", Limit: time.Millisecond, New: func(context.Context) (player.Player, error) {
 			if made++; made > 1 {
 				return plays("1"), nil
@@ -197,14 +187,14 @@ func TestStopped(t *testing.T) {
 		return "", ctx.Err()
 	})
 	for want, p := range map[error]player.Player{player.ErrLeft: fails(player.ErrLeft), context.Canceled: stops} {
-		_, err := referee.Rules{}.Play(ctx, gameOf(t, three), [2]referee.Seat{{Player: p}, {Player: plays("0")}}, nil)
+		_, err := referee.Rules{}.Play(ctx, solved.Game(t, three), [2]referee.Seat{{Player: p}, {Player: plays("0")}}, nil)
 		if !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		defer cancel()
 	}
-	if _, err := (referee.Rules{}).Play(t.Context(), gameOf(t, three), [2]referee.Seat{}, []string{"0", "7"}); err == nil || err.Error() != `opening: move 2: expected one of 0 1 2, found "7"` {
+	if _, err := (referee.Rules{}).Play(t.Context(), solved.Game(t, three), [2]referee.Seat{}, []string{"0", "7"}); err == nil || err.Error() != `opening: move 2: expected one of 0 1 2, found "7"` {
 		t.Error(err)
 	}
 }
@@ -214,10 +204,7 @@ func FuzzMove(f *testing.F) {
 	f.Add("0", "1")
 	f.Add("0 0 2", "1")
 	f.Add("resign", "\n")
-	g, err := all.Kinds().Parse(three)
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := solved.Game(f, three)
 	f.Fuzz(func(t *testing.T, one, other string) {
 		says := func(text string) player.Player {
 			return does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -20,15 +22,12 @@ import (
 func TestOpenings(t *testing.T) {
 	list := func(o *referee.Openings, n int) (all []string) {
 		for i := range n {
-			opening, err := o.At(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			opening := must.Get(o.At(i))(t)
 			all = append(all, strings.Join(opening, " "))
 		}
 		return all
 	}
-	seven := gameOf(t, "connectn width=7 height=6 connect=4")
+	seven := solved.Game(t, "connectn width=7 height=6 connect=4")
 	one := list(referee.NewOpenings(seven, 6, 1, nil), 100)
 	seen := make(map[game.Position]bool)
 	for _, opening := range one {
@@ -62,18 +61,18 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	// A game that is over after two moves has shorter openings, and at last none.
-	tiny := gameOf(t, "mnk width=1 height=2 connect=2")
+	tiny := solved.Game(t, "mnk width=1 height=2 connect=2")
 	if all := list(referee.NewOpenings(tiny, referee.AutoPlies, 1, nil), 4); fmt.Sprintf("%q", all) != `["a1" "a2" "" "a1"]` && fmt.Sprintf("%q", all) != `["a2" "a1" "" "a2"]` {
 		t.Errorf("%q", all)
 	}
-	if _, err := referee.NewOpenings(gameOf(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of more than 9 moves" {
+	if _, err := referee.NewOpenings(solved.Game(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of more than 9 moves" {
 		t.Error(err)
 	}
 }
 
 // TestPairs checks that each opening is played with both assignments of sides, and what is a pair.
 func TestPairs(t *testing.T) {
-	g := gameOf(t, three)
+	g := solved.Game(t, three)
 	var all []string
 	m := referee.Match{
 		Game: g, Games: 5, Openings: referee.NewOpenings(g, 2, 1, nil), Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)},
@@ -134,21 +133,16 @@ func (memo) Close() error { return nil }
 // TestInterval plays 100 matches of two deterministic machines, which differ in their seeds only. The
 // 95 % interval must contain the true share, which many more openings show, in at least 90 of them.
 func TestInterval(t *testing.T) {
-	g := gameOf(t, "connectn width=6 height=5 connect=4")
+	g := solved.Game(t, "connectn width=6 height=5 connect=4")
 	machine := func(depth int) referee.Entrant {
-		s, err := search.New(g, search.Options{Memory: 1 << 20, Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(search.New(g, search.Options{Memory: 1 << 20, Threads: 1}))(t)
 		return entrant(fmt.Sprint(depth), memo{player.NewMachine(s, search.Limit{Depth: depth}), make(map[game.Position]string)})
 	}
 	entrants := [2]referee.Entrant{machine(2), machine(3)}
 	play := func(games int, seed uint64) referee.Standing {
 		m := referee.Match{Game: g, Games: games, Openings: referee.NewOpenings(g, 4, seed, nil), Entrants: entrants}
 		s, _, err := m.Play(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s[0]
 	}
 	truth := 0.0
@@ -203,7 +197,7 @@ func TestDecided(t *testing.T) {
 
 // TestUntil checks that a match ends when it is decided, not before and not much later.
 func TestUntil(t *testing.T) {
-	g := gameOf(t, "connectn width=4 height=4 connect=3")
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	m := referee.Match{Game: g, Games: 1000, Openings: referee.NewOpenings(g, 4, 1, nil), Until: 0.95, Entrants: [2]referee.Entrant{
 		random("A", 1), entrant("B", plays("9"))}}
 	s, verdict, err := m.Play(t.Context())

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/report"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestPoints(t *testing.T) {
@@ -33,9 +34,7 @@ func TestPoints(t *testing.T) {
 func sample(t *testing.T, spec string) report.Report {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := report.Report{Game: g, Note: "a <note>"}
 	entrant := func(name string, seed uint64) referee.Entrant {
 		return referee.Entrant{Name: name, New: func(context.Context) (player.Player, error) { return player.NewRandom(seed), nil }}
@@ -59,9 +58,7 @@ func TestHTML(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mancala pits=3 stones=2", "quickcross width=3 height=3 connect=3", "network", "dodgem size=3"} {
 		r := sample(t, spec)
 		var page bytes.Buffer
-		if err := r.HTML(&page); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.HTML(&page))
 		text := page.String()
 		if strings.Contains(text, "<b>") || strings.Contains(text, "<note>") || strings.Count(text, "</script>") != 2 {
 			t.Errorf("%s: names are not escaped", spec)
@@ -78,9 +75,7 @@ func TestHTML(t *testing.T) {
 			}
 		}
 		found := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(text)
-		if err := json.Unmarshal([]byte(found[1]), &data); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(found[1]), &data))
 		for i, p := range r.Played {
 			g := data.Games[i]
 			if strings.Join(g.Moves, " ") != strings.Join(p.Moves, " ") || data.Names[g.Players[1]] != p.Players[1] || len(g.Boards) != len(g.Moves)+1 {
@@ -111,9 +106,7 @@ func TestHTML(t *testing.T) {
 func TestCSV(t *testing.T) {
 	r := sample(t, "connectn width=4 height=4 connect=3")
 	var text bytes.Buffer
-	if err := r.CSV(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.CSV(&text))
 	rows, err := csv.NewReader(&text).ReadAll()
 	if err != nil || len(rows) != 4 || len(rows[0]) != 13 || rows[1][0] != "1" || rows[3][4] != "" || rows[1][6] != "4" {
 		t.Errorf("%v, %v", rows, err)
@@ -128,9 +121,7 @@ func TestCSVFormulas(t *testing.T) {
 			r.Cross.Standings[i].Name = name
 		}
 		var text bytes.Buffer
-		if err := r.CSV(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.CSV(&text))
 		rows, err := csv.NewReader(&text).ReadAll()
 		if err != nil || rows[1][1] != want {
 			t.Errorf("%q: %v, %v, want %q", name, rows, err, want)

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestMain runs the tests, or is one of the hostile programs that they run. Such a program prints
@@ -137,11 +138,7 @@ func newMark() string { return fmt.Sprint(1_000_000 + time.Now().UnixNano()%1_00
 // sleepers returns the processes on this machine that sleep for that many seconds.
 func sleepers(t *testing.T, mark string) (pids []int) {
 	t.Helper()
-	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
+	for _, name := range must.Get(filepath.Glob("/proc/[0-9]*/cmdline"))(t) {
 		if text, err := os.ReadFile(name); err == nil && string(text) == "sleep\x00"+mark+"\x00" {
 			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
 			pids = append(pids, pid)
@@ -168,9 +165,7 @@ func place(t *testing.T) string {
 	if err == nil {
 		err = cmp.Or(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return dir
 }
 
@@ -209,21 +204,14 @@ func TestHostile(t *testing.T) {
 	above := place(t)
 	alice, bob := filepath.Join(above, "alice"), filepath.Join(above, "bob")
 	for _, dir := range []string{alice, bob} {
-		if err := cmp.Or(os.Mkdir(dir, 0o777), os.Chmod(dir, 0o777), os.Link(filepath.Join(above, "bad"), filepath.Join(dir, "bad")), os.WriteFile(filepath.Join(dir, "key"), nil, 0o640)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmp.Or(os.Mkdir(dir, 0o777), os.Chmod(dir, 0o777), os.Link(filepath.Join(above, "bad"), filepath.Join(dir, "bad")), os.WriteFile(filepath.Join(dir, "key"), nil, 0o640)))
 	}
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	secret, grades := filepath.Join(bob, "bob.py"), filepath.Join(above, "grades")
 	for _, name := range []string{secret, grades} {
-		if err := cmp.Or(os.WriteFile(name, []byte("secret"), 0o666), os.Chmod(name, 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmp.Or(os.WriteFile(name, []byte("secret"), 0o666), os.Chmod(name, 0o666)))
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	mark := newMark()
 	// The shell expands the words, so that they do not name the files.
@@ -280,9 +268,7 @@ func TestHostile(t *testing.T) {
 				text, ok := "", false
 				for n := 0; n < repeat && !ok; n++ {
 					cmd, group, err := box.Command(do, alice)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					out, _ := cmd.CombinedOutput()
 					text = string(out) + group.Reason()
 					ok = strings.Contains(text, want) && (want == "done" || !strings.Contains(text, "done"))
@@ -319,15 +305,11 @@ func TestHostile(t *testing.T) {
 func TestShared(t *testing.T) {
 	box := newBox(t, sandbox.Limits{ReadOnly: true})
 	dir := place(t)
-	if err := os.WriteFile(filepath.Join(dir, "other"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o644))
 	for _, private := range [][]string{nil, {dir}, {dir, dir}} {
 		box.Private = private
 		cmd, _, err := box.Command("./bad read bad; ls", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := "done\nbad\nother\n"
 		if len(private) == 2 {
 			want = "done\nbad\n"
@@ -342,18 +324,14 @@ func TestShared(t *testing.T) {
 func TestLink(t *testing.T) {
 	box := newBox(t, sandbox.Limits{ReadOnly: true})
 	dir, elsewhere := place(t), place(t)
-	if err := os.Symlink(filepath.Join(elsewhere, "bad"), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(elsewhere, "bad"), filepath.Join(dir, "link")))
 	for _, tt := range []struct {
 		private []string
 		want    string
 	}{{nil, "done"}, {[]string{dir}, "no such file"}} {
 		box.Private = tt.private
 		cmd, _, err := box.Command("./bad read link", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), tt.want) {
 			t.Errorf("%q: %q, want %q", tt.private, out, tt.want)
 		}
@@ -369,9 +347,7 @@ func TestReferee(t *testing.T) {
 		mark := newMark()
 		cmd := exec.Command("./bad", referee, mark)
 		cmd.Dir = dir
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		wait := func(n int) bool {
 			for range 3000 {
 				if len(sleepers(t, mark)) == n {
@@ -396,26 +372,18 @@ func TestSweep(t *testing.T) {
 	l := sandbox.Limits{Memory: 100 << 20}
 	box := newBox(t, l)
 	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ended.Run())
 	_, group, err := box.Command("true", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer group.Close()
 	if group == nil {
 		t.Skip("systemd makes the control groups")
 	}
 	made := sandbox.Dirs(group)
 	left := filepath.Join(filepath.Dir(made[0]), fmt.Sprintf("treereduce-%d-1", ended.Process.Pid))
-	if err := os.Mkdir(left, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(left, 0o755))
 	_, next, err := box.Command("true", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer next.Close()
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		os.Remove(left)

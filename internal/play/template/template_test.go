@@ -15,23 +15,21 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/template"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // write writes a file.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 }
 
 // program writes the program of a template, changed, and returns the command that runs it.
 func program(t *testing.T, name string, g game.Game, old, new string) string {
 	t.Helper()
-	text, err := template.Program(name, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(template.Program(name, g))(t)
 	if !strings.Contains(text, old) {
 		t.Fatalf("%s has no %q", name, old)
 	}
@@ -46,9 +44,7 @@ func program(t *testing.T, name string, g game.Game, old, new string) string {
 	}
 	build := exec.Command("go", "build", "-o", "engine", file)
 	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	process.Output(t, build)
 	return "exec " + filepath.Join(dir, "engine")
 }
 
@@ -67,16 +63,6 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 	return all
 }
 
-// gameOf makes a game from its spec.
-func gameOf(t *testing.T, spec string) game.Game {
-	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 // TestGames plays each game with the templates against random moves: no game ends by a fault.
 func TestGames(t *testing.T) {
 	for i, kind := range all.Kinds() {
@@ -84,10 +70,7 @@ func TestGames(t *testing.T) {
 		for _, p := range kind.Params {
 			args = append(args, p.Default)
 		}
-		g, err := kind.New(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(kind.New(args))(t)
 		for _, name := range []string{"python", "java", "go"} {
 			if name != "python" && i > 0 {
 				continue // their games differ in no line
@@ -106,7 +89,7 @@ func TestGames(t *testing.T) {
 // TestFaults checks that the error of a program names the class or function, the file and the
 // line, and that an illegal move is called so.
 func TestFaults(t *testing.T) {
-	g := gameOf(t, "connectn width=3 height=3 connect=3")
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"python", "return moves[len(moves) // 2]", "return moves[7]", "Player, engine.py line %d: IndexError: list index out of range"},
 		{"python", "return moves[len(moves) // 2]", "return 9", "illegal move: Player.choose, engine.py line %d: expected one of 0 1 2, it returned 9"},
@@ -116,10 +99,7 @@ func TestFaults(t *testing.T) {
 		{"go", "return moves[len(moves)/2]", `return "8"`, `illegal move: choose returned "8", expected one of 0 1 2`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text, err := template.Program(tt.name, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(template.Program(tt.name, g))(t)
 			line := strings.Count(text[:strings.Index(text, tt.old)], "\n") + 1
 			if strings.Contains(tt.want, "Player.choose") { // where the method begins
 				line = strings.Count(text[:strings.Index(text, "def choose(self, moves):\n        \"\"\"Return one of the legal moves, such")], "\n") + 1
@@ -167,11 +147,8 @@ func TestCourse(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the program needs python3")
 	}
-	g, dir := gameOf(t, "mancala pits=2 stones=2"), t.TempDir()
-	text, err := template.Program("cse150", g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, dir := solved.Game(t, "mancala pits=2 stones=2"), t.TempDir()
+	text := must.Get(template.Program("cse150", g))(t)
 	write(t, dir, "assignment2.py", text)
 	write(t, dir, "greedy_player.py", course)
 	write(t, dir, "old_player.py", "from assignment2 import *\n\nclass P(Player):\n    def move(self, state):\n        print 1\n")
@@ -202,7 +179,7 @@ func TestCourse(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", args, err, want)
 		}
 	}
-	if _, err := player.NewProgram(t.Context(), gameOf(t, "dodgem size=2"), command("greedy_player.py"), "", nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
+	if _, err := player.NewProgram(t.Context(), solved.Game(t, "dodgem size=2"), command("greedy_player.py"), "", nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
 		t.Error(err)
 	}
 }
@@ -213,7 +190,7 @@ func TestProgramRefuses(t *testing.T) {
 		"dodgem size=2":           `template "cse150": expected python, java, go`,
 		"mancala pits=2 stones=1": "<nil>",
 	} {
-		if _, err := template.Program("cse150", gameOf(t, spec)); fmt.Sprint(err) != want {
+		if _, err := template.Program("cse150", solved.Game(t, spec)); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}

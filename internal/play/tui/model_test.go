@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
 )
@@ -781,9 +782,7 @@ func TestFiles(t *testing.T) {
 func TestFilesRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	write("text", "hello\n")
 	write("empty", "treereduce games 1\n")

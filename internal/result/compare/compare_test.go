@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // TestFind compares lines of text that differ in a value, and by a position on each side.
 func TestFind(t *testing.T) {
-	g, err := game.Kinds{mnk.Kind}.Parse("mnk width=2 height=2 connect=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(game.Kinds{mnk.Kind}.Parse("mnk width=2 height=2 connect=2"))(t)
 	start := g.Start()
 	next := g.Moves(nil, start)
 	win, tie := game.Value(3<<2|2), game.Value(4<<2|3) // in three and four moves
@@ -53,10 +51,7 @@ func FuzzParseLine(f *testing.F) {
 	}
 	var games []game.Game
 	for _, spec := range []string{"connectn width=2 height=2 connect=2", "quickcross width=3 height=3 connect=3", "mnk width=2 height=2 connect=2"} {
-		g, err := all.Kinds().Parse(spec)
-		if err != nil {
-			f.Fatal(err)
-		}
+		g := solved.Game(f, spec)
 		games = append(games, g)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

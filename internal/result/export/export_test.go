@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
@@ -19,15 +20,10 @@ import (
 // exported runs an export of a table, and returns what it writes.
 func exported(t *testing.T, tab *table.Table, form string, dots bool, write func(*Exporter) error) string {
 	t.Helper()
-	scan, err := tab.Scan(t.Context(), func(int) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	var out strings.Builder
 	x := &Exporter{Game: tab.Game(), Form: Forms[form], Wanted: func(game.Value) bool { return true }, Scan: scan, Out: &out, Dots: dots}
-	if err := write(x); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, write(x))
 	return Forms[form].Header + out.String()
 }
 
@@ -36,10 +32,7 @@ func records(t *testing.T, form, text string) (all [][]string) {
 	t.Helper()
 	switch form {
 	case "csv":
-		r, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 		return r[1:]
 	case "jsonl":
 		for line := range strings.Lines(text) {

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -35,31 +36,20 @@ func TestMain(m *testing.M) {
 // with programs that change lines of ours. The wrong program, the lines of its input and the line
 // must be found.
 func TestRun(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	bin, data := t.TempDir(), t.TempDir()
 	for _, name := range []string{"possible_map", "possible_reduce"} {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(self, filepath.Join(bin, name)))
 	}
 	g := solved.Game(t, "connectn width=2 height=2 connect=2")
 	input := filepath.Join(data, "data_first1")
-	if err := os.Mkdir(input, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(input, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666))
 	files, err := jobdir.SealAll(store.Local{}, input)
 	if err == nil {
 		err = (&store.Seal{Game: g.Spec(), Job: "data_first1", Files: files}).Write(store.Local{}, input)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	wrong := func(program, input, expected, found string) *trial.WrongLine {
 		return &trial.WrongLine{Program: program, Input: []string{input}, Expected: expected, Found: found}
 	}
@@ -88,9 +78,7 @@ func TestRun(t *testing.T) {
 			}
 			dir := t.TempDir()
 			out := filepath.Join(dir, "data_first2")
-			if err := os.Mkdir(out, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Mkdir(out, 0o777))
 			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
 			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 				Tier: 2, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 const root = "../../.."
@@ -27,18 +29,10 @@ var update = flag.Bool("update", false, "write api.txt, for a release")
 func TestAPI(t *testing.T) {
 	lines := listing(t)
 	if *update {
-		if err := os.WriteFile("api.txt", []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile("api.txt", []byte(strings.Join(lines, "\n")+"\n"), 0o666))
 	}
-	before, err := os.ReadFile("api.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile("api.txt"))(t)
+	changes := must.Get(os.ReadFile(filepath.Join(root, "CHANGELOG.md")))(t)
 	for _, fault := range breaks(strings.Split(strings.TrimSpace(string(before)), "\n"), lines, string(changes)) {
 		t.Error(fault)
 	}
@@ -101,9 +95,7 @@ func listing(t *testing.T) (lines []string) {
 		lines = append(lines, l.lines...)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slices.Sort(lines)
 	return lines
 }

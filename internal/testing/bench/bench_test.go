@@ -24,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -155,10 +156,7 @@ func BenchmarkRules(b *testing.B) {
 	} {
 		b.Run(flags, func(b *testing.B) {
 			dir, u, _ := solved(b, flags+" --final no")
-			journal, err := solve.ReadJournal(store.Local{}, dir)
-			if err != nil {
-				b.Fatal(err)
-			}
+			journal := must.Get(solve.ReadJournal(store.Local{}, dir))(b)
 			var positions, moves float64
 			for _, job := range journal.Jobs {
 				if job.Step != step.Solve {
@@ -178,24 +176,15 @@ func BenchmarkDisk(b *testing.B) {
 	for _, flags := range []string{"--keep all", "--keep all --compress"} {
 		b.Run("4x5 "+flags, func(b *testing.B) {
 			dir, _, _ := solved(b, "connectn --width 4 --height 5 --connect 3 "+flags)
-			du, err := exec.Command("du", "-s", "--block-size=1", dir).Output()
-			if err != nil {
-				b.Fatal(err)
-			}
-			size, err := strconv.ParseFloat(strings.Fields(string(du))[0], 64)
-			if err != nil {
-				b.Fatal(err)
-			}
+			du := must.Get(exec.Command("du", "-s", "--block-size=1", dir).Output())(b)
+			size := must.Get(strconv.ParseFloat(strings.Fields(string(du))[0], 64))(b)
 			report(b, size, "B")
 		})
 	}
 	b.Run("quickcross 4x4", func(b *testing.B) {
 		const hashes = 43_046_721
 		dir, _, _ := solved(b, "quickcross --width 4 --height 4 --connect 4 --keep all --compress --final no")
-		passes, err := filepath.Glob(filepath.Join(dir, "*", "_ranges-*"))
-		if err != nil {
-			b.Fatal(err)
-		}
+		passes := must.Get(filepath.Glob(filepath.Join(dir, "*", "_ranges-*")))(b)
 		most := int64(0) // bytes of the states of the pass that wrote most
 		for _, name := range passes {
 			most = max(most, bytesIn(name))
@@ -206,10 +195,7 @@ func BenchmarkDisk(b *testing.B) {
 	b.Run("connectn 5x5", func(b *testing.B) {
 		const positions = 69_763_700
 		dir, _, _ := solved(b, "connectn --width 5 --height 5 --connect 4 --final no")
-		g, err := connectn.New(5, 5, 4)
-		if err != nil {
-			b.Fatal(err)
-		}
+		g := must.Get(connectn.New(5, 5, 4))(b)
 		slots := 0.0
 		for tier := range g.Tiers() + 1 {
 			slots += g.Slots(tier)
@@ -244,17 +230,11 @@ func BenchmarkStreams(b *testing.B) {
 		cmd := exec.Command(filepath.Join(bin, name), strings.Fields("--turn O "+board+flags)...)
 		var readers []io.Reader
 		for _, input := range inputs {
-			f, err := os.Open(input)
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must.Get(os.Open(input))(b)
 			defer f.Close()
 			readers = append(readers, f)
 		}
-		out, err := os.Create(output)
-		if err != nil {
-			b.Fatal(err)
-		}
+		out := must.Get(os.Create(output))(b)
 		defer out.Close()
 		cmd.Stdin, cmd.Stdout = io.MultiReader(readers...), out
 		return timed(b, cmd)
@@ -293,10 +273,7 @@ func BenchmarkStreams(b *testing.B) {
 func lines(b *testing.B, names ...string) (n float64) {
 	b.Helper()
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(b)
 		n += float64(bytes.Count(text, []byte("\n")))
 	}
 	return n

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // solvedOn runs driver solve on a cluster, and returns its journal.
@@ -29,14 +30,9 @@ func solvedOn(b *testing.B, c *minicluster.Cluster, flags string) (usage, *solve
 		return cmd
 	}
 	u := timed(b, run("solve "+flags+" --runner hadoop --overwrite"))
-	text, err := run("status --json").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := must.Get(run("status --json").Output())(b)
 	j := new(solve.Journal)
-	if err := json.Unmarshal(text, j); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, json.Unmarshal(text, j))
 	return u, j
 }
 
@@ -77,9 +73,7 @@ func BenchmarkHadoop(b *testing.B) {
 // settings of our jobs.
 func benchJobs(b *testing.B, c *minicluster.Cluster, plain *float64) {
 	input := filepath.Join(b.TempDir(), "lines")
-	if err := os.WriteFile(input, []byte(strings.Repeat("0123456789abcde\n", 1<<16)), 0o666); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, os.WriteFile(input, []byte(strings.Repeat("0123456789abcde\n", 1<<16)), 0o666))
 	timed(b, c.Command(b.Context(), "fs", "-put", "-f", input, "/lines"))
 	for _, test := range []struct {
 		name string
@@ -178,16 +172,11 @@ func BenchmarkTax(b *testing.B) {
 // minute longer. With speculative attempts, Hadoop's default, the job need not wait for them.
 func BenchmarkSlow(b *testing.B) {
 	c := clustertest.Up(b.Context(), b, minicluster.Config{Nodes: 3})
-	slow, err := url.Parse(c.Web(minicluster.DataNode.OfNode(2)))
-	if err != nil {
-		b.Fatal(err)
-	}
+	slow := must.Get(url.Parse(c.Web(minicluster.DataNode.OfNode(2))))(b)
 	programs := b.TempDir()
 	for _, name := range []string{"mapper", "reducer"} {
 		text := fmt.Sprintf("#!/bin/sh\ntest \"$NM_HOST\" != %s || sleep 60\nexec %s/${0##*/}\n", slow.Hostname(), bin)
-		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o755))
 	}
 	for _, speculative := range []bool{true, false} {
 		b.Run(fmt.Sprintf("speculative=%t", speculative), func(b *testing.B) {

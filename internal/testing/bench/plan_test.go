@@ -13,15 +13,14 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/calibrate"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
 // BenchmarkPlan calibrates this machine, plans boards with the measured rates, and solves them.
 func BenchmarkPlan(b *testing.B) {
 	rates, err := calibrate.Machine(b.Context(), calibrate.Options{Time: 2 * time.Minute, Dir: b.TempDir(), Self: []string{filepath.Join(bin, "driver"), "--version"}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.Run("rates", func(b *testing.B) {
 		report(b, rates.Blocks.Value, "cpu-ns/value-bit", rates.Blocks.Slot, "cpu-ns/slot", rates.Blocks.Range/1e3, "µs/range",
 			1e3*rates.Blocks.Tier, "ms/tier", 100*rates.Serial, "%serial", float64(rates.Cores), "cores")
@@ -33,18 +32,10 @@ func BenchmarkPlan(b *testing.B) {
 	for _, board := range boards {
 		flags := fmt.Sprintf("connectn --width %d --height %d --connect %d --final no", board[0], board[1], board[2])
 		b.Run(flags, func(b *testing.B) {
-			g, err := connectn.New(board[0], board[1], board[2])
-			if err != nil {
-				b.Fatal(err)
-			}
-			counts, err := count.Of(b.Context(), g, count.Options{Time: 30 * time.Second, Seed: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := must.Get(connectn.New(board[0], board[1], board[2]))(b)
+			counts := must.Get(count.Of(b.Context(), g, count.Options{Time: 30 * time.Second, Seed: 1}))(b)
 			p, err := plan.Make(g, counts, rates, plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: rates.Cores, MemoryBytes: 8 << 30}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			dir := filepath.Join(b.TempDir(), "data")
 			peak := watch(func() int64 { return bytesIn(dir) })
 			u := timed(b, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags), "--data", dir)...))

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // BenchmarkScale solves a board on clusters of one to three nodes on this machine, with the default of
@@ -30,13 +31,9 @@ func BenchmarkScale(b *testing.B) {
 			// A node of package minicluster has two containers more than processors.
 			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --nodes %d --cores %d --replication %d --json",
 				board, nodes, 2+max(2, runtime.NumCPU()), min(2, nodes)))...).Output()
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			p := new(plan.Plan)
-			if err := json.Unmarshal(out, p); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, json.Unmarshal(out, p))
 			c := clustertest.Up(b.Context(), b, minicluster.Config{Nodes: nodes})
 			objects := watch(func() int64 {
 				return jmx(c, minicluster.NameNode, "Hadoop:service=NameNode,name=FSNamesystem", "FilesTotal", "BlocksTotal")

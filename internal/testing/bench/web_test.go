@@ -19,6 +19,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // The load of BenchmarkWeb.
@@ -35,28 +36,17 @@ const (
 func BenchmarkWeb(b *testing.B) {
 	dir, _, _ := solved(b, "connectn --width 5 --height 5 --connect 4 --final no")
 	server := exec.Command(filepath.Join(bin, "play"), "web", "--data", dir, "--listen", "localhost:0")
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		b.Fatal(err)
-	}
+	stdout := must.Get(server.StdoutPipe())(b)
+	must.OK(b, server.Start())
 	b.Cleanup(func() {
 		server.Process.Signal(syscall.SIGTERM)
 		if err := server.Wait(); err != nil {
 			b.Errorf("play web: %v", err)
 		}
 	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
-	}
+	line := must.Get(bufio.NewReader(stdout).ReadString('\n'))(b)
 	address := strings.TrimSuffix(strings.TrimPrefix(line, "http://"), "/\n")
-	g, err := connectn.New(5, 5, 4)
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := must.Get(connectn.New(5, 5, 4))(b)
 	for b.Loop() {
 		busy := load(b, address, g, webBusy, 0)
 		paced := load(b, address, g, webPaced, webRate)

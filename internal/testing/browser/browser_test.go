@@ -25,6 +25,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 const (
@@ -251,13 +253,8 @@ func serve(t *testing.T, data ...string) string {
 	}
 	cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+t.TempDir())
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
@@ -278,9 +275,7 @@ func launch(t *testing.T) context.Context {
 	t.Cleanup(end)
 	ctx, _ := chromedp.NewContext(allocator)
 	t.Cleanup(func() { chromedp.Cancel(ctx) }) // waits until the browser has ended, with all of its processes
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chromedp.Run(ctx))
 	return ctx
 }
 
@@ -321,9 +316,7 @@ func newTab(t *testing.T, browser context.Context) *tab {
 		}
 	})
 	// The tab closes when the context of its first call of Run ends.
-	if err := chromedp.Run(ctx, network.Enable(), log.Enable()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chromedp.Run(ctx, network.Enable(), log.Enable()))
 	return tab
 }
 
@@ -356,9 +349,7 @@ func (t *tab) keep() {
 	if err != nil {
 		t.Fatalf("%v: run make test-web", err)
 	}
-	if err := os.MkdirAll(pictures, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(pictures, 0o777))
 	t.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
 	t.want(`document.documentElement.scrollWidth <= screen.width`, "true")
 	var picture []byte
@@ -379,9 +370,7 @@ func (t *tab) settle() {
 // run does something in the page.
 func (t *tab) run(actions ...chromedp.Action) {
 	t.Helper()
-	if err := t.try(actions...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, t.try(actions...))
 }
 
 func (t *tab) try(actions ...chromedp.Action) error {

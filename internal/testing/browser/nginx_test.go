@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestNginx uses the pages through nginx with its default settings, below a path. TREEREDUCE_LONG=1 also
@@ -19,10 +21,7 @@ import (
 func TestNginx(t *testing.T) {
 	data := solve(t)
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	listen := l.Addr().String()
 	l.Close()
 	conf := filepath.Join(dir, "nginx.conf")
@@ -31,9 +30,7 @@ events {}
 http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
   server { listen %[2]s; location /games/ { proxy_pass %[3]s/; } } }
 `, dir, listen, serve(t, data, filepath.Join(dir, "absent")))
-	if err := os.WriteFile(conf, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(conf, []byte(text), 0o666))
 	nginx := exec.Command("nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "log"))
 	nginx.Stderr = os.Stderr
 	if err := nginx.Start(); err != nil {

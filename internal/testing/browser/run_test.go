@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A held run is solved by a driver whose programs wait while files exist, so that a test can look
@@ -21,10 +23,7 @@ type held struct {
 }
 
 func newHeld(t *testing.T) held {
-	mapper, err := filepath.Abs(root + "/bin/mapper")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapper := must.Get(filepath.Abs(root + "/bin/mapper"))(t)
 	return held{t, t.TempDir(), mapper}
 }
 
@@ -134,9 +133,7 @@ func TestRunFails(t *testing.T) {
 	h.hold("possible")
 	cmd := h.solve()
 	tab.wait(state + ` === 'running'`)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Kill())
 	cmd.Wait()
 	const died = `/^died .*--resume continues$/.test(` + state + `)`
 	tab.wait(died)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -51,14 +52,10 @@ func newFastCloud(t *testing.T, second time.Duration) *cloud {
 	}
 	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
 	programs, master := filepath.Join(c.dir, "programs"), t.TempDir()
-	if err := os.Mkdir(programs, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(programs, 0o777))
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte("#!/bin/bash\n"+text+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte("#!/bin/bash\n"+text+"\n"), 0o777))
 	}
 	for _, name := range []string{"mapper", "reducer"} {
 		write(filepath.Join(programs, name), "")
@@ -137,6 +134,53 @@ func (c *cloud) holding() (release func()) {
 	})
 }
 
+// says runs a driver, and checks its exit status and that what it prints contains texts.
+func (c *cloud) says(t *testing.T, status int, words string, texts ...string) (out, errs string) {
+	t.Helper()
+	got, out, errs := process.Run(c.driver(words))
+	for _, text := range texts {
+		if !strings.Contains(out+errs, text) {
+			t.Errorf("driver-aws %s: no %q in\n%s%s", words, text, out, errs)
+		}
+	}
+	if got != status {
+		t.Fatalf("driver-aws %s: exit %d, want %d, %s%s", words, got, status, out, errs)
+	}
+	return out, errs
+}
+
+// has checks the number of clusters, and of those that are recorded.
+func (c *cloud) has(t *testing.T, clusters, recorded int) {
+	t.Helper()
+	if n := len(c.emr.Clusters()); n != clusters || len(c.written(t)) != recorded {
+		t.Errorf("%d clusters, written down %v, want %d and %d", n, c.written(t), clusters, recorded)
+	}
+}
+
+// start starts a driver, and returns its output. It ends with the test.
+func (c *cloud) start(t *testing.T, words string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd, output := c.driver(words), new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = output, output
+	must.OK(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd, output
+}
+
+// follow starts a driver that follows a step, releases the step when it does, and checks that the driver
+// succeeds and prints a text.
+func (c *cloud) follow(t *testing.T, words string, release func(), text string) {
+	t.Helper()
+	looks := c.calls("DescribeStep")
+	cmd, output := c.start(t, words)
+	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
+	release()
+	cmd.Wait()
+	if status := process.ExitStatus(cmd); status != 0 || !strings.Contains(output.String(), text) {
+		t.Errorf("exit %d, %s, want %s", status, output, text)
+	}
+}
+
 // calls returns the number of calls of an operation.
 func (c *cloud) calls(op string) (n int) {
 	for _, call := range c.emr.Calls() {
@@ -169,22 +213,20 @@ func wait(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waiting for %s", what)
 }
 
-// ended waits until all clusters have terminated, and returns their number.
-func (c *cloud) ended(t *testing.T) int {
+// ended waits until all clusters have terminated, and checks as has does.
+func (c *cloud) ended(t *testing.T, clusters, recorded int) {
 	t.Helper()
 	wait(t, "all clusters to end", func() bool {
 		return !slices.ContainsFunc(c.emr.Clusters(), func(s State) bool { return !s.Ended() })
 	})
-	return len(c.emr.Clusters())
+	c.has(t, clusters, recorded)
 }
 
 // written returns the files of the recorded clusters.
 func (c *cloud) written(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(c.dir, "config", "treereduce", "emr", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return names
 }
 
@@ -192,56 +234,40 @@ func (c *cloud) written(t *testing.T) []string {
 // and reads the table in S3.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := process.Run(c.driver(onCloud))
-	if status != 1 || !strings.Contains(errs, "--yes starts") || !strings.Contains(errs, "the cluster terminates after") || len(c.emr.Clusters()) != 0 {
-		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
-	}
-	status, out, errs = process.Run(c.driver(onCloud + " --yes"))
+	c.says(t, 1, onCloud, "--yes starts", "the cluster terminates after")
+	c.has(t, 0, 0)
+	out, errs := c.says(t, 0, onCloud+" --yes")
 	want := "Connect 3 on 3×3: tie in 9 moves\n694 positions\ntable: s3://bucket/games/all_data/table\nfinal: s3://bucket/games/all_data/final\n"
-	if status != 0 || out != want {
-		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
+	if out != want {
+		t.Fatalf("%s, want %s%s", out, want, errs)
 	}
 	if !regexp.MustCompile(`driver-aws: creating cluster (j-\w+); driver-aws emr down --cluster-id j-\w+ terminates it\n`).MatchString(errs) {
 		t.Error(errs)
 	}
-	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
-		t.Errorf("%d clusters, written down %v", n, c.written(t))
-	}
-	if status, out, errs := process.Run(c.driver("lookup --data s3://bucket/games/all_data --start --line")); status != 0 || !strings.Contains(out, "tie in 9") {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
-	status, _, errs = process.Run(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data: already contains a run of this game: --resume continues it, --overwrite starts over") || len(c.emr.Clusters()) != 1 {
-		t.Errorf("again: exit %d, %s", status, errs)
-	}
-	status, _, errs = process.Run(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
-	if status != 1 || !strings.Contains(errs, `all_data: of another game: expected "connectn width=4 height=3 connect=3", found "connectn width=3`) || len(c.emr.Clusters()) != 1 {
-		t.Errorf("another game: exit %d, %s", status, errs)
-	}
-	status, _, errs = process.Run(c.driver(onCloud + " --yes --resume --data other"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: no run to resume") || len(c.emr.Clusters()) != 1 {
-		t.Errorf("nothing to resume: exit %d, %s", status, errs)
-	}
-	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
-		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
+	c.ended(t, 1, 0)
+	c.says(t, 0, "lookup --data s3://bucket/games/all_data --start --line", "tie in 9")
+	c.says(t, 1, onCloud+" --yes", "s3://bucket/games/all_data: already contains a run of this game: --resume continues it, --overwrite starts over")
+	c.says(t, 1, strings.Replace(onCloud, "--width 3", "--width 4", 1)+" --yes --resume",
+		`all_data: of another game: expected "connectn width=4 height=3 connect=3", found "connectn width=3`)
+	c.says(t, 1, onCloud+" --yes --resume --data other", "s3://bucket/games/other: no run to resume")
+	c.has(t, 1, 0)
+	c.says(t, 0, "emr rm --bucket s3://bucket/games --yes")
+	if left := c.s3.Keys("bucket"); len(left) != 0 {
+		t.Errorf("left %v", left)
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
-		t.Errorf("exit %d, %s%s", status, out, errs)
+	out, _ = c.says(t, 0, "emr rm --bucket s3://bucket --yes")
+	if out != "s3://bucket  0 objects  0 B  the bucket, which is otherwise empty\ndeleted 0 objects, 0 B, and the bucket\n" {
+		t.Error(out)
 	}
-	if status, out, errs := process.Run(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: no such bucket") {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
+	c.says(t, 1, "emr rm --bucket s3://bucket --yes", "s3://bucket: no such bucket")
 }
 
 // TestEMRUntilTier checks that a run with --until-tier stops early on the cluster, and that a
 // resumed run keeps its options.
 func TestEMRUntilTier(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := process.Run(c.driver(onCloud + " --yes --until-tier 3 --final no"))
-	if status != 0 || !strings.Contains(out, "reached tier 3") {
-		t.Fatalf("exit %d, %s%s", status, out, errs)
-	}
+	c.says(t, 0, onCloud+" --yes --until-tier 3 --final no", "reached tier 3")
 	var keys []string
 	for _, key := range c.s3.Keys("bucket") {
 		if strings.HasPrefix(key, "games/all_data/table/") || strings.HasPrefix(key, "games/all_data/data_first4/") {
@@ -251,9 +277,9 @@ func TestEMRUntilTier(t *testing.T) {
 	if len(keys) > 0 || c.s3.Get("bucket", "games/all_data/data_first3/_SUCCESS") == nil {
 		t.Errorf("the run went on to %v", keys)
 	}
-	status, out, errs = process.Run(c.driver(onCloud + " --yes --resume"))
-	if status != 0 || !strings.Contains(out, "694 positions\n") || strings.Contains(out, "final: ") || !strings.Contains(c.runs[1], "--final=no") {
-		t.Errorf("exit %d, %s%s, %s", status, out, errs, c.runs[1])
+	out, _ := c.says(t, 0, onCloud+" --yes --resume", "694 positions\n")
+	if strings.Contains(out, "final: ") || !strings.Contains(c.runs[1], "--final=no") {
+		t.Errorf("%s, %s", out, c.runs[1])
 	}
 }
 
@@ -261,10 +287,8 @@ func TestEMRUntilTier(t *testing.T) {
 // the place, and nothing else, and that it refuses while a driver holds a directory.
 func TestEMRRemove(t *testing.T) {
 	c := newCloud(t)
-	if status, out, errs := process.Run(c.driver(onCloud + " --yes")); status != 0 {
-		t.Fatalf("exit %d, %s%s", status, out, errs)
-	}
-	c.ended(t)
+	c.says(t, 0, onCloud+" --yes")
+	c.ended(t, 1, 0)
 	wait(t, "the logs", func() bool {
 		return slices.ContainsFunc(c.s3.Keys("bucket"), func(key string) bool { return strings.HasSuffix(key, "/controller.gz") })
 	})
@@ -294,10 +318,7 @@ func TestEMRRemove(t *testing.T) {
 			t.Errorf("%s: left %v\nof %v", what, left, before)
 		}
 	}
-	status, out, errs := process.Run(c.driver(rm))
-	if status != 1 || !strings.Contains(errs, "--yes deletes them") {
-		t.Errorf("without a terminal: exit %d, %s%s", status, out, errs)
-	}
+	out, _ := c.says(t, 1, rm, "--yes deletes them")
 	for _, line := range []string{
 		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+ \S*B +connectn width=3 height=3 connect=3$`,
 		`(?m)^s3://bucket/games/bin +4 objects +\S+ \S*B +programs$`,
@@ -312,10 +333,7 @@ func TestEMRRemove(t *testing.T) {
 	// A driver works in the directory, such as a run with --copy.
 	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
 	before = c.s3.Keys("bucket")
-	status, out, errs = process.Run(c.driver(rm + " --yes"))
-	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: in use by driver on host h") {
-		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
-	}
+	c.says(t, 1, rm+" --yes", "s3://bucket/games/all_data/_owner: in use by driver on host h")
 	unchanged("a claim")
 	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // the driver died
 	// A driver finished its run between the list and the claim.
@@ -325,28 +343,26 @@ func TestEMRRemove(t *testing.T) {
 		}
 		return nil
 	})
-	status, out, errs = process.Run(c.driver(rm + " --yes"))
-	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "have changed since they were listed; list them again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
-		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
+	c.says(t, 1, rm+" --yes", "have changed since they were listed; list them again")
+	if left := c.s3.Keys("bucket"); len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
+		t.Errorf("a change: left %v", left)
 	}
 	c.s3.Set(nil)
 	// Parts of multipart uploads that were not completed.
 	for _, key := range []string{"games/all_data/table/part", "games/photos/video"} {
 		begun, err := http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		begun.Body.Close()
 	}
-	status, out, errs = process.Run(c.driver(rm + " --yes"))
-	if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || c.s3.Uploads() != 1 {
-		t.Errorf("exit %d, %s%s, left %v, %d uploads", status, out, errs, left, c.s3.Uploads())
+	c.says(t, 0, rm+" --yes")
+	before = foreign
+	unchanged("deleted")
+	if n := c.s3.Uploads(); n != 1 {
+		t.Errorf("%d uploads are left", n)
 	}
 	for _, place := range []string{"s3://bucket/games", "s3://bucket"} {
-		status, out, errs = process.Run(c.driver("emr rm --yes --bucket " + place))
-		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "treereduce has created nothing below "+place) {
-			t.Errorf("again: exit %d, %s%s, left %v", status, out, errs, left)
-		}
+		c.says(t, 0, "emr rm --yes --bucket "+place, "treereduce has created nothing below "+place)
+		unchanged("again")
 	}
 }
 
@@ -354,47 +370,43 @@ func TestEMRRemove(t *testing.T) {
 // before a cluster is created.
 func TestEMRPlace(t *testing.T) {
 	c := newCloud(t)
-	refused := func(what, flags, want string) {
+	refused := func(flags, want string) {
 		t.Helper()
-		status, _, errs := process.Run(c.driver(onCloud + " --yes" + flags))
-		if status != 1 || !strings.Contains(errs, want) || len(c.emr.Clusters()) != 0 {
-			t.Errorf("%s: exit %d, %s, %d clusters, want %s", what, status, errs, len(c.emr.Clusters()), want)
-		}
+		c.says(t, 1, onCloud+" --yes"+flags, want)
+		c.has(t, 0, 0)
 	}
 	c.s3.Put("bucket", "games/all_data/notes.txt", []byte("mine"))
 	for _, flags := range []string{"", " --overwrite"} {
-		refused("foreign data"+flags, flags, "s3://bucket/games/all_data: not empty, and not treereduce's: it has no treereduce.json: name another place")
+		refused(flags, "s3://bucket/games/all_data: not empty, and not treereduce's: it has no treereduce.json: name another place")
 	}
 	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
-	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: in use by another driver")
+	refused(" --data claimed --overwrite", "s3://bucket/games/claimed/_owner: in use by another driver")
 	c.s3.Set(func(r *http.Request) *faults.Fault {
 		r.Header.Del("If-None-Match")
 		return nil
 	})
-	refused("no conditional writes", " --data new", "ignores If-Match or If-None-Match")
+	refused(" --data new", "ignores If-Match or If-None-Match")
 	if c.s3.Get("bucket", "games/new/_owner") != nil {
 		t.Error("a claim is left")
 	}
 	// The driver waits for the claim of a dead driver to expire.
 	c.s3.Set(nil)
 	c.s3.Put("bucket", "games/dead/_owner", []byte(`{"who": "a dead driver", "since": "now", "seconds": 3}`))
-	if status, _, errs := process.Run(c.driver(onCloud + " --yes --data dead")); status != 0 || !strings.Contains(errs, "waiting until then") {
-		t.Errorf("a dead driver's claim: exit %d, %s", status, errs)
-	}
+	c.says(t, 0, onCloud+" --yes --data dead", "waiting until then")
 }
 
 // TestEMRBucket checks that a new bucket gets its lifecycle rules, and that a bucket in another region causes a message with the costs.
 func TestEMRBucket(t *testing.T) {
 	c := newCloud(t)
-	const up = "emr up --bucket s3://new-bucket/games --bucket-only"
-	status, out, errs := process.Run(c.driver(up))
-	if rules := c.s3.Rules("new-bucket"); status != 0 || !regexp.MustCompile(`<DaysAfterInitiation>7</DaysAfterInitiation>`).MatchString(rules) ||
+	c.says(t, 0, "emr up --bucket s3://new-bucket/games --bucket-only")
+	if rules := c.s3.Rules("new-bucket"); !regexp.MustCompile(`<DaysAfterInitiation>7</DaysAfterInitiation>`).MatchString(rules) ||
 		!regexp.MustCompile(`<Rule>(<ID>treereduce-logs</ID>|<Expiration><Days>30</Days></Expiration>|<Filter><Prefix>games/logs/</Prefix></Filter>|<Status>Enabled</Status>){4}</Rule>`).MatchString(rules) {
-		t.Errorf("exit %d, %s%s, rules %s", status, out, errs, rules)
+		t.Errorf("rules %s", rules)
 	}
 	// An existing bucket keeps its own rules.
-	if status, _, errs := process.Run(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
-		t.Errorf("exit %d, %s, rules %s", status, errs, c.s3.Rules("bucket"))
+	c.says(t, 0, "emr up --bucket s3://bucket/games --bucket-only")
+	if rules := c.s3.Rules("bucket"); rules != "" {
+		t.Errorf("rules %s", rules)
 	}
 	c.s3.Set(func(r *http.Request) *faults.Fault {
 		if !strings.Contains(r.Header.Get("Authorization"), "/eu-north-1/s3/") {
@@ -414,22 +426,16 @@ func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
 	const cause = "\ndriver-aws: the step: driver: no streaming jar; step s-"
-	status, _, errs := process.Run(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, cause) || !strings.HasSuffix(errs, "; nothing was copied to s3://bucket/games/all_data yet\n") {
-		t.Errorf("exit %d, %s", status, errs)
+	_, errs := c.says(t, 1, onCloud+" --yes", cause)
+	if !strings.HasSuffix(errs, "; nothing was copied to s3://bucket/games/all_data yet\n") {
+		t.Error(errs)
 	}
-	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
-		t.Errorf("%d clusters, written down %v", n, c.written(t))
-	}
+	c.ended(t, 1, 0)
 	// The logs of a cluster that terminates arrive then; otherwise they arrive later.
-	status, _, errs = process.Run(c.driver(onCloud + " --yes --keep-cluster"))
-	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, cause) || len(c.written(t)) != 1 {
-		t.Errorf("exit %d, %s", status, errs)
-	}
-	if status, out, errs := process.Run(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
-	c.ended(t)
+	c.says(t, 1, onCloud+" --yes --keep-cluster", "come to S3 minutes late: waiting", cause)
+	c.has(t, 2, 1)
+	c.says(t, 0, "emr down --all", " ends\n")
+	c.ended(t, 2, 0)
 }
 
 // TestEMRLeave checks that, without a terminal, Ctrl-C leaves the step running, --resume
@@ -437,68 +443,30 @@ func TestEMRFails(t *testing.T) {
 func TestEMRLeave(t *testing.T) {
 	c := newCloud(t)
 	release := c.holding()
-	cmd := c.driver(onCloud + " --yes")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, errs := c.start(t, onCloud+" --yes")
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
 	if status := process.ExitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step keeps running: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
-		t.Fatalf("exit %d, %s", status, errs.String())
+		t.Fatalf("exit %d, %s", status, errs)
 	}
-	if len(c.written(t)) != 1 {
-		t.Errorf("written down: %v", c.written(t))
-	}
+	c.has(t, 1, 1)
 	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
-	status, out, text := process.Run(c.driver("emr status"))
-	if status != 0 || !strings.Contains(out, id+"  RUNNING") {
-		t.Errorf("exit %d, %s%s", status, out, text)
-	}
-	status, out, text = process.Run(c.driver("emr status --cluster-id " + id))
-	if status != 0 || !strings.Contains(out, "for s3://bucket/games/all_data\n") || !strings.Contains(out, "RUNNING") {
-		t.Errorf("exit %d, %s%s", status, out, text)
-	}
-	status, _, text = process.Run(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(text, "cluster "+id+" is already solving s3://bucket/games/all_data: --resume follows it") {
-		t.Errorf("a second driver: exit %d, %s", status, text)
-	}
-	status, _, text = process.Run(c.driver("emr rm --bucket s3://bucket/games --yes"))
-	if status != 1 || !strings.Contains(text, "cluster "+id+" may still write there") {
-		t.Errorf("exit %d, %s", status, text)
-	}
+	c.says(t, 0, "emr status", id+"  RUNNING")
+	c.says(t, 0, "emr status --cluster-id "+id, "for s3://bucket/games/all_data\n", "RUNNING")
+	c.says(t, 1, onCloud+" --yes", "cluster "+id+" is already solving s3://bucket/games/all_data: --resume follows it")
+	c.says(t, 1, "emr rm --bucket s3://bucket/games --yes", "cluster "+id+" may still write there")
 	// The user comes back.
-	looks := c.calls("DescribeStep")
-	follow := c.driver(onCloud + " --resume")
-	var found, more bytes.Buffer
-	follow.Stdout, follow.Stderr = &found, &more
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
-	}
-	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	release()
-	follow.Wait()
-	if status := process.ExitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
-		t.Errorf("exit %d, %s%s", status, found.String(), more.String())
-	}
-	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
-		t.Errorf("%d clusters, written down %v", n, c.written(t))
-	}
+	c.follow(t, onCloud+" --resume", release, "Connect 3 on 3×3: tie in 9 moves\n")
+	c.ended(t, 1, 0)
 	// A cluster that was left can be terminated by its id.
 	defer c.holding()()
-	cmd = c.driver(onCloud + " --yes --data second")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ = c.start(t, onCloud+" --yes --data second")
 	c.begun(t, 2)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if status, out, errs := process.Run(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
-	c.ended(t)
+	c.says(t, 0, "emr down --all", " ends\n")
+	c.ended(t, 2, 0)
 }
 
 // TestEMRExpired checks that answers that are lost, and requests that are refused temporarily,
@@ -509,12 +477,7 @@ func TestEMRExpired(t *testing.T) {
 	release := c.holding()
 	defer release()
 	c.emr.Set(faults.InTurn("RunJobFlow", faults.Throttled, faults.Lost))
-	cmd := c.driver(onCloud + " --yes")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, errs := c.start(t, onCloud+" --yes")
 	c.begun(t, 1)
 	c.emr.Set(func(*http.Request) *faults.Fault { return faults.Expired })
 	cmd.Wait()
@@ -523,35 +486,17 @@ func TestEMRExpired(t *testing.T) {
 		t.Errorf("exit %d, %s", status, output)
 	}
 	// If the service does not answer, the cluster is not assumed to have terminated.
-	if status, _, _ := process.Run(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
-		t.Errorf("exit %d, written down %v", status, c.written(t))
-	}
+	c.says(t, 1, "emr status")
+	c.has(t, 1, 1)
 	c.emr.Set(nil)
 	other := filepath.Join(filepath.Dir(c.written(t)[0]), "j-OTHER.json")
 	record := fmt.Sprintf(`{"id":"j-OTHER","region":"us-east-1","ends":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
-	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if status, _, errs := process.Run(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was created from this machine, and may run until ") || len(c.written(t)) != 2 {
-		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
-	}
-	if err := os.Remove(other); err != nil {
-		t.Fatal(err)
-	}
-	looks := c.calls("DescribeStep")
-	follow := c.driver(onCloud + " --resume")
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
-	}
-	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	release()
-	follow.Wait()
-	if status := process.ExitStatus(follow); status != 0 {
-		t.Errorf("exit %d", status)
-	}
-	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
-		t.Errorf("%d clusters, written down %v", n, c.written(t))
-	}
+	must.OK(t, os.WriteFile(other, []byte(record), 0o666))
+	c.says(t, 0, "emr status", "cluster j-OTHER was created from this machine, and may run until ")
+	c.has(t, 1, 2)
+	must.OK(t, os.Remove(other))
+	c.follow(t, onCloud+" --resume", release, "")
+	c.ended(t, 1, 0)
 }
 
 // TestEMRLimit checks that a cluster whose driver has died shuts itself down at its limit, even
@@ -559,24 +504,15 @@ func TestEMRExpired(t *testing.T) {
 func TestEMRLimit(t *testing.T) {
 	c := newFastCloud(t, time.Millisecond)
 	defer c.holding()()
-	cmd := c.driver(onCloud + " --yes --max-hours 1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ := c.start(t, onCloud+" --yes --max-hours 1")
 	c.begun(t, 1)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if n := c.ended(t); n != 1 {
-		t.Errorf("%d clusters", n)
-	}
+	c.ended(t, 1, 1)
 	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
-	status, out, errs := process.Run(c.driver("emr status --cluster-id " + id))
-	if status != 0 || !strings.Contains(out, "TERMINATED_WITH_ERRORS (The master node was terminated)") || !strings.Contains(out, "INTERRUPTED") {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
-	if status, out, errs := process.Run(c.driver("emr status")); status != 0 || !strings.HasPrefix(out, "no cluster in ") || len(c.written(t)) != 0 {
-		t.Errorf("exit %d, %s%s, written down %v", status, out, errs, c.written(t))
-	}
+	c.says(t, 0, "emr status --cluster-id "+id, "TERMINATED_WITH_ERRORS (The master node was terminated)", "INTERRUPTED")
+	c.says(t, 0, "emr status", "no cluster in ")
+	c.has(t, 1, 0)
 }
 
 // TestEMRAsk checks that, at a terminal, the driver asks before it starts, and after Ctrl-C
@@ -615,18 +551,14 @@ func TestEMRAsk(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("the step was not asked to stop")
 	}
-	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
-		t.Errorf("%d clusters, written down %v", n, c.written(t))
-	}
+	c.ended(t, 1, 0)
 }
 
 // TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
 // there.
 func TestEMRPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "emr.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver(?:-aws)? ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(string(page), -1)
 	if len(lines) < 8 {
 		t.Fatalf("docs/emr.md has %d commands", len(lines))
@@ -656,15 +588,12 @@ func TestEMRPage(t *testing.T) {
 // them.
 func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
-	status, out, errs := process.Run(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
+	out, _ := c.says(t, 0, "emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge", "terminates when idle for 15m0s; it terminates after")
 	id := strings.TrimSpace(out)
-	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "terminates when idle for 15m0s; it terminates after") {
-		t.Fatalf("exit %d, %s%s", status, out, errs)
+	if !strings.HasPrefix(id, "j-") {
+		t.Fatal(out)
 	}
-	status, out, errs = process.Run(c.driver(onCloud + " --yes --cluster-id " + id))
-	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" keeps running") {
-		t.Errorf("exit %d, %s%s", status, out, errs)
-	}
+	c.says(t, 0, onCloud+" --yes --cluster-id "+id, "Connect 3 on 3×3: tie in 9 moves\n", "cluster "+id+" keeps running")
 	if slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
 		t.Error("the cluster has ended with its run")
 	}
@@ -672,42 +601,22 @@ func TestEMRUp(t *testing.T) {
 	// terminate the cluster.
 	release := c.holding()
 	defer release()
-	first := c.driver(onCloud + " --yes --data busy --cluster-id " + id)
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	first, _ := c.start(t, onCloud+" --yes --data busy --cluster-id "+id)
 	c.begun(t, 2)
-	status, _, errs = process.Run(c.driver(onCloud + " --yes --data busy"))
-	if status != 1 || !strings.Contains(errs, "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
-		t.Errorf("a second driver: exit %d, %s", status, errs)
-	}
+	c.says(t, 1, onCloud+" --yes --data busy", "cluster "+id+" is already solving s3://bucket/games/busy: --resume follows it")
+	c.has(t, 1, 1)
 	first.Process.Kill()
 	first.Wait()
-	follow := c.driver(onCloud + " --yes --data busy --resume")
-	var more bytes.Buffer
-	follow.Stderr = &more
-	looks := c.calls("DescribeStep")
-	if err := follow.Start(); err != nil {
-		t.Fatal(err)
+	c.follow(t, onCloud+" --yes --data busy --resume", release, "cluster "+id+" keeps running")
+	if slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
+		t.Error("the cluster has ended with a driver that followed its step")
 	}
-	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
-	release()
-	follow.Wait()
-	if status := process.ExitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" keeps running") || slices.ContainsFunc(c.emr.Clusters(), State.Ended) {
-		t.Errorf("exit %d, %s", status, more.String())
+	if out, _ := c.says(t, 0, "emr down --cluster-id "+id); out != id+" ends\n" {
+		t.Error(out)
 	}
-	if status, out, errs := process.Run(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
-		t.Errorf("exit %d, %s%s", status, out, errs)
+	c.ended(t, 1, 0)
+	if out, _ := c.says(t, 0, "emr status"); out != "no cluster in us-east-1\n" {
+		t.Error(out)
 	}
-	if n := c.ended(t); n != 1 {
-		t.Errorf("%d clusters", n)
-	}
-	status, out, _ = process.Run(c.driver("emr status"))
-	if want := fmt.Sprintf("no cluster in %s\n", "us-east-1"); status != 0 || out != want {
-		t.Errorf("exit %d, %s, want %s", status, out, want)
-	}
-	status, _, errs = process.Run(c.driver(onCloud + " --yes --data other --cluster-id " + id))
-	if status != 1 || !strings.Contains(errs, "does not accept steps") {
-		t.Errorf("exit %d, %s", status, errs)
-	}
+	c.says(t, 1, onCloud+" --yes --data other --cluster-id "+id, "does not accept steps")
 }

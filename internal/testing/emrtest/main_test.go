@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // bin is the directory of driver-aws, which the tests run as processes.
@@ -59,10 +61,7 @@ type terminal struct {
 func inTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	term := &terminal{t: t, cmd: cmd}
-	var err error
-	if term.pty, err = pty.StartWithSize(cmd, &pty.Winsize{Cols: 200, Rows: 40}); err != nil {
-		t.Fatal(err)
-	}
+	term.pty = must.Get(pty.StartWithSize(cmd, &pty.Winsize{Cols: 200, Rows: 40}))(t)
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -99,7 +98,5 @@ func (term *terminal) shows(text string) {
 // types sends input.
 func (term *terminal) types(text string) {
 	term.t.Helper()
-	if _, err := term.pty.WriteString(text); err != nil {
-		term.t.Fatal(err)
-	}
+	must.Get(term.pty.WriteString(text))(term.t)
 }

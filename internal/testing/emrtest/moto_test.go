@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
@@ -63,7 +64,7 @@ type site struct {
 // TestEMR solves games on a simulated Amazon EMR with a real Hadoop, with and without
 // failures. It compares the results with those of a run in one process.
 func TestEMR(t *testing.T) {
-	newSite(t, true).run(t, []siteTest{
+	newSite(t).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
 		{"step by hand", testStepByHand},
 		{"step fails", testStepFails},
@@ -97,8 +98,8 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 	s.validate(t)
 }
 
-// newSite starts all servers, with or without a Hadoop that runs the steps.
-func newSite(t *testing.T, hadoop bool) *site {
+// newSite starts all servers, and a Hadoop that runs the steps.
+func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
 	var err error
@@ -106,14 +107,10 @@ func newSite(t *testing.T, hadoop bool) *site {
 		t.Fatal(err)
 	}
 	objects := s3test.Start(t)
-	config := Config{S3: objects.URL, Second: second, Start: 2, Bootstrap: 2, LogDelay: 40}
-	if hadoop {
-		s.hadoop = clustertest.Shared(t.Context(), t)
-		config.Run, config.Ended = s.master(t, objects), func() { s.clean(t) }
-	}
-	if s.emr, err = Start(config); err != nil {
-		t.Fatal(err)
-	}
+	s.hadoop = clustertest.Shared(t.Context(), t)
+	s.emr, err = Start(Config{Run: s.master(t, objects), Ended: func() { s.clean(t) }, S3: objects.URL,
+		Second: second, Start: 2, Bootstrap: 2, LogDelay: 40})
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.emr.Close(); err != nil {
 			t.Error(err)
@@ -134,9 +131,7 @@ func (s *site) master(t *testing.T, objects *s3test.Server) func(context.Context
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/bash\nexec hadoop jar " + s.hadoop.StreamingJar() + " \"${@//s3:\\/\\//hdfs://" + objectsDir + "/}\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777))
 	env := append(s.hadoop.Env(), slices.DeleteFunc(objects.Env(), func(v string) bool { return !strings.HasPrefix(v, "AWS_") })...)
 	env = append(env, "PATH="+strings.Join([]string{dir, s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
 	return func(ctx context.Context, args []string) error {
@@ -182,36 +177,16 @@ func (s *site) aws(t *testing.T, args ...string) string {
 // A driver is a running driver.
 type driver struct {
 	*exec.Cmd
-	output *output
-}
-
-// output is the output of a driver.
-type output struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (s *output) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.Write(b)
-}
-
-func (s *output) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all.String()
+	output *bytes.Buffer // read only after Wait
 }
 
 // start starts a driver.
 func (s *site) start(t *testing.T, line string) *driver {
 	t.Helper()
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(output)}
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), output: new(bytes.Buffer)}
 	d.Env, d.Dir = s.env, s.root
 	d.Stdout, d.Stderr = d.output, d.output
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Start())
 	t.Cleanup(func() { _ = d.Process.Kill() }) // no effect if it has ended
 	return d
 }
@@ -282,24 +257,14 @@ func (s *site) waitFor(t *testing.T, what string, is func() bool) {
 }
 
 func (s *site) allEnded() bool {
-	for _, c := range s.emr.Clusters() {
-		if !c.Ended() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.emr.Clusters(), func(c State) bool { return !c.Ended() })
 }
 
 // noneAlive waits for clusters that are ending, and checks that no other cluster is left.
 func (s *site) noneAlive(t *testing.T) {
 	t.Helper()
 	s.waitFor(t, "clusters that end", func() bool {
-		for _, c := range s.emr.Clusters() {
-			if c.State == "TERMINATING" {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(s.emr.Clusters(), func(c State) bool { return c.State == "TERMINATING" })
 	})
 	if !s.allEnded() {
 		t.Errorf("a cluster is left: %+v", s.emr.Clusters())
@@ -341,9 +306,7 @@ func (s *site) binaries(t *testing.T, replaced, script string) string {
 		} else {
 			err = os.Symlink(filepath.Join(s.root, "bin", name), to)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return bin
 }
@@ -372,9 +335,7 @@ func testJobFails(t *testing.T, s *site) {
 func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.root, "docs", "emr.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const command = "aws emr add-steps"
 	for block := range strings.SplitSeq(string(text), "\n\n") {
 		if i := strings.Index(block, command); i >= 0 && strings.HasPrefix(block, "    ") {
@@ -391,12 +352,8 @@ func testStepByHand(t *testing.T, s *site) {
 	s.start(t, "emr up --bucket s3://bucket/games --yes --poll 200ms --idle 24h --max-hours 100").done(t)
 	cluster, dir := s.last().ID, t.TempDir()
 	prepare, submit := s.byHand(t, cluster)
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "bin"), 0o777))
+	must.OK(t, os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")))
 	shell := func(env []string, line string) []byte {
 		t.Helper()
 		cmd := exec.Command("bash", "-ec", line)
@@ -421,9 +378,7 @@ func testStepByHand(t *testing.T, s *site) {
 		t.Errorf("%+v", step)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "four", "data_first10", "part-00000"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := shell(s.hadoop.Env(), "hadoop fs -cat "+objects+"/by-hand/data_first10/part-00000")
 	got = bytes.ReplaceAll(got, []byte("\t\n"), []byte("\n")) // Hadoop adds a tab to a key without a value
 	if len(want) == 0 || !bytes.Equal(got, want) {
@@ -456,17 +411,11 @@ func testSpotTaken(t *testing.T, s *site) {
 		dirs, err := filepath.Glob(filepath.Join(s.hadoop.Dir(), "local", "usercache", "*", "appcache", "application_*"))
 		return err == nil && len(dirs) > 0
 	})
-	if err := s.hadoop.Kill(minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Kill(minicluster.NodeManager))
 	// The tasks end with their machine.
-	if err := s.hadoop.Stop(t.Context(), minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Stop(t.Context(), minicluster.NodeManager))
 	time.Sleep(time.Second)
-	if err := s.hadoop.Start(t.Context(), minicluster.NodeManager); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.hadoop.Start(t.Context(), minicluster.NodeManager))
 	if err := d.Wait(); err != nil {
 		// A job whose only node was lost may fail. Then the driver suggests --resume.
 		if !strings.Contains(d.output.String(), "--resume") {
@@ -496,22 +445,14 @@ func (s *site) validate(t *testing.T) {
 	var lines strings.Builder
 	for _, call := range s.emr.Calls() {
 		text, err := json.Marshal(map[string]any{"Service": "emr", "Operation": call.Op, "Parameters": call.Body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines.Write(append(text, '\n'))
 	}
-	s.python(t, lines.String())
-}
-
-// python validates requests with botocore's model.
-func (s *site) python(t *testing.T, lines string) {
-	t.Helper()
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.tools, "python"), "validate.py")
-	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines)
+	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines.String())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines)
+		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines.String())
 	}
 	t.Logf("%s", bytes.TrimSpace(out))
 }

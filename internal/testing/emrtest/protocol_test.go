@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // serve starts an EMR with short seconds whose steps run runs, and returns it with a client
@@ -23,9 +24,7 @@ import (
 func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*Server, *emr.Client) {
 	t.Helper()
 	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Start: 1, Bootstrap: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -50,9 +49,7 @@ func made(t *testing.T, client *emr.Client, change func(*emr.RunJobFlowInput), s
 		change(in)
 	}
 	out, err := client.RunJobFlow(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return aws.ToString(out.JobFlowId)
 }
 
@@ -69,9 +66,7 @@ func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterS
 	t.Helper()
 	for {
 		out, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if slices.Contains(wanted, out.Cluster.Status.State) {
 			return out.Cluster
 		}
@@ -83,9 +78,7 @@ func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterS
 func states(t *testing.T, client *emr.Client, id string) (all []types.StepState) {
 	t.Helper()
 	out, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, step := range slices.Backward(out.Steps) {
 		all = append(all, step.Status.State)
 	}
@@ -140,9 +133,7 @@ func TestEnds(t *testing.T) {
 	id := made(t, client, keep, stepOf("CONTINUE", "wait"), stepOf("CONTINUE", "true"), stepOf("CONTINUE", "wait"))
 	until(t, client, id, "RUNNING")
 	steps, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := client.CancelSteps(t.Context(), &emr.CancelStepsInput{ClusterId: &id, StepIds: []string{*steps.Steps[2].Id, "s-NONE"}})
 	if err != nil || out.CancelStepsInfoList[0].Status != "SUBMITTED" || out.CancelStepsInfoList[1].Status != "FAILED" {
 		t.Errorf("%+v, %v", out, err)
@@ -207,15 +198,11 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	request.Header.Set("X-Amz-Target", "ElasticMapReduce.ListClusters")
 	request.Header.Set("Content-Type", faults.JSON)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	response.Body.Close()
 	if response.StatusCode != http.StatusForbidden {
 		t.Errorf("without a signature: %s", response.Status)

@@ -22,12 +22,24 @@ type Fault struct {
 	Lost   bool              // close the connection when the service has performed the request
 }
 
-// Faults of any service.
+// Faults of S3 (Denied, Busy), of Amazon EMR (Throttled, Expired), and of both.
 var (
+	Denied    = &Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+	Busy      = &Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
 	Throttled = &Fault{Status: http.StatusBadRequest, Code: "ThrottlingException"}
 	Expired   = &Fault{Status: http.StatusBadRequest, Code: "ExpiredTokenException"}
 	Lost      = &Fault{Lost: true}
 )
+
+// If returns a function for Set: the requests for which when returns true get this fault.
+func (f *Fault) If(when func(*http.Request) bool) func(*http.Request) *Fault {
+	return func(r *http.Request) *Fault {
+		if when(r) {
+			return f
+		}
+		return nil
+	}
+}
 
 // A Handler passes requests to a service, except for faults.
 type Handler struct {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/faults"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestFaults checks that requests fail as requested, and only then, and that a request whose
@@ -26,9 +27,7 @@ func TestFaults(t *testing.T) {
 	defer server.Close()
 	ask := func(operation string) string {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/bucket/key", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.Header.Set("If-Match", ".")
 		if operation != "" {
 			r.Header.Set("X-Amz-Target", "ElasticMapReduce."+operation)
@@ -37,9 +36,7 @@ func TestFaults(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			return "lost"
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if err != nil {

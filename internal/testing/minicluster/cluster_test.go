@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // testCluster returns a cluster without running daemons.
@@ -25,13 +27,9 @@ func testCluster(t *testing.T) *Cluster { return clusterOf(t, false, 0) }
 func clusterOf(t *testing.T, ha bool, nodes int) *Cluster {
 	t.Helper()
 	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha, Nodes: nodes}}
-	if err := c.choosePorts(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.choosePorts(true))
 	c.state.FreePorts = true
-	if err := c.writeFiles(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.writeFiles())
 	return c
 }
 
@@ -92,9 +90,7 @@ func properties(t *testing.T, c *Cluster, n int) map[string]string {
 	values := make(map[string]string)
 	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "capacity-scheduler.xml"} {
 		b, err := os.ReadFile(filepath.Join(c.nodeDir(n).Conf, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var conf struct {
 			Property []struct {
 				Name  string `xml:"name"`
@@ -162,9 +158,7 @@ func TestScripts(t *testing.T) {
 	home := t.TempDir()
 	writeProgram(t, filepath.Join(home, "bin", "java"), `for a; do case $a in -*) ;; *) printf '%s ' "$a" ;; esac; done`)
 	c.state.JavaHome = home
-	if err := c.writeFiles(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.writeFiles())
 	classPath := c.Dir() + "/conf:/jars/*"
 	for _, test := range []struct{ command, want string }{
 		{"hadoop fs -ls 'a b'", classPath + " org.apache.hadoop.fs.FsShell a b "},
@@ -195,9 +189,7 @@ func background(t *testing.T, env []string, name string, args ...string) *exec.C
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -208,9 +200,7 @@ func background(t *testing.T, env []string, name string, args ...string) *exec.C
 // setPID writes a pid file, and returns the process that it is for.
 func (c *Cluster) setPID(t *testing.T, d Daemon, content string) int {
 	t.Helper()
-	if err := os.WriteFile(c.pidFile(d), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(c.pidFile(d), []byte(content), 0o644))
 	return c.pid(d)
 }
 
@@ -232,9 +222,7 @@ func TestPID(t *testing.T) {
 	if got := c.setPID(t, NameNode, own); got != pid {
 		t.Fatalf("file %q: %d", own, got)
 	}
-	if err := daemon.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, daemon.Process.Kill())
 	// No process has waited for it: it is a zombie.
 	for c.pid(NameNode) != 0 {
 		time.Sleep(endPoll)
@@ -249,9 +237,7 @@ func TestStart(t *testing.T) {
 	java := filepath.Join(c.state.JavaHome, "bin", "java")
 	writeProgram(t, java, "exec sleep 600")
 	for range 40 {
-		if err := c.start(t.Context(), DataNode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.start(t.Context(), DataNode))
 		if c.pid(DataNode) == 0 {
 			t.Fatal("a started daemon is not recognized")
 		}
@@ -260,9 +246,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	writeProgram(t, java, "exit 1")
-	if err := c.start(t.Context(), DataNode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.start(t.Context(), DataNode))
 }
 
 // TestStop checks that processes that handle SIGTERM are stopped, those that ignore it are
@@ -287,9 +271,7 @@ func TestStop(t *testing.T) {
 	c.setPID(t, NodeManager, fmt.Sprint(unrelated.Process.Pid, " 1"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := c.stop(ctx, c.daemons()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.stop(ctx, c.daemons()))
 	for name, cmd := range map[string]*exec.Cmd{"DataNode": polite, "NameNode": stubborn, "task": task} {
 		if startTime(cmd.Process.Pid) != "" {
 			t.Errorf("%s still runs", name)
@@ -323,17 +305,11 @@ func TestKillNode(t *testing.T) {
 		} else {
 			left = append(left, pids...)
 		}
-		if err := os.MkdirAll(c.nodeDir(n).Data, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(c.nodeDir(n).Data, 0o755))
 	}
-	if err := syscall.Kill(killed[0], syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(killed[0], syscall.SIGSTOP))
 	for _, remove := range []bool{false, true} { // the second time, nothing runs
-		if err := c.KillNode(2, remove); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.KillNode(2, remove))
 		for _, dir := range []string{c.nodeDir(2).Data, c.nodeDir(2).Local} {
 			if _, err := os.Stat(dir); (err != nil) != remove {
 				t.Errorf("remove %v: %s: %v", remove, dir, err)
@@ -366,22 +342,14 @@ func TestKillNode(t *testing.T) {
 // is formatted.
 func TestNodes(t *testing.T) {
 	java := t.TempDir()
-	if err := os.WriteFile(filepath.Join(java, "release"), []byte(`JAVA_VERSION="17"`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(java, "release"), []byte(`JAVA_VERSION="17"`), 0o644))
 	t.Setenv("JAVA_HOME", java)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	jars := filepath.Join(cache, "treereduce", "hadoop-"+Version)
-	if err := os.MkdirAll(jars, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(jars, "pom.xml"), pom, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(jars, 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(jars, "pom.xml"), pom, 0o644))
 	c := testCluster(t)
 	for _, test := range []struct {
 		nodes, want int
@@ -398,12 +366,8 @@ func TestNodes(t *testing.T) {
 			t.Errorf("%d nodes: %d, %v, want %d, %q", test.nodes, c.nodes(), err, test.want, test.why)
 		}
 	}
-	if err := os.Mkdir(c.path("hdfs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.formatted(), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(c.path("hdfs"), 0o755))
+	must.OK(t, os.WriteFile(c.formatted(), nil, 0o644))
 	for nodes, ok := range map[int]bool{0: true, 3: true, 1: false, 4: false} {
 		err := c.prepare(t.Context(), Config{FreePorts: true, Nodes: nodes}, io.Discard)
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "was formatted for 3 node(s)") {
@@ -425,27 +389,21 @@ func TestNodes(t *testing.T) {
 
 func TestPorts(t *testing.T) {
 	c := testCluster(t)
-	if err := c.checkPorts(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.checkPorts())
 	before := maps.Clone(c.state.Ports)
 	if err := c.choosePorts(true); err != nil || !maps.Equal(c.state.Ports, before) {
 		t.Errorf("ports that are free: %v, %v, want %v again", c.state.Ports, err, before)
 	}
 	const historyWeb = 19888
 	l, err := net.Listen("tcp4", c.address(historyWeb))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer l.Close()
 	err = c.checkPorts()
 	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process: stop that, or start with --free-ports (make cluster-up FREE_PORTS=1)") {
 		t.Errorf("taken port: %v", err)
 	}
 	taken := c.port(historyWeb)
-	if err := c.choosePorts(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.choosePorts(true))
 	for standard, port := range c.state.Ports {
 		if port == taken {
 			t.Errorf("%d: port %d is taken", standard, port)
@@ -458,25 +416,19 @@ func TestClaim(t *testing.T) {
 	defer cancel()
 	dir := filepath.Join(t.TempDir(), "a", "cluster")
 	unlock, err := claim(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := claim(ctx, dir); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("claim of what is claimed: %v", err)
 	}
 	unlock()
 	unlock, err = claim(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	unlock()
 	if _, err := Open(dir); !errors.Is(err, ErrNone) {
 		t.Errorf("Open of what never came up: %v", err)
 	}
 	foreign := t.TempDir()
-	if err := os.Mkdir(filepath.Join(foreign, "data"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(foreign, "data"), 0o755))
 	if _, err := Up(context.Background(), Config{Dir: foreign}); err == nil || !strings.Contains(err.Error(), "neither empty nor a cluster's") {
 		t.Errorf("Up in a foreign folder: %v", err)
 	}
@@ -490,24 +442,16 @@ func TestClaim(t *testing.T) {
 // writeProgram writes a shell script.
 func writeProgram(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 }
 
 func TestFindJava(t *testing.T) {
 	dir := t.TempDir()
 	java := func(version string) string {
 		home := filepath.Join(dir, version)
-		if err := os.MkdirAll(home, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(home, "release"), fmt.Appendf(nil, "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"%s\"\n", version), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(home, 0o755))
+		must.OK(t, os.WriteFile(filepath.Join(home, "release"), fmt.Appendf(nil, "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"%s\"\n", version), 0o644))
 		return home
 	}
 	for _, test := range []struct {

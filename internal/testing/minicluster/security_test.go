@@ -8,15 +8,15 @@ import (
 
 	"github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/keytab"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestSecureConfiguration checks the settings of a cluster with Kerberos that depend on its Config.
 func TestSecureConfiguration(t *testing.T) {
 	c := clusterOf(t, false, 3)
 	c.state.KerberosJars = "/kerberos"
-	if err := c.choosePorts(true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.choosePorts(true))
 	for _, test := range []struct {
 		protection string
 		lifetime   time.Duration
@@ -36,9 +36,7 @@ func TestSecureConfiguration(t *testing.T) {
 		}},
 	} {
 		c.state.Protection, c.state.TicketLifetime = test.protection, test.lifetime
-		if err := c.writeFiles(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.writeFiles())
 		for n := 1; n <= 3; n++ {
 			values := properties(t, c, n)
 			for name, want := range test.want {
@@ -48,9 +46,7 @@ func TestSecureConfiguration(t *testing.T) {
 			}
 		}
 		conf, err := config.Load(c.path("krb5.conf"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lifetime := test.lifetime
 		if lifetime == 0 {
 			lifetime = 24 * time.Hour // the default of krb5.conf
@@ -64,29 +60,17 @@ func TestSecureConfiguration(t *testing.T) {
 // TestUserKeytab checks that the keytab of alice has all her keys, and no others.
 func TestUserKeytab(t *testing.T) {
 	c := testCluster(t)
-	if err := c.writeKDC(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.writeKDC())
 	all := keytab.New()
 	for _, name := range []string{hdfsName, alice, alice + "x", webName, alice} {
-		if err := all.AddEntry(name, realm, "secret", time.Now(), 1, 17); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, all.AddEntry(name, realm, "secret", time.Now(), 1, 17))
 	}
 	b, err := all.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.serviceKeytab(), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.writeUserKeytab(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(c.serviceKeytab(), b, 0o600))
+	must.OK(t, c.writeUserKeytab())
 	own, err := keytab.Load(c.Keytab())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if text := own.String(); len(own.Entries) != 2 || strings.Count(text, c.Principal()) != 2 {
 		t.Errorf("the keytab of alice has\n%s", text)
 	}

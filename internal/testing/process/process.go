@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os/exec"
 	"syscall"
+	"testing"
 )
 
 // ExitStatus returns the exit status of a process as a shell reports it.
@@ -25,8 +26,18 @@ func Run(cmd *exec.Cmd) (status int, stdout, stderr string) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = &errs
 	}
-	if cmd.Run(); cmd.ProcessState == nil {
-		return -1, "", cmd.Err.Error()
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		return -1, "", err.Error()
 	}
 	return ExitStatus(cmd), out.String(), errs.String()
+}
+
+// Output runs a command, and returns all its output. If it fails, it ends the test.
+func Output(t testing.TB, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return string(out)
 }

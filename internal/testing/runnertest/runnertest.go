@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/table"
 )
@@ -84,10 +85,7 @@ func run(ctx context.Context, dir string, g game.Game, o solve.Options, mode sto
 // checkValues compares a table with the values of a brute force solution.
 func checkValues(t *testing.T, dir string, g game.Game) {
 	t.Helper()
-	solved, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer solved.Close()
 	want := naive.SolveCyclic(g.Start(),
 		func(p uint64) string {
@@ -136,10 +134,7 @@ func EveryBoard(t *testing.T, r runner.Runner, most, tallest int) {
 			if w == 1 && h > tallest {
 				return
 			}
-			g, err := connectn.New(w, h, connect)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(connectn.New(w, h, connect))(t)
 			boards, positions = boards+1, positions+len(values)
 			equalBoard(t, r, g, values)
 		})
@@ -153,10 +148,7 @@ func EveryBoard(t *testing.T, r runner.Runner, most, tallest int) {
 // Board is EveryBoard for one board.
 func Board(t *testing.T, r runner.Runner, w, h, connect int) {
 	t.Helper()
-	g, err := connectn.New(w, h, connect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(w, h, connect))(t)
 	equalBoard(t, r, g, naive.Solve(w, h, connect))
 }
 
@@ -165,10 +157,7 @@ func equalBoard(t *testing.T, r runner.Runner, g game.Game, values map[string]by
 	t.Helper()
 	dir := solveIn(t, r, g)
 	defer os.RemoveAll(dir)
-	solved, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer solved.Close()
 	n := 0
 	for batch, err := range solved.All() {
@@ -190,10 +179,7 @@ func equalBoard(t *testing.T, r runner.Runner, g game.Game, values map[string]by
 // solveIn solves a game, packed and with one reducer, and returns the data directory.
 func solveIn(t *testing.T, r runner.Runner, g game.Game) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp(t.TempDir(), ""))(t)
 	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // Region is the region used in tests.
@@ -47,13 +49,8 @@ func Start(t testing.TB) *Server {
 	s.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1")
 	// The server is killed if the test process is killed.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(s.cmd.StderrPipe())(t)
+	must.OK(t, s.cmd.Start())
 	ended := make(chan struct{})
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
@@ -109,19 +106,29 @@ func Environ() []string {
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL="+nowhere, "AWS_PAGER=")
 }
 
+// Use sets the variables of AWS to those in env, and unsets all others, until the end of the test.
+func Use(t testing.TB, env []string) {
+	t.Helper()
+	for _, line := range os.Environ() {
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	for _, line := range env {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+}
+
 // Bin returns the directory of the programs of the virtual environment: python, aws and
 // moto_server.
 func Bin(t testing.TB) string {
 	t.Helper()
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output())(t)
 	in := func(name string) string { return filepath.Join(strings.TrimSpace(string(root)), name) }
-	want, err := os.ReadFile(in(requirements))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(in(requirements)))(t)
 	// make writes this copy last.
 	if have, err := os.ReadFile(in(venv + "/requirements.txt")); err != nil || !bytes.Equal(have, want) {
 		t.Fatalf("%s is missing or not up to date: make emr-venv", in(venv))

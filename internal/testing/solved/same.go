@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
@@ -23,9 +24,7 @@ func Same(t testing.TB, fsys store.FS, got, want string) {
 	SameTable(t, fsys, got, want)
 	files, err := contents(fsys, path.Join(got, solve.FinalDir))
 	wanted, wantedErr := contents(store.Local{}, filepath.Join(want, solve.FinalDir))
-	if err := errors.Join(err, wantedErr); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, wantedErr))
 	if diff := storetest.Differences(files, wanted); diff != nil {
 		t.Errorf("%s: final: %v", got, diff)
 	}
@@ -81,23 +80,15 @@ func filesOf(fsys store.FS, dir string) (names []string, err error) {
 func finalOf(t testing.TB, fsys store.FS, dir string) string {
 	t.Helper()
 	dir = path.Join(dir, solve.FinalDir)
-	names, err := filesOf(fsys, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filesOf(fsys, dir))(t)
 	sum, length := sha256.New(), int64(0)
 	for _, name := range names {
 		if !strings.HasPrefix(name, store.PartPrefix) {
 			continue
 		}
-		in, err := fsys.Open(path.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(fsys.Open(path.Join(dir, name)))(t)
 		n, err := io.Copy(sum, in)
-		if err := errors.Join(err, in.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, in.Close()))
 		length += n
 	}
 	return fmt.Sprintf("%d bytes, SHA-256 %x", length, sum.Sum(nil))

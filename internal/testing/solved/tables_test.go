@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -25,51 +26,30 @@ const changedTier = 9
 func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *block.Block)) {
 	t.Helper()
 	name := filepath.Join(dir, table.TierFile(g, changedTier))
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tier, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, changedTier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(name))(t)
+	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, changedTier))(t)
 	defer tier.Close()
-	ranges, err := tier.Ranges()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranges := must.Get(tier.Ranges())(t)
 	var out bytes.Buffer
 	var p streamfmt.Packer
-	file, err := streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name))(t)
 	m := file.Model()
 	if plain {
 		m = nil
 	} else {
 		p.SetCompact(game.DeducerOf(g), m)
 	}
-	w, err := streamfmt.NewCompactWriter(&out, g.Spec(), changedTier, true, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(streamfmt.NewCompactWriter(&out, g.Spec(), changedTier, true, m))(t)
 	c, b := tier.Cursor(0), new(block.Block)
 	for _, rng := range ranges {
-		if _, err := c.Load(b, rng); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Load(b, rng))(t)
 		change(b)
 		_, balanced := g.Stored(changedTier, rng)
 		p.Reset()
 		p.AddHalf(b, balanced)
-		if err := w.Append(&p); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Append(&p))
 	}
-	if err := errors.Join(w.Close(), os.WriteFile(name, out.Bytes(), 0o666), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(w.Close(), os.WriteFile(name, out.Bytes(), 0o666), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 // TestTableDifferences changes a file of a table, and compares it with the table of another way of solving,

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -96,23 +97,16 @@ func TestFinishError(t *testing.T) {
 
 // TestOpenSuccessors checks that solve refuses successors without a value.
 func TestOpenSuccessors(t *testing.T) {
-	g, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(3, 3, 3))(t)
 	dir := t.TempDir()
 	job := func(name string, tier int, output, input string) error {
 		out := filepath.Join(dir, output)
-		if err := os.Mkdir(out, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(out, 0o777))
 		_, err := new(Runner).Run(t.Context(), &runner.Job{Name: output, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Tier: tier, Reducers: 1,
 			Input: []string{filepath.Join(dir, input)}, Predecessors: filepath.Join(dir, "data_first0"), Output: out, Codec: jobdir.Packed})
 		return errors.Join(err, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
 	}
-	if err := errors.Join(job(step.Init, 0, "data_first0", ""), job(step.Possible, 1, "data_first1", "data_first0")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(job(step.Init, 0, "data_first0", ""), job(step.Possible, 1, "data_first1", "data_first0")))
 	if err := job(step.Solve, 0, "data_second0", "data_first1"); err == nil || !strings.Contains(err.Error(), "data_first1: expected successors with a value, found 3 without") {
 		t.Errorf("error %v", err)
 	}
@@ -136,17 +130,12 @@ func (f unclosedFS) Create(string) (io.WriteCloser, error) { return unclosed{f.e
 // TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
-	g, err := mnk.Kind.Make([]int{3, 3, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
 		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
-		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
 		if err := edges.finish(nil); !errors.Is(err, failed) {
 			t.Errorf("%v: %v, want %v", codec, err, failed)
 		}
@@ -156,14 +145,8 @@ func TestOutboxFinishError(t *testing.T) {
 // TestLeast checks, for games by lists or with cycles, that the minimum memory is enough for
 // the first job, and that half of it is refused.
 func TestLeast(t *testing.T) {
-	rules, err := mnk.New(4, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := quickcross.New(4, 4, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(mnk.New(4, 4, 4))(t)
+	cross := must.Get(quickcross.New(4, 4, 3))(t)
 	lists := func(r *Runner) error {
 		_, err := r.planLists(rules.Tiers(), nil)
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -25,10 +26,7 @@ import (
 // TestBlocks solves boards by blocks, with much memory and with the least.
 func TestBlocks(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {3, 2, 2}, {3, 3, 3}, {4, 3, 3}} {
-		g, err := connectn.New(size[0], size[1], size[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(connectn.New(size[0], size[1], size[2]))(t)
 		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
 		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 	}
@@ -57,10 +55,7 @@ func TestEverySize(t *testing.T) { runnertest.EverySize(t, &inline.Runner{}, all
 
 // TestLists solves a board by lists, with much memory and with the least.
 func TestLists(t *testing.T) {
-	g, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(3, 2, 2))(t)
 	runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
 	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 }

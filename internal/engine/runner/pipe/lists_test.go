@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestGroup checks that splits have all pieces in order, that none is empty, that there are no
@@ -40,9 +41,7 @@ func TestGroup(t *testing.T) {
 		var got bytes.Buffer
 		for _, s := range ss {
 			before, next := got.Len(), 0
-			if err := s.write(&got); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.write(&got))
 			output := got.String()[before:]
 			if _, err := fmt.Sscan(output, &next); err != nil {
 				t.Fatalf("an empty split: %v", err)
@@ -79,10 +78,7 @@ func TestGroupEven(t *testing.T) {
 // TestAppendRows checks that the output of a reducer becomes a part, and that a line of
 // another kind is reported with its number.
 func TestAppendRows(t *testing.T) {
-	g, err := mnk.New(2, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(mnk.New(2, 2, 2))(t)
 	for _, test := range []struct {
 		kind lists.Kind
 		text string
@@ -98,22 +94,16 @@ func TestAppendRows(t *testing.T) {
 	} {
 		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
-			f, err := os.Create(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Create(name))(t)
 			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
-			err = w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
+			err := w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
 			if output := fmt.Sprint(err); test.want != "" && output != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
 			}
 			if test.want != "" || codec == jobdir.Text {
 				continue
 			}
-			s, err := lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil))(t)
 			var got bytes.Buffer
 			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Source: s}, 2) {
 				err = errors.Join(err, p.write(&got))

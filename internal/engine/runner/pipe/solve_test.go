@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
@@ -36,16 +37,11 @@ func TestMain(m *testing.M) {
 // programs returns a directory in which every step is this test.
 func programs(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	dir := t.TempDir()
 	for _, name := range step.AllNames() {
 		for _, side := range []string{"_map", "_reduce"} {
-			if err := os.Symlink(self, filepath.Join(dir, name+side)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink(self, filepath.Join(dir, name+side)))
 		}
 	}
 	return dir
@@ -61,10 +57,7 @@ func TestSolve(t *testing.T) {
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			g, err := all.Kinds().Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(all.Kinds().Parse(spec))(t)
 			runnertest.Check(t, &pipe.Runner{Bin: bin}, g, solved.SameText)
 		})
 	}
@@ -91,24 +84,15 @@ func TestLongEveryBoard(t *testing.T) {
 // firstTier returns a game, and a directory of its first tier as text.
 func firstTier(t *testing.T) (g game.Game, dir string) {
 	t.Helper()
-	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = must.Get(all.Kinds().Parse("connectn width=2 height=2 connect=2"))(t)
 	dir = filepath.Join(t.TempDir(), "data_first0")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "part-00000"), []byte("00\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "part-00000"), []byte("00\n"), 0o666))
 	files, err := jobdir.SealAll(store.Local{}, dir)
 	if err == nil {
 		err = (&store.Seal{Game: g.Spec(), Job: "data_first0", Files: files}).Write(store.Local{}, dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return g, dir
 }
 
@@ -128,9 +112,7 @@ func TestPrograms(t *testing.T) {
 		{reducer, "cat; echo reporter:counter:x,records in,1 >&2", "sort was given 2 lines, possible_reduce (task 0) read 1", ""},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if err := os.Mkdir(out, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(out, 0o777))
 		bin := programs(t)
 		r := pipe.Runner{Bin: bin, Programs: map[string]string{test.replaced: strings.ReplaceAll(test.program, "$BIN", bin)}}
 		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
@@ -153,9 +135,7 @@ func TestPartNotClosed(t *testing.T) {
 	g, input := firstTier(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		out := filepath.Join(t.TempDir(), "out")
-		if err := os.Mkdir(out, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(out, 0o777))
 		r := pipe.Runner{Bin: programs(t)}
 		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: unclosed{}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: codec})

@@ -21,7 +21,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // managed returns a runner whose resource manager responds with answer.
@@ -132,24 +133,12 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
 		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-			g, err := connectn.New(board[0], board[1], board[2])
-			if err != nil {
-				t.Fatal(err)
+			g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
+			r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g), codec)}
+			solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Codec, o.Combine, o.KeepAll = r, codec, false, true })
+			if r.jobs == 0 {
+				t.Errorf("%s: no jobs", g.Spec())
 			}
-			solveSized(t, g, codec)
 		}
-	}
-}
-
-func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
-	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g), codec)}
-	o := solve.Options{Runner: r, Reducers: 1, Codec: codec, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil || r.jobs == 0 {
-		t.Errorf("%s: %d jobs, %v", g.Spec(), r.jobs, err)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // A recounted runner checks that the statistics of each job are the same if its counters are
@@ -47,71 +49,35 @@ func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 	return stats, err
 }
 
-// TestLostListCounters checks the statistics of lists jobs that are computed from their files.
-func TestLostListCounters(t *testing.T) {
-	g, err := mnk.New(3, 2, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer data.Close()
-		r := &recounted{t: t}
-		o := solve.Options{Runner: r, Reducers: 2, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
-		if r.jobs != 13 { // possible 1 to 6, solve 6 to 0
-			t.Errorf("%d jobs", r.jobs)
+// TestLostCounters checks the statistics of jobs by lists, and of passes, that are computed from their files.
+func TestLostCounters(t *testing.T) {
+	for _, test := range []struct {
+		g              game.Game
+		reducers, jobs int
+	}{
+		{must.Get(mnk.New(3, 2, 2))(t), 2, 13},        // possible 1 to 6, solve 6 to 0
+		{must.Get(quickcross.New(4, 3, 3))(t), 3, 23}, // create, 13 times mark, 9 times solve
+	} {
+		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
+			r := &recounted{t: t}
+			solved.Dir(t, test.g, func(o *solve.Options) { o.Runner, o.Reducers, o.Codec, o.Combine = r, test.reducers, codec, false })
+			if r.jobs != test.jobs {
+				t.Errorf("%s, %s: %d jobs, want %d", test.g.Spec(), codec, r.jobs, test.jobs)
+			}
 		}
 	}
 }
 
 // TestCodec checks that Hadoop gets text for games by lists only.
 func TestCodec(t *testing.T) {
-	lists, err := mnk.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cyclic, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lists := must.Get(mnk.New(3, 3, 3))(t)
+	blocks := must.Get(connectn.New(3, 3, 3))(t)
+	cyclic := must.Get(quickcross.New(3, 3, 3))(t)
 	for _, asked := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
 			if got := Codec(game.MethodOf(g), asked); got != want {
 				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
 			}
-		}
-	}
-}
-
-// TestLostCounters checks the statistics of passes that are computed from their files.
-func TestLostCounters(t *testing.T) {
-	g, err := quickcross.New(4, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer data.Close()
-		r := &recounted{t: t}
-		o := solve.Options{Runner: r, Reducers: 3, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
-		if r.jobs != 23 { // create, 13 times mark, 9 times solve
-			t.Errorf("%d passes", r.jobs)
 		}
 	}
 }
@@ -126,14 +92,10 @@ type strayed struct {
 func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	if job.Step != step.Init && job.Step != step.Create && job.Step != step.Final {
 		for _, dir := range job.Input {
-			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666); err != nil {
-				r.t.Fatal(err)
-			}
+			must.OK(r.t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666))
 		}
 		p := &plan{Runner: &Runner{}, job: job}
-		if err := p.fill(); err != nil {
-			r.t.Fatal(err)
-		}
+		must.OK(r.t, p.fill())
 		for _, in := range p.inputs {
 			found, err := filepath.Glob(in)
 			if err != nil || len(found) == 0 {
@@ -151,23 +113,11 @@ func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 
 // TestStrayInput checks that Hadoop reads only the parts of a directory.
 func TestStrayInput(t *testing.T) {
-	blocks, err := connectn.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cyclic, err := quickcross.New(3, 3, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := must.Get(connectn.New(3, 3, 3))(t)
+	cyclic := must.Get(quickcross.New(3, 3, 3))(t)
 	for _, g := range []game.Game{blocks, cyclic} {
-		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer data.Close()
-		o := solve.Options{Runner: &strayed{t: t}, Reducers: 2, Codec: jobdir.Text, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
-		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-			t.Fatal(err)
-		}
+		solved.Dir(t, g, func(o *solve.Options) {
+			o.Runner, o.Reducers, o.Codec, o.Combine, o.KeepAll = &strayed{t: t}, 2, jobdir.Text, false, true
+		})
 	}
 }

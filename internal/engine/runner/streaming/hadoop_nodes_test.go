@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestHadoopNodes solves a game on a cluster of three nodes, one of which is lost for good while
@@ -48,10 +49,7 @@ func testOwnNode(t *testing.T, s *site) {
 	var local, maps, near, read int64
 	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_first21": 1, "data_first22": 1, "data_second18": 1, "data_second19": 1, "data_second20": 1})
 	for name, app := range apps {
-		n, err := s.yarn.Counters(t.Context(), app.JobID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(s.yarn.Counters(t.Context(), app.JobID()))(t)
 		job, own := n["org.apache.hadoop.mapreduce.JobCounter"], n[step.CounterGroup("map")]
 		t.Logf("%s: %d of %d maps are local, %d of %d bytes", name, job["DATA_LOCAL_MAPS"], job["TOTAL_LAUNCHED_MAPS"], own[step.BytesNear], own[step.BytesRead])
 		local += job["DATA_LOCAL_MAPS"]
@@ -215,24 +213,16 @@ func (s *site) waitFor(t *testing.T, d *driver, condition func() bool) {
 
 // lost kills a node for good, with its storage. In the end, an empty one takes its place.
 func lost(t *testing.T, s *site, n int) (end func()) {
-	if err := s.KillNode(n, true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.KillNode(n, true))
 	return func() {
-		if err := s.StartNode(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.WaitReplicated(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.StartNode(t.Context(), n))
+		must.OK(t, s.WaitReplicated(t.Context()))
 	}
 }
 
 // hangs stops a node for two minutes.
 func hangs(t *testing.T, s *site, n int) (end func()) {
-	if err := s.SignalNode(n, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SignalNode(n, syscall.SIGSTOP))
 	resumed := make(chan error, 1)
 	time.AfterFunc(2*time.Minute, func() { resumed <- s.SignalNode(n, syscall.SIGCONT) })
 	return func() {
@@ -263,26 +253,16 @@ func newDisk(t *testing.T, s *site, n int) (end func()) {
 	t.Helper()
 	start := lost(t, s, n)
 	disk := diskOf(s, n)
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, fmt.Sprintf("size=%d", diskBytes)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(disk, 0o755))
+	must.OK(t, syscall.Mount("tmpfs", disk, "tmpfs", 0, fmt.Sprintf("size=%d", diskBytes)))
 	for _, name := range []string{"data", "local"} {
-		if err := os.Mkdir(filepath.Join(disk, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join("disk", name), filepath.Join(filepath.Dir(disk), name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(disk, name), 0o755))
+		must.OK(t, os.Symlink(filepath.Join("disk", name), filepath.Join(filepath.Dir(disk), name)))
 	}
 	start()
 	return func() {
 		start := lost(t, s, n)
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, syscall.Unmount(disk, syscall.MNT_DETACH))
 		start()
 	}
 }
@@ -297,9 +277,7 @@ func diskFull(t *testing.T, s *site, n int) (end func()) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
 	return func() {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(name))
 	}
 }
 
@@ -309,17 +287,13 @@ func testPaused(t *testing.T, s *site) {
 	g := s.newGate(t, "data_second6", "*")
 	d := s.start(t, small, g.data, threeJobs+" --cluster-bin "+s.programs(t, g.hold, ""))
 	g.wait(t, d)
-	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.cmd.Process.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	g.open()
 	s.resume(t, small, g.data, threeJobs)
 	before := s.list(t, g.data)
 	time.Sleep(time.Until(begun.Add(3 * time.Minute)))
-	if err := d.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.cmd.Process.Signal(syscall.SIGCONT))
 	out, code := d.wait(t)
 	s.wantLine(t, out, code, 1)
 	if !strings.Contains(out, store.ErrTakenOver.Error()) {
@@ -336,19 +310,13 @@ func testPaused(t *testing.T, s *site) {
 func (s *site) list(t *testing.T, dir string) map[string]time.Time {
 	t.Helper()
 	all := make(map[string]time.Time)
-	entries, err := s.files.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(s.files.ReadDir(dir))(t)
 	for _, e := range entries {
 		if store.IsTemporary(e.Name()) {
 			continue
 		}
 		name := path.Join(dir, e.Name())
-		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(e.Info())(t)
 		if e.IsDir() {
 			maps.Copy(all, s.list(t, name))
 		} else {
@@ -362,10 +330,7 @@ func (s *site) list(t *testing.T, dir string) map[string]time.Time {
 func (g *gate) node(t *testing.T) (n int) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < waitTime; time.Sleep(poll) {
-		held, err := os.ReadFile(g.held)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Get(os.ReadFile(g.held))(t)
 		switch host := strings.TrimSpace(string(held)); {
 		case host != "":
 			if _, err := fmt.Sscanf(host, "127.0.0.1%d", &n); err != nil {

@@ -30,6 +30,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -186,14 +187,8 @@ func testRulesOnly(t *testing.T, s *site) {
 	}
 	local := s.localOf(t, b)
 	// Values, moves and positions must be counted as on one machine.
-	there, err := solve.ReadJournal(s.files, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := solve.ReadJournal(store.Local{}, local)
-	if err != nil {
-		t.Fatal(err)
-	}
+	there := must.Get(solve.ReadJournal(s.files, data))(t)
+	here := must.Get(solve.ReadJournal(store.Local{}, local))(t)
 	type counts struct{ records, positions, finished, messages int64 }
 	want := make(map[string]counts)
 	for _, j := range here.Jobs {
@@ -254,9 +249,7 @@ func testInterrupted(t *testing.T, s *site) {
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	begun := time.Now()
-	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.cmd.Process.Signal(os.Interrupt))
 	out, code := d.wait(t)
 	took := time.Since(begun)
 	t.Logf("it ended after %.1f s", took.Seconds())
@@ -279,9 +272,7 @@ func testClientLost(t *testing.T, s *site) {
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	for _, client := range children(t, d.cmd.Process.Pid) {
-		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, syscall.Kill(-client, syscall.SIGKILL))
 	}
 	time.Sleep(time.Second)
 	g.open()
@@ -342,16 +333,12 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
-	if err := s.Kill(daemon); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Kill(daemon))
 	if daemon == minicluster.DataNode {
 		g.open()
 	}
 	time.Sleep(3 * time.Second)
-	if err := s.Start(t.Context(), daemon); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Start(t.Context(), daemon))
 	g.open()
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
@@ -381,29 +368,17 @@ func testBlockLost(t *testing.T, s *site) {
 // loseBlocks deletes the blocks of a file on all data nodes.
 func (s *site) loseBlocks(t *testing.T, name string) {
 	t.Helper()
-	owner, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	owner := must.Get(user.Current())(t)
 	answer, err := http.Get(s.Web(minicluster.NameNode) + "/fsck?files=1&blocks=1&ugi=" + owner.Username + "&path=" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(answer.Body))(t)
 	lost := 0
 	for _, block := range regexp.MustCompile(`blk_\d+`).FindAllString(string(text), -1) {
 		files, err := filepath.Glob(filepath.Join(s.Dir(), "*", "data", "current", "*", "current", "finalized", "*", "*", block+"*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range files {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(name))
 			lost++
 		}
 	}
@@ -516,13 +491,8 @@ type localRuns struct {
 func newSite(t *testing.T, c *minicluster.Cluster) *site {
 	s := &site{Cluster: c, local: &localRuns{dir: t.TempDir()}}
 	var err error
-	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
-		t.Fatal(err)
-	}
-	properties, err := conf.Load(s.ConfDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.bin = must.Get(filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")))(t) // built by make test-hadoop
+	properties := must.Get(conf.Load(s.ConfDir()))(t)
 	s.yarn = yarn.New(properties, "")
 	t.Setenv("HADOOP_CONF_DIR", s.ConfDir()) // for clients of several nodes
 	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
@@ -573,9 +543,7 @@ func (s *site) start(t *testing.T, b board, data, flags string) *driver {
 	d := &driver{cmd: exec.Command(filepath.Join(s.bin, "driver"), args...), err: make(chan error, 1)}
 	d.cmd.Env = append(s.Env(), "HADOOP_USER_NAME="+s.user)
 	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.cmd.Start())
 	go func() { d.err <- d.cmd.Wait() }()
 	t.Cleanup(func() { d.cmd.Process.Kill() })
 	return d
@@ -618,9 +586,7 @@ func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
 	t.Helper()
 	d := s.start(t, b, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
 	g.wait(t, d)
-	if err := d.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.cmd.Process.Kill())
 	d.wait(t)
 }
 
@@ -710,10 +676,7 @@ func (s *site) wantKept(t *testing.T, done map[string]map[string]time.Time) {
 // whole returns the complete directories of jobs and passes, with the times of their seals.
 func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	t.Helper()
-	entries, err := s.files.ReadDir(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(s.files.ReadDir(data))(t)
 	found := make(map[string]time.Time)
 	for _, e := range entries {
 		if info, err := s.files.Stat(path.Join(data, e.Name(), store.Success)); err == nil && !strings.HasPrefix(e.Name(), "_") {
@@ -752,14 +715,9 @@ func (s *site) apps(t *testing.T) []yarn.App {
 // getJSON gets the answer of a web service.
 func getJSON(t *testing.T, address string, to any) {
 	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(address))(t)
 	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(to); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(answer.Body).Decode(to))
 }
 
 // counters returns the counters of a finished job, once the history server has them.
@@ -827,9 +785,7 @@ type gate struct {
 func (s *site) newGate(t *testing.T, job, maps string) *gate {
 	dir := t.TempDir()
 	g := &gate{job: job, data: s.dataDir(job), closed: filepath.Join(dir, "closed"), held: filepath.Join(dir, "held")}
-	if err := os.WriteFile(g.closed, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(g.closed, nil, 0o600))
 	g.hold = fmt.Sprintf(`"treereduce %s "*_m_%s_*) echo "$NM_HOST" >%s; while test -e %s; do sleep 0.1; done ;;`, job, maps, g.held, g.closed)
 	return g
 }
@@ -868,28 +824,20 @@ exec `+s.bin+`/${0##*/}`)
 // script writes a shell script.
 func script(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 }
 
 // children returns the processes that a process has started.
 func children(t *testing.T, parent int) (pids []int) {
 	t.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tasks := must.Get(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)))(t)
 	for _, name := range tasks {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			continue // the thread has ended
 		}
 		for _, field := range strings.Fields(string(text)) {
-			pid, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := must.Get(strconv.Atoi(field))(t)
 			pids = append(pids, pid)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A refusing file system makes no rename while lost is true.
@@ -31,9 +32,7 @@ func (r *refusing) Rename(from, to string) error {
 func TestWriteTakenOver(t *testing.T) {
 	dir := t.TempDir()
 	index := filepath.Join(dir, "_index")
-	if err := os.WriteFile(index, []byte("new"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(index, []byte("new"), 0o666))
 	fsys := new(refusing)
 	p := &plan{
 		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Codec: jobdir.Packed}, dir: filepath.Join(dir, "_attempt-x.plan"),

@@ -8,15 +8,13 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // TestRangesOf64Bits checks a board whose key is a range only: the number of ranges, 1<<64, was 0.
 func TestRangesOf64Bits(t *testing.T) {
-	g, err := connectn.New(1, 63, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connectn.New(1, 63, 3))(t)
 	for _, reducers := range []int{1, 2, 100} {
 		if _, err := Ranges(g, 3, reducers); err != nil {
 			t.Error(err)
@@ -31,10 +29,7 @@ func TestRangesOf64Bits(t *testing.T) {
 // range. If a tier has enough ranges, they are the borders of the game.
 func TestRanges(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 5, 3}, {5, 5, 4}, {1, 40, 4}} {
-		g, err := connectn.New(board[0], board[1], board[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
 		most := 1 << (g.KeyBits() - g.LowBits())
 		width := streamfmt.KeyWidth(g.KeyBits())
 		head := hadoop.SequenceFile(hadoop.TextClass, nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // Shared returns the cluster in the folder $TREEREDUCE_TEST_CLUSTER. It starts those daemons
@@ -21,21 +22,14 @@ func Shared(ctx context.Context, t testing.TB) *minicluster.Cluster {
 	if dir == "" {
 		return Up(ctx, t, minicluster.Config{})
 	}
-	c, err := minicluster.Up(ctx, minicluster.Config{Dir: dir, FreePorts: true, Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(minicluster.Up(ctx, minicluster.Config{Dir: dir, FreePorts: true, Log: t.Output()}))(t)
 }
 
 // Up starts a cluster on free ports, in its own folder, that is stopped at the end of the
 // test. If the test has failed, its logs are kept.
 func Up(ctx context.Context, t testing.TB, config minicluster.Config) *minicluster.Cluster {
 	t.Helper()
-	work, err := os.MkdirTemp("", "cluster-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	work := must.Get(os.MkdirTemp("", "cluster-test-"))(t)
 	begun := time.Now()
 	config.Dir, config.FreePorts, config.Log = filepath.Join(work, "cluster"), true, t.Output()
 	c, err := minicluster.Up(ctx, config)

@@ -53,7 +53,7 @@ func TestDifferentBuilds(t *testing.T) {
 		return out
 	}
 	const solve = "bin/driver solve nim --runner pipe --overwrite --stones "
-	do(0, "go build -o bin/ ./driver ./timed ./mapper ./reducer")
+	do(0, "go build -o bin/ ./driver ./processes ./mapper ./reducer")
 	if out, want := do(1, solve+"20"), `(to build it: see "In a module of your own" in docs/adding-a-game.md)`+"\n"; !strings.HasSuffix(out, want) {
 		t.Errorf("without the steps: %s, want %s", out, want)
 	}
@@ -136,28 +136,31 @@ func TestLongExternal(t *testing.T) {
 		}
 		same(t, runs[1], runs[0])
 	}
-	// A runner of its own is planned, refused, stopped, resumed and watched as ours are.
-	run("go", "build", "-o", "bin/", "./timed")
-	solve := "bin/timed solve nim --stones 20 --runner timed --reducers 2 --data timed_data --times times.txt"
+	// A runner of its own is planned, refused, stopped, resumed and watched as ours are, with each method.
+	run("go", "build", "-o", "bin/", "./processes")
+	nim := "nim --stones 20 --runner processes"
+	solve := "bin/processes solve " + nim + " --reducers 2 --data nim_data"
 	for _, test := range []struct {
 		line   string
 		status int
 		want   string
 	}{
-		{"bin/timed plan nim --stones 20 --runner timed --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
-		{strings.TrimSuffix(solve, " --times times.txt"), 1, "timed: --runner timed requires --times FILE"},
-		{strings.Replace(solve, "--runner timed", "--runner inline", 1), 2, "timed: --times is an option of --runner timed"},
-		{solve + " --memory 70M", 2, "timed: --memory 70M: nim stones=20 last=wins needs at least 80M"},
+		{"bin/processes plan " + nim + " --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
+		{solve + " --at-a-time 0", 2, "processes: --at-a-time 0: expected at least 1"},
+		{solve + " --data hdfs://localhost:1/nim", 2, "processes: --runner processes needs a directory on this machine"},
+		{strings.Replace(solve, "--runner processes", "--runner inline --at-a-time 3", 1), 2, "processes: --at-a-time is an option of --runner processes"},
+		{solve + " --memory 70M", 2, "processes: --memory 70M: nim stones=20 last=wins needs at least 160M"},
 		{solve + " --until-tier 9", 0, "tier 0: 1 position\n"},
-		{"bin/timed status --data timed_data", 0, "nim stones=20 last=wins: "},
+		{"bin/processes status --data nim_data", 0, "nim stones=20 last=wins: "},
 		{solve + " --resume", 0, "nim stones=20 last=wins: Black wins in "},
-		{"cat times.txt", 0, "data_first0\t1\t"},
+		{"bin/processes solve connectn --width 3 --height 3 --connect 3 --runner processes --reducers 2 --data 3x3", 0, "Connect 3 on 3×3: tie in 9 moves\n694 positions"},
 	} {
 		if status, out := runIn(strings.Fields(test.line)...); status != test.status || !strings.HasPrefix(out, test.want) {
 			t.Errorf("%s: status %d, %s, want %d, %s", test.line, status, out, test.status, test.want)
 		}
 	}
-	same(t, filepath.Join(dir, "timed_data"), filepath.Join(dir, "nim--stones20-inline"))
+	same(t, filepath.Join(dir, "nim_data"), filepath.Join(dir, "nim--stones20-inline"))
+	same(t, filepath.Join(dir, "3x3"), filepath.Join(dir, "connectn--width3--height3--connect3-inline"))
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
 		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, web, find-winner, match, tournament, engine, replay, review, score, book, completion, nim, connectn, connect4, fourinarow`,

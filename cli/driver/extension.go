@@ -72,7 +72,8 @@ type Runner struct {
 type Start struct {
 	FS     FS     // the file system of the data directory
 	Bin    string // the directory of this program, with mapper and reducer
-	Memory int    // --memory in bytes
+	Memory int    // --memory in bytes, for all processes
+	Own    int    // the part of it that belongs to this process, see Runner.Memory
 	flags  *solveFlags
 	hdfs   *hadoop.FS // FS, if it is HDFS
 }
@@ -91,14 +92,28 @@ type Keeper interface {
 
 // The types that the functions of an Extension use.
 type (
-	FS        = store.FS        // a file system
-	JobRunner = runner.Runner   // executes jobs
-	Halver    = runner.Halver   // a JobRunner that can store half of the positions
-	Job       = runner.Job      // a job of a JobRunner
-	Stats     = runner.Stats    // the statistics of a finished job
-	Progress  = runner.Progress // how far a job has come, for Job.Report
-	Options   = solve.Options   // the options of a run
-	Codec     = jobdir.Codec    // the form of a directory: Text or Packed
+	// An FS is a file system.
+	FS = store.FS
+	// A JobRunner executes jobs. Run(ctx, *Job) writes the parts of a job, part-00000 and so on, into
+	// Job.Output, and returns its Stats. When ctx is done, it stops what it has started and returns the
+	// error of ctx. The caller commits the directory.
+	JobRunner = runner.Runner
+	// A Halver is a JobRunner that can store half of the positions.
+	Halver = runner.Halver
+	// A Job is one map and reduce, with open files: it cannot be given to another process. A runner that
+	// starts mappers and reducers (package cli/stream) asks it for their input (Texts, OpenText), their
+	// environment (Environment), and the reducer of a line (Partition). It leaves jobs for which Texts
+	// returns false to Inline.
+	Job = runner.Job
+	// Stats are the statistics of a finished job. A runner must return them: Stats.Count sets them from
+	// the counters of the tasks. The run fails if Records is not the number of records in the parts.
+	Stats = runner.Stats
+	// Progress is how far a job has come, for Job.Report.
+	Progress = runner.Progress
+	// Options are the options of a run.
+	Options = solve.Options
+	// A Codec is the form of a directory: Text or Packed.
+	Codec = jobdir.Codec
 )
 
 // Usagef returns an error of the command line: the program prints it, and ends with exit status 2.

@@ -145,6 +145,9 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	made.Rates = whose
 	if counts.How == count.AtLeast {
 		made.Uncosted()
+		if name := c.String("runner"); name != where.Runner {
+			made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
+		}
 		return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 	}
 	if rates.Machine == plan.Builtin().Machine {

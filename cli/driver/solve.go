@@ -322,7 +322,7 @@ func (r *run) options() (o solve.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Runner, err = r.chosen.New(&Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, flags: r.flags, hdfs: r.place.HDFS}); err != nil {
+	if o.Runner, err = r.chosen.New(&Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: own, flags: r.flags, hdfs: r.place.HDFS}); err != nil {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector

@@ -142,7 +142,7 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 // removed says what to use in place of flags of earlier versions: of all commands, or of one.
 var removed = map[string]string{
 	"clock":           "--time limits the time on the clock, and --grace allows for delays of the machine",
-	"export --header": "--format csv writes a header line, tsv and jsonl write none",
+	"export --header": "--format csv writes a header line",
 	"export --value":  "--outcome takes a word or a value byte",
 	"table":           "leave it out, every table has all tiers",
 }

@@ -1,0 +1,167 @@
+// Processes is a driver with a runner of its own: it starts this program again for each map and each reduce
+// of a job, several at a time, and sorts their lines in memory. Jobs that need no processes run in this one.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game"
+
+	"external/games"
+)
+
+// processes is a driver.JobRunner.
+type processes struct {
+	small   driver.JobRunner // runs jobs in this process
+	atATime int
+	memory  int // bytes of each process
+}
+
+// Run gives each text file of the input to a map, sorts the lines of each reducer, and gives them to it.
+func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats, err error) {
+	files, ok, err := job.Texts()
+	if err != nil {
+		return stats, err
+	}
+	if !ok {
+		return r.small.Run(ctx, job)
+	}
+	partition, err := job.Partition()
+	if err != nil {
+		return stats, err
+	}
+	var mu sync.Mutex // guards lines and counted
+	lines, counted := make([][][]byte, job.Reducers), make(map[string]int64)
+	count := func(side string, counters map[string]int64) {
+		for name, n := range counters {
+			counted[side+name] += n
+		}
+	}
+	err = r.each(len(files), func(i int) error {
+		in, err := job.OpenText(files[i])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		var out bytes.Buffer
+		counters, err := r.start(ctx, job, "map", i, in, &out)
+		mu.Lock()
+		defer mu.Unlock()
+		count("map", counters)
+		for line := range bytes.Lines(out.Bytes()) {
+			part := partition.Of(line)
+			lines[part] = append(lines[part], line)
+		}
+		return err
+	})
+	job.Report(driver.Progress{Share: 0.5})
+	err = cmp.Or(ctx.Err(), err, r.each(job.Reducers, func(i int) (err error) {
+		out, err := job.FS.Create(path.Join(job.Output, fmt.Sprintf("part-%05d", i)))
+		if err != nil {
+			return err
+		}
+		if len(lines[i]) == 0 {
+			return out.Close()
+		}
+		slices.SortStableFunc(lines[i], func(a, b []byte) int { return bytes.Compare(partition.Key(a), partition.Key(b)) })
+		counters, err := r.start(ctx, job, "reduce", i, bytes.NewReader(bytes.Join(lines[i], nil)), out)
+		mu.Lock()
+		defer mu.Unlock()
+		count("reduce", counters)
+		return cmp.Or(err, out.Close())
+	}), ctx.Err())
+	stats.Count(job, func(side, name string) int64 { return counted[side+name] })
+	return stats, err
+}
+
+// each calls do for 0 to n-1, several at a time.
+func (r processes) each(n int, do func(int) error) error {
+	var wait sync.WaitGroup
+	errs, free := make([]error, n), make(chan struct{}, r.atATime)
+	for i := range n {
+		free <- struct{}{}
+		wait.Go(func() {
+			errs[i] = do(i)
+			<-free
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
+}
+
+// start runs this program as a mapper or reducer, and returns its counters.
+func (r processes) start(ctx context.Context, job *driver.Job, side string, number int, in io.Reader, out io.Writer) (map[string]int64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	var messages bytes.Buffer
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Args = []string{job.Step + "_" + side}
+	cmd.Env = append(job.Environment(side, number, r.memory/2), fmt.Sprintf("GOMEMLIMIT=%d", r.memory))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &messages
+	failed := cmd.Run()
+	counters := make(map[string]int64)
+	for line := range strings.Lines(messages.String()) {
+		// reporter:counter:treereduce,NAME,NUMBER
+		words := strings.Split(strings.TrimSpace(line), ",")
+		if n, err := strconv.ParseInt(words[len(words)-1], 10, 64); err == nil && len(words) == 3 {
+			counters[words[1]] += n
+		} else if !strings.HasPrefix(line, "reporter:") && failed != nil {
+			failed = errors.New(strings.TrimSpace(line))
+		}
+	}
+	return counters, failed
+}
+
+// extension returns the driver with --runner processes.
+func extension() driver.Extension {
+	const least = 160 << 20 // bytes of --memory
+	var atATime int
+	return driver.Extension{Runners: []driver.Runner{{
+		Name: "processes", Usage: "this program again for each map and reduce", Model: "pipe",
+		Flags: []cli.Flag{&cli.IntFlag{Name: "at-a-time", Value: 2, Destination: &atATime, Usage: "processes of --runner processes at a time"}},
+		Directory: func(name string) (string, error) {
+			if strings.Contains(name, "://") {
+				return "", driver.Usagef("--runner processes needs a directory on this machine, found %s", name)
+			}
+			return name, nil
+		},
+		Memory: func(_ game.Method, given int, _ *driver.Options) (int, int) { return least, given / 2 },
+		Codec:  func(game.Method, driver.Codec) driver.Codec { return driver.Text },
+		New: func(s *driver.Start) (driver.JobRunner, error) {
+			if atATime < 1 {
+				return nil, driver.Usagef("--at-a-time %d: expected at least 1", atATime)
+			}
+			return processes{driver.Inline(s.Own), atATime, (s.Memory - s.Own) / atATime}, nil
+		},
+	}}}
+}
+
+func main() {
+	switch name := filepath.Base(os.Args[0]); {
+	case strings.HasSuffix(name, "_map"):
+		stream.Mapper(games.Kinds()...)
+	case strings.HasSuffix(name, "_reduce"):
+		stream.Reducer(games.Kinds()...)
+	default:
+		extension().Main(games.Kinds()...)
+	}
+}

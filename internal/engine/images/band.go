@@ -251,34 +251,53 @@ func (s *sorter) cursorsOf(bands []*band) []bandCursor {
 // mergeBands adds the rows of bands. Rows of one range in several bands become one row.
 func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
 	g, tier := w.s.g, w.s.tier
-	cursors := w.s.cursorsOf(bands)
+	type head struct {
+		*bandCursor
+		row bandRow // its next one
+	}
+	heads, cursors := make([]head, len(bands)), w.s.cursorsOf(bands)
+	for i := range cursors {
+		heads[i] = head{bandCursor: &cursors[i]}
+	}
+	stale := heads // those whose row has been merged, at the end of heads
 	var b block.Block
 	for ctx.Err() == nil {
-		var first *bandCursor
-		var row bandRow
-		several := false
-		for i := range cursors {
-			r, ok, err := cursors[i].next()
-			switch {
-			case err != nil:
+		n := len(heads) - len(stale)
+		for _, h := range stale {
+			row, ok, err := h.next()
+			if err != nil {
 				return err
-			case ok && (first == nil || r.rng < row.rng):
-				first, row, several = &cursors[i], r, false
-			case ok && r.rng == row.rng:
-				several = true
+			}
+			if ok {
+				heads[n] = head{h.bandCursor, row}
+				n++
 			}
 		}
-		if first == nil {
+		if heads = heads[:n]; n == 0 {
 			return nil
 		}
-		if !several {
-			first.skip(row)
+		// Move those of the lowest range to the end.
+		lowest := heads[0].row.rng
+		for i := range heads {
+			lowest = min(lowest, heads[i].row.rng)
+		}
+		for i := 0; i < n; {
+			if heads[i].row.rng == lowest {
+				n--
+				heads[i], heads[n] = heads[n], heads[i]
+			} else {
+				i++
+			}
+		}
+		stale = heads[n:]
+		if row := stale[0].row; len(stale) == 1 {
+			stale[0].skip(row)
 			if err := w.append(row.rng, formOf(len(row.images), row.dense), row.images); err != nil {
 				return err
 			}
 			continue
 		}
-		b.Reset(tier, row.rng, g.LowBits(), g.Halved.Low(tier, row.rng))
+		b.Reset(tier, lowest, g.LowBits(), g.Halved.Low(tier, lowest))
 		set := b.Open
 		switch w.s.kind {
 		case Scores:
@@ -286,8 +305,10 @@ func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
 		case Values:
 			set = b.Done
 		}
-		if err := mergeAll(cursors, &b); err != nil {
-			return err
+		for _, h := range stale {
+			if err := h.merge(&b); err != nil {
+				return err
+			}
 		}
 		if w.s.kind == Scores {
 			for slot := range b.Len() {
@@ -296,7 +317,7 @@ func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
 				}
 			}
 		}
-		if err := w.add(row.rng, set, b.Val); err != nil {
+		if err := w.add(lowest, set, b.Val); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ type Place struct {
 	Dir string
 	// Name begins the names of the files, which differ from place to place.
 	Name string
-	// Memory is how many bytes images may use at most, see Least.
+	// Memory is how many bytes images may use at most, see Least. They use fewer until there are many bands.
 	Memory int
 	// Bands is the greatest number of bands after Prepare. 0: MostBands.
 	Bands int
@@ -79,6 +79,7 @@ type class struct {
 	images *game.LowImages
 	high   uint64 // the part of the range of an image that its slot does not determine
 	rows   []blockRow
+	n      int // number of images
 }
 
 // A blockRow is the selected positions of a block.
@@ -126,8 +127,10 @@ func (s *sorter) add(ctx context.Context, b *block.Block) error {
 		}
 		in = &class{images: s.g.LowImages(b.Low), high: key.high}
 		c.classes[key] = in
-		c.memory += columnMemory * len(b.Low)
 	}
+	columns := min(in.n, len(b.Low)) // at most
+	in.n += n
+	c.memory += columnMemory * (min(in.n, len(b.Low)) - columns)
 	row := blockRow{uint32(image) & (1<<s.g.LowBits() - 1), s.take(size)}
 	for i, w := range selected {
 		binary.LittleEndian.PutUint64(row.bytes[8*i:], w)
@@ -152,8 +155,17 @@ func (k Kind) size() int {
 	return 2
 }
 
+const (
+	// firstMemory is the greatest number of bytes that images use at first. It doubles after every
+	// bandsOfMemory bands in files.
+	firstMemory   = 64 << 20
+	bandsOfMemory = 16
+)
+
 // spare returns the memory for images, without that of pieces that are not full.
-func (s *sorter) spare() int { return s.place.Memory - 4*chunkBytes }
+func (s *sorter) spare() int {
+	return min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16)) - 4*chunkBytes
+}
 
 // full reports whether a collection should be written to a file: another one may be filled while it
 // is sorted.

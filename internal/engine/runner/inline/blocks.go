@@ -49,7 +49,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	memory := min(w.runner.memory()/imagesShare, mostImages)
+	memory := w.runner.memory() / imagesShare
 	if err := w.openBalanced(memory); err != nil {
 		return err
 	}

@@ -55,11 +55,9 @@ const (
 	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
 	nearBlockMemory = 512
 
-	// imagesShare is the divisor of memory for mirror images while they are sorted, which take
-	// mostImages bytes at most; finalShare is the divisor for those of all tiers in the final job, and
+	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job, and
 	// bandsShare that for what one of its workers needs to read their bands.
-	imagesShare = 16
-	mostImages  = 64 << 20
+	imagesShare = 8
 	finalShare  = 4
 	bandsShare  = 16
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.

@@ -96,7 +96,7 @@ test-tools:
 test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
-# TREEREDUCE_SHARE=TEXT selects an eighth of them at random, and half of many tests on a cluster.
+# TREEREDUCE_SHARE=TEXT selects an eighth of them at random, and a third of many tests on a cluster.
 test-long: build test-tools ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)

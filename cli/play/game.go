@@ -36,7 +36,8 @@ func gameCommands(games game.Kinds) []*cli.Command {
 
 // gameFlags returns the flags of play GAME.
 func gameFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "exit after one game"}}, entrantFlags()...)
+	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "exit after one game"},
+		&cli.BoolFlag{Name: "rules", Usage: "print the rules of the game"}}, entrantFlags()...)
 }
 
 // playGame implements play GAME.
@@ -51,6 +52,10 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
+		return err
+	}
+	if c.Bool("rules") {
+		_, err := fmt.Fprintf(c.App.Writer, "%s\n\n%s", game.TitleOf(g), game.RulesOf(g))
 		return err
 	}
 	return sitDown(c, g, words)

@@ -32,18 +32,35 @@ func (a alias) of(games game.Kinds) (kind game.Kind, ok bool) {
 	return kind, ok && len(kind.Params) == len(a.args)
 }
 
+// with returns kind with the parameters of the alias as defaults.
+func (a alias) with(kind game.Kind) game.Kind {
+	kind.Params = slices.Clone(kind.Params)
+	for i, value := range a.args {
+		kind.Params[i].Default = value
+	}
+	return kind
+}
+
 // as returns kind with the name and the parameters of the alias. Its usage is what the alias
 // stands for.
 func (a alias) as(kind game.Kind) game.Kind {
+	kind = a.with(kind)
 	kind.Usage = kind.Name
-	kind.Params = slices.Clone(kind.Params)
-	for i, value := range a.args {
-		p := &kind.Params[i]
-		p.Default = value
-		kind.Usage += " --" + p.Name + " " + p.Text(value)
+	for _, p := range kind.Params {
+		kind.Usage += " --" + p.Name + " " + p.Text(p.Default)
 	}
 	kind.Name = a.name
 	return kind
+}
+
+// KindOf returns the game of a name or of an alias, whose parameters are then the defaults.
+func KindOf(games game.Kinds, name string) (kind game.Kind, ok bool) {
+	for _, a := range aliases {
+		if kind, ok := a.of(games); ok && a.name == name {
+			return a.with(kind), true
+		}
+	}
+	return games.Named(name)
 }
 
 // AliasesOf returns the names of the aliases of games.

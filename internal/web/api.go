@@ -185,12 +185,7 @@ func (s *Server) apiInstructions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := s.o.Games.Named(g.id)
-	_, usage, _ := strings.Cut(kind.Usage, ": ")
-	if usage != "" {
-		usage = strings.ToUpper(usage[:1]) + usage[1:] + ".\n"
-	}
-	return map[string]string{"instructions": fmt.Sprintf("# %s\n\n%s", g.title(), usage)}, nil
+	return map[string]string{"instructions": fmt.Sprintf("# %s\n\n%s", g.title(), game.RulesOf(g.g))}, nil
 }
 
 // An apiAt is a position with the player to move, which some games do not have in their

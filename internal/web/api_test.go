@@ -451,7 +451,7 @@ func TestAPIDrawn(t *testing.T) {
 	}
 	var text struct{ Instructions string }
 	c.get("connectn/7-6-4/instructions/", "locale=de", &text)
-	if !strings.HasPrefix(text.Instructions, "# Connect 4 on 7×6\n\n") {
+	if !strings.HasPrefix(text.Instructions, "# Connect 4 on 7×6\n\nGoal: be the first to have 4 of your pieces in a row") {
 		t.Errorf("%q", text.Instructions)
 	}
 }

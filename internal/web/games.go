@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/play/book"
 )
@@ -132,9 +133,10 @@ type paramEntry struct {
 	Words                []string // the allowed words; nil: any number
 }
 
-// open implements /open: it redirects to the page of the game with the parameters of a form.
+// open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
+// to the page of the game with the parameters of a form, or the defaults.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
-	kind, ok := s.o.Games.Named(r.PathValue("game"))
+	kind, ok := command.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
 		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
 		return

@@ -25,6 +25,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
@@ -172,6 +173,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
+	mux.HandleFunc("GET /play/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
 	mux.HandleFunc("GET /run", s.runPage)
 	mux.HandleFunc("GET /run/events", s.runEvents)
@@ -303,6 +305,26 @@ func (s *Server) json(f func(r *http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
+// A paragraph is a part of the rules of a game.
+type paragraph struct {
+	Text  string
+	Board bool // its lines stay as they are
+}
+
+// rulesOf returns the rules of a game.
+func rulesOf(g game.Game) (all []paragraph) {
+	for text := range strings.SplitSeq(game.RulesOf(g), "\n\n") {
+		board := strings.HasPrefix(text, "    ")
+		if board {
+			text = strings.TrimSuffix(strings.ReplaceAll("\n"+text, "\n    ", "\n")[1:], "\n")
+		}
+		if text != "" {
+			all = append(all, paragraph{text, board})
+		}
+	}
+	return all
+}
+
 // page returns the handler of a page made from a template.
 func (s *Server) page(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -315,9 +337,10 @@ func (s *Server) page(name string) http.HandlerFunc {
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
-			data["Opponents"] = opponents()
+			data["Opponents"], data["Rules"] = opponents(), rulesOf(g.g)
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
+			_, data["Connect4"] = command.KindOf(s.o.Games, "connect4")
 		}
 		s.write(w, r, name, data)
 	}

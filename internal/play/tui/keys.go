@@ -29,7 +29,7 @@ type command struct {
 
 // commands are listed in the order of the last lines of the screen.
 var commands = []command{
-	{"?", "help", "this list", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
+	{"?", "help", "this list, and the rules", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
 	{"Q", "quit", "quit; so does Ctrl-C", (*model).quit},
 	{"U", "undo", "undo the last move", (*model).undo},
 	{"R", "redo", "redo", (*model).redo},

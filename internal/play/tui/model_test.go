@@ -735,10 +735,12 @@ func TestHelp(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
 	expect(t, m, "longer one with Enter\n")
-	keys(t, m, strings.Repeat("<down>", 60))
-	expect(t, m, "* ?      the best move; nothing known\n          yet\n Esc closes")
+	keys(t, m, strings.Repeat("<down>", 33))
+	expect(t, m, "* ?      the best move; nothing known\n          yet\n")
+	keys(t, m, strings.Repeat("<down>", 200))
+	expect(t, m, "  0 1 2 3 4 5 6\n Esc closes") // the end of the rules
 	keys(t, m, "<up><up>")
-	if strings.Contains(m.draw().plain(), "* ?") {
+	if strings.Contains(m.draw().plain(), "0 1 2 3") {
 		t.Error("up does nothing")
 	}
 	keys(t, m, "<esc>0")

@@ -524,6 +524,23 @@ func (m *model) helpFrom(s *screen, scroll int) int {
 		p.words(e[1], style{})
 		p.end()
 	}
+	p.left, p.x = margin, margin
+	for line := range strings.Lines(game.RulesOf(m.g)) {
+		if p.x > p.left && (line == "\n" || strings.HasPrefix(line, "    ")) {
+			p.end()
+		}
+		switch {
+		case line == "\n":
+			p.end()
+		case strings.HasPrefix(line, "    "): // of a board
+			if p.y < p.bottom {
+				p.put(p.x, p.y, strings.TrimRight(line[4:], "\n"), style{})
+			}
+			p.end()
+		default:
+			p.words(line, style{})
+		}
+	}
 	return p.y
 }
 

@@ -25,8 +25,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 const (
@@ -187,7 +185,7 @@ func TestBrowser(t *testing.T) {
 
 	t.Run("a random position by value", func(t *testing.T) {
 		tab := open(t, browser, address+solved)
-		tab.run(press("details summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), press("#drawn button"))
+		tab.run(press("details:has(#drawn) summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), press("#drawn button"))
 		tab.wait(`document.querySelectorAll('.piece').length === 5`)
 		tab.wait(`/O: win in 3/.test(document.querySelector('#worth').textContent)`)
 	})
@@ -196,6 +194,17 @@ func TestBrowser(t *testing.T) {
 		tab := open(t, browser, address+table)
 		tab.visit(tab.text(`new URL(document.querySelector('a.node[href$="moves=2%2C1"]').getAttribute('href'), document.baseURI)`))
 		tab.wait(`location.search === '?moves=2%2C1' && document.querySelectorAll('.piece').length === 2`)
+	})
+
+	t.Run("start", func(t *testing.T) {
+		tab := open(t, browser, address+"/")
+		tab.run(press("a.start"))
+		tab.wait(`location.pathname.endsWith('/play/connectn/7-6-4') && document.getElementById('seat1').value === 'regular' && !document.getElementById('summary').textContent`)
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.run(chromedp.KeyEvent("3"))
+		tab.wait(`document.querySelectorAll('.piece').length === 2`) // the machine has moved
+		tab.run(press("#rules summary"))
+		tab.want(`document.querySelector('#rules pre').textContent.includes('0 1 2 3 4 5 6')`, "true")
 	})
 
 	t.Run("pages", func(t *testing.T) { testPages(t, browser, address) })
@@ -253,8 +262,13 @@ func serve(t *testing.T, data ...string) string {
 	}
 	cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+t.TempDir())
 	cmd.Stderr = os.Stderr
-	out := must.Get(cmd.StdoutPipe())(t)
-	must.OK(t, cmd.Start())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {
@@ -275,7 +289,9 @@ func launch(t *testing.T) context.Context {
 	t.Cleanup(end)
 	ctx, _ := chromedp.NewContext(allocator)
 	t.Cleanup(func() { chromedp.Cancel(ctx) }) // waits until the browser has ended, with all of its processes
-	must.OK(t, chromedp.Run(ctx))
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
 	return ctx
 }
 
@@ -316,7 +332,9 @@ func newTab(t *testing.T, browser context.Context) *tab {
 		}
 	})
 	// The tab closes when the context of its first call of Run ends.
-	must.OK(t, chromedp.Run(ctx, network.Enable(), log.Enable()))
+	if err := chromedp.Run(ctx, network.Enable(), log.Enable()); err != nil {
+		t.Fatal(err)
+	}
 	return tab
 }
 
@@ -349,7 +367,9 @@ func (t *tab) keep() {
 	if err != nil {
 		t.Fatalf("%v: run make test-web", err)
 	}
-	must.OK(t, os.MkdirAll(pictures, 0o777))
+	if err := os.MkdirAll(pictures, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	t.want(`/undefined|NaN/.test(document.body.textContent)`, "false")
 	t.want(`document.documentElement.scrollWidth <= screen.width`, "true")
 	var picture []byte
@@ -370,7 +390,9 @@ func (t *tab) settle() {
 // run does something in the page.
 func (t *tab) run(actions ...chromedp.Action) {
 	t.Helper()
-	must.OK(t, t.try(actions...))
+	if err := t.try(actions...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (t *tab) try(actions ...chromedp.Action) error {

@@ -13,8 +13,6 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A gate is a proxy before the server that delays the answers to requests for positions until the
@@ -25,7 +23,10 @@ type gate struct {
 }
 
 func newGate(t *testing.T, address string) *gate {
-	target := must.Get(url.Parse(address))(t)
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	proxy, g := httputil.NewSingleHostReverseProxy(target), &gate{waiting: make(chan chan struct{}, 100)}
 	proxy.FlushInterval = -1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -181,9 +182,14 @@ func TestLatency(t *testing.T) {
 // bestMove returns the move of a machine.
 func bestMove(t *testing.T, address string) string {
 	t.Helper()
-	answer := must.Get(http.Get(address))(t)
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer answer.Body.Close()
 	var found struct{ Move string }
-	must.OK(t, json.NewDecoder(answer.Body).Decode(&found))
+	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil {
+		t.Fatal(err)
+	}
 	return found.Move
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // TestNginx uses the pages through nginx with its default settings, below a path. TREEREDUCE_LONG=1 also
@@ -21,7 +19,10 @@ import (
 func TestNginx(t *testing.T) {
 	data := solve(t)
 	dir := t.TempDir()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	listen := l.Addr().String()
 	l.Close()
 	conf := filepath.Join(dir, "nginx.conf")
@@ -30,7 +31,9 @@ events {}
 http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
   server { listen %[2]s; location /games/ { proxy_pass %[3]s/; } } }
 `, dir, listen, serve(t, data, filepath.Join(dir, "absent")))
-	must.OK(t, os.WriteFile(conf, []byte(text), 0o666))
+	if err := os.WriteFile(conf, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	nginx := exec.Command("nginx", "-p", dir, "-c", conf, "-e", filepath.Join(dir, "log"))
 	nginx.Stderr = os.Stderr
 	if err := nginx.Start(); err != nil {
@@ -65,6 +68,7 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 	tab.wait(`location.pathname === '/games/play/connectn/4-4-3' && location.search === '?moves=2%2C1%2C0' && document.querySelectorAll('.piece').length === 3`)
 	tab.settle()
 	follow(`header a`, "")
+	tab.run(press(`details:has(form[action$="open/mancala"]) summary`))
 	follow(`form[action$="open/mancala"] button`, "play/mancala/3-2")
 	tab.wait(`document.querySelectorAll('#moves td').length > 0 && document.querySelector('#search').textContent !== ''`)
 	tab.visit(first + "play/mancala/6-4") // events arrive while the search goes on

@@ -8,8 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // choose selects an option of the select with this identifier.
@@ -22,7 +20,11 @@ func (t *tab) choose(id, option string) {
 // plies returns the number of moves in the address.
 func (t *tab) plies() int {
 	t.Helper()
-	return must.Get(strconv.Atoi(t.text(`new URLSearchParams(location.search).get('moves')?.split(',').length ?? 0`)))(t)
+	n, err := strconv.Atoi(t.text(`new URLSearchParams(location.search).get('moves')?.split(',').length ?? 0`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // testMachines lets two machines play: slowly, with a pause, back to an earlier position, and fast
@@ -30,7 +32,10 @@ func (t *tab) plies() int {
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
 	tab.want(`document.querySelector('#machines').hidden`, "true")
-	best := must.Get(strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`)))(t)
+	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	tab.choose("speed", "1500")
 	tab.choose("limit", "game 60")
 	begun := time.Now()

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A held run is solved by a driver whose programs wait while files exist, so that a test can look
@@ -23,7 +21,10 @@ type held struct {
 }
 
 func newHeld(t *testing.T) held {
-	mapper := must.Get(filepath.Abs(root + "/bin/mapper"))(t)
+	mapper, err := filepath.Abs(root + "/bin/mapper")
+	if err != nil {
+		t.Fatal(err)
+	}
 	return held{t, t.TempDir(), mapper}
 }
 
@@ -133,7 +134,9 @@ func TestRunFails(t *testing.T) {
 	h.hold("possible")
 	cmd := h.solve()
 	tab.wait(state + ` === 'running'`)
-	must.OK(t, cmd.Process.Kill())
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	cmd.Wait()
 	const died = `/^died .*--resume continues$/.test(` + state + `)`
 	tab.wait(died)

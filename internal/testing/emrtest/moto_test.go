@@ -86,7 +86,7 @@ type siteTest struct {
 func (s *site) run(t *testing.T, tests []siteTest) {
 	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
-			longtest.Share(t, 2)
+			longtest.Share(t, 3)
 			test.do(t, s)
 			s.noneAlive(t)
 		}) {

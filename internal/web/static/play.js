@@ -343,17 +343,27 @@ for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', resume);
 // address does not have them, so a link does not choose players for somebody else.
 const selects = ['seat0', 'seat1', 'speed', 'limit'];
 addEventListener('pagehide', () => store(base, JSON.stringify({
-  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played,
+  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played, hints,
 }), 'sessionStorage'));
 
 function restore() {
   const kept = JSON.parse(stored(base, 'sessionStorage') ?? 'null');
   if (!kept) return;
   selects.forEach((id, i) => { $(id).value = kept.values[i]; });
+  hints = kept.hints ?? hints;
   if (kept.address !== location.href) return; // another play of the game
   ({ from, moves, paused, played } = kept);
   $('pause').setAttribute('aria-pressed', paused);
   clock.set(kept.used);
+}
+
+// against begins a game of a person, who moves first, against a machine, without values until its end, if
+// the fragment of the address says so: #against=LEVEL.
+function against() {
+  const level = new URLSearchParams(location.hash.slice(1)).get('against');
+  if (!level) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  [$('seat0').value, $('seat1').value, hints] = ['person', level, false];
 }
 
 // load takes the play from the address.
@@ -456,4 +466,5 @@ addEventListener('keydown', e => {
 });
 
 restore();
+against();
 load();

@@ -15,7 +15,11 @@ import (
 
 func mustNew(t testing.TB, width, height, connect int) game.Acyclic {
 	t.Helper()
-	return must.Get(New(width, height, connect))(t)
+	g, err := New(width, height, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 func TestContract(t *testing.T) {

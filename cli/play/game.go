@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -155,7 +156,7 @@ func (t *tableTalk) leave() {
 	}
 }
 
-// ask repeats a question until the answer is one of two, or the first letter of one; it returns
+// ask repeats a question until the answer is one of two, or the first letter of one, in any case; it returns
 // the index of the answer.
 func (t *tableTalk) ask(ctx context.Context, question string, answers ...string) (int, error) {
 	for {
@@ -166,12 +167,12 @@ func (t *tableTalk) ask(ctx context.Context, question string, answers ...string)
 		if err != nil {
 			return 0, err
 		}
-		if line == player.Quit {
-			return 0, player.ErrLeft
-		}
-		if i := slices.IndexFunc(answers, func(a string) bool { return line == a || line == a[:1] }); i >= 0 {
+		if i := slices.IndexFunc(answers, func(a string) bool { return strings.EqualFold(line, a) || strings.EqualFold(line, a[:1]) }); i >= 0 {
 			return i, nil
 		}
-		fmt.Fprintf(t.out, "expected %s or %s, found %q\n", answers[0], answers[1], line)
+		if player.Word(line) == player.Quit {
+			return 0, player.ErrLeft
+		}
+		fmt.Fprintf(t.out, "expected %s or %s, their first letter, or quit; found %q\n", answers[0], answers[1], line)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestGame(t *testing.T) {
 	const typed = "who\nhuman\n0\n7\n1\nresign\nmaybe\ny\nmachine\n"
 	want := `Who moves first, human or machine?
-expected human or machine, found "who"
+expected human or machine, their first letter, or quit; found "who"
 Who moves first, human or machine?
  . .
  . .
@@ -37,9 +37,9 @@ X (human): 1
  0 1
 human wins after 3 moves
 Play again, yes or no?
-expected yes or no, found "resign"
+expected yes or no, their first letter, or quit; found "resign"
 Play again, yes or no?
-expected yes or no, found "maybe"
+expected yes or no, their first letter, or quit; found "maybe"
 Play again, yes or no?
 Who moves first, human or machine?
  . .
@@ -63,6 +63,10 @@ func TestGameEnds(t *testing.T) {
 	for typed, ends := range map[string]string{
 		"":                   "Who moves first, human or random?\n",
 		"h\nquit\n":          "X to move\n",
+		"Human\nExit\n":      "X to move\n",
+		"H\n?\nq\n":          "quit    exit the program\nX to move\n",
+		"q\n":                "Who moves first, human or random?\n",
+		"?\nexit\n":          "their first letter, or quit; found \"?\"\nWho moves first, human or random?\n",
 		"h\n":                "X to move\n",
 		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
 		"h\nresign\n":        "\nPlay again, yes or no?\n",

@@ -81,6 +81,18 @@ var words = []struct{ word, means string }{
 	{Quit, "exit the program"},
 }
 
+// Word returns the word that a line from a human means, in lower case: quit for q and exit, help for ?.
+func Word(line string) string {
+	switch word := strings.ToLower(line); word {
+	case "q", "exit":
+		return Quit
+	case "?":
+		return help
+	default:
+		return word
+	}
+}
+
 // Human is a player who types the names of moves, or help, undo, resign or quit. All output
 // to the human is complete lines, so that a log of it is readable without the input. For
 // input that is not a move, Human prints one line with what was expected, and asks again.
@@ -116,17 +128,17 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		if bad != nil {
 			bad = h.Clone().Play(line) // the text may be a name without MoveName
 		}
-		switch {
+		switch word := Word(line); {
 		case bad == nil:
 			return name, nil
-		case line == Quit:
+		case word == Quit:
 			return "", ErrLeft
-		case line == resign:
+		case word == resign:
 			return "", ErrResigned
-		case line == help:
+		case word == help:
 			p.help(h)
 			continue
-		case line == undo && p.console.Undo:
+		case word == undo && p.console.Undo:
 			if n := p.movesBack(h); n > 0 {
 				fmt.Fprintf(p.console.out, "taken back: %s\n", strings.Join(h.Names()[len(h.Names())-n:], " "))
 				return "", TakenBack{n}

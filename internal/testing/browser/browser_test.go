@@ -207,6 +207,19 @@ func TestBrowser(t *testing.T) {
 		tab.want(`document.querySelector('#rules pre').textContent.includes('0 1 2 3 4 5 6')`, "true")
 	})
 
+	t.Run("why", func(t *testing.T) {
+		tab := open(t, browser, address+"/play/connectn/7-6-4?moves=0,3,0,4,0,5,1") // X should have played 2 or 6, or won with 0
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(`document.getElementById('ended').hidden`, "true")
+		tab.run(chromedp.KeyEvent("6"))
+		tab.wait(`document.getElementById('state').textContent.includes('O wins')`)
+		tab.run(press("#why"))
+		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
+		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Ply 7 X: 1')`, "true")
+		tab.run(press("#again"))
+		tab.wait(`location.search === '' && document.getElementById('ended').hidden`)
+	})
+
 	t.Run("pages", func(t *testing.T) { testPages(t, browser, address) })
 }
 

@@ -203,6 +203,7 @@ function render() {
   renderWorth();
   renderMoves(worths);
   $('choices').hidden = view.over !== undefined;
+  $('ended').hidden = !view.over || !made;
   $('past').hidden = !hints && !view.over;
   $('history').replaceChildren(drawHistory(view, go));
   renderReview();
@@ -330,6 +331,12 @@ $('review').addEventListener('click', () => {
     });
   }
 });
+
+$('why').addEventListener('click', () => {
+  if (!$('review').hidden && !reviewing) $('review').click();
+  $('past').scrollIntoView({ block: 'start' });
+});
+$('again').addEventListener('click', () => begin(''));
 
 // resume continues the play at the shown position: the moves that were taken back are dropped.
 function resume() {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -122,6 +123,7 @@ func (s *Server) game(r *http.Request) (*served, error) {
 type entry struct {
 	ID, Variant, Title string
 	Usage              string // without a table
+	Board              string // the initial board, as JSON for board.js
 	Params             []paramEntry
 	Data               string // the data directory with the table
 	Run                string // the address of its run, if that is known
@@ -184,7 +186,11 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		}
 		id, variant := idOf(g.Spec())
 		_, usage, _ := strings.Cut(kind.Usage, ": ")
-		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Params: params})
+		board, err := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(g.Picture(g.Start())), Last: [][2]int{}, Moves: []moveJSON{}})
+		if err != nil {
+			continue // a picture without squares
+		}
+		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Board: string(board), Params: params})
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return tables, games, runs

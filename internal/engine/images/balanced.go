@@ -90,10 +90,10 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 		}
 		return ranges, nil
 	}
-	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
+	workers, keep := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0)), h.spare()/8
 	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
 		return func(int) error {
-			own := h.writer(h.spare() / 8)
+			own := h.writer(keep)
 			return h.addBand(own.finish(h.store(ctx, take, pass.Messages(), own)))
 		}
 	})

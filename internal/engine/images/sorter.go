@@ -162,7 +162,8 @@ const (
 	bandsOfMemory = 16
 )
 
-// spare returns the memory for images, without that of pieces that are not full.
+// spare returns the memory for images, without that of pieces that are not full. The caller holds mu, or is
+// alone.
 func (s *sorter) spare() int {
 	return min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16)) - 4*chunkBytes
 }

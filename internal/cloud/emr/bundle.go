@@ -56,7 +56,7 @@ func NewBundle(files ...File) *Bundle {
 func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
 
 // Put uploads the files of a bundle to its directory below base, and returns that directory.
-// It skips files that are there, see s3.FS.Has. It calls news for each file before the upload.
+// It skips files that are there, see s3.FS.HasContent. It calls news for each file before the upload.
 func (b *Bundle) Put(to *s3.FS, base string, news func(name string, bytes int)) (dir string, err error) {
 	dir = b.Dir(base)
 	for _, f := range b.Files {

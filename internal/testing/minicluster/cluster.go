@@ -407,7 +407,10 @@ func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
 		return nil
 	}
 	fmt.Fprintln(progress, "formatting the file system")
-	if err := cmp.Or(os.RemoveAll(c.path("hdfs")), os.MkdirAll(c.path("hdfs"), 0o755)); err != nil {
+	if err := os.RemoveAll(c.path("hdfs")); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.MkdirAll(c.path("hdfs"), 0o755); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	if out, err := c.java(ctx, NameNode, "-format", "-force", "-nonInteractive").CombinedOutput(); err != nil {

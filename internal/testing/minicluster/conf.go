@@ -2,7 +2,6 @@ package minicluster
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/xml"
 	"fmt"
@@ -142,7 +141,10 @@ func (c *Cluster) writeFiles() error {
 			return fmt.Errorf("cluster: %w", err)
 		}
 	}
-	if err := cmp.Or(c.writeHosts(), c.writeRacks()); err != nil {
+	if err := c.writeHosts(); err != nil {
+		return err
+	}
+	if err := c.writeRacks(); err != nil {
 		return err
 	}
 	for n := range c.nodes() {

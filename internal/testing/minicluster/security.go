@@ -1,7 +1,6 @@
 package minicluster
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"net/http"
@@ -63,7 +62,10 @@ func nativeLibrary() string {
 
 // writeKDC writes the configuration of the KDC, and deletes the files of an earlier run.
 func (c *Cluster) writeKDC() error {
-	if err := cmp.Or(os.RemoveAll(c.path("kdc")), os.Mkdir(c.path("kdc"), 0o700)); err != nil {
+	if err := os.RemoveAll(c.path("kdc")); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.Mkdir(c.path("kdc"), 0o700); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	org, domain, _ := strings.Cut(realm, ".")

@@ -2,7 +2,6 @@ package minicluster
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -108,7 +107,10 @@ func (j jarFolder) need(ctx context.Context, java string, progress io.Writer) (s
 		return "", fmt.Errorf("cluster: Maven, which downloads Hadoop, is missing: install it (Debian: apt-get install maven): %w", err)
 	}
 	part := cache + ".part"
-	if err := cmp.Or(os.RemoveAll(part), os.Mkdir(part, 0o755)); err != nil {
+	if err := os.RemoveAll(part); err != nil {
+		return "", fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.Mkdir(part, 0o755); err != nil {
 		return "", fmt.Errorf("cluster: %w", err)
 	}
 	if err := writeFile(filepath.Join(part, "pom.xml"), j.pom, 0o644); err != nil {
@@ -124,7 +126,10 @@ func (j jarFolder) need(ctx context.Context, java string, progress io.Writer) (s
 	if err != nil {
 		return "", fmt.Errorf("cluster: download %s with %s: %w\n%s", j.what, mvn, err, lastLines(out))
 	}
-	if err := cmp.Or(os.RemoveAll(cache), os.Rename(part, cache)); err != nil {
+	if err := os.RemoveAll(cache); err != nil {
+		return "", fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.Rename(part, cache); err != nil {
 		return "", fmt.Errorf("cluster: %w", err)
 	}
 	return cache, nil

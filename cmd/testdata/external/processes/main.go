@@ -72,7 +72,10 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		return err
 	})
 	job.Report(driver.Progress{Share: 0.5})
-	err = cmp.Or(ctx.Err(), err, r.each(job.Reducers, func(i int) (err error) {
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return stats, err
+	}
+	err = r.each(job.Reducers, func(i int) (err error) {
 		out, err := job.FS.Create(path.Join(job.Output, fmt.Sprintf("part-%05d", i)))
 		if err != nil {
 			return err
@@ -86,9 +89,9 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		defer mu.Unlock()
 		count("reduce", counters)
 		return cmp.Or(err, out.Close())
-	}), ctx.Err())
+	})
 	stats.Count(job, func(side, name string) int64 { return counted[side+name] })
-	return stats, err
+	return stats, cmp.Or(ctx.Err(), err) // a process that is killed because ctx is done fails, too
 }
 
 // each calls do for 0 to n-1, several at a time.

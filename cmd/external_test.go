@@ -159,6 +159,9 @@ func TestLongExternal(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want %d, %s", test.line, status, out, test.status, test.want)
 		}
 	}
+	if out := run("bin/processes", "plan", "nim", "--stones", "20", "--runner", "processes", "--rates", "builtin"); !strings.HasSuffix(out, "assumed: runner processes takes as long as pipe\n") {
+		t.Errorf("the plan ends with %s", out)
+	}
 	same(t, filepath.Join(dir, "nim_data"), filepath.Join(dir, "nim--stones20-inline"))
 	same(t, filepath.Join(dir, "3x3"), filepath.Join(dir, "connectn--width3--height3--connect3-inline"))
 	// Its programs know its games and no others.

@@ -145,9 +145,6 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	made.Rates = whose
 	if counts.How == count.AtLeast {
 		made.Uncosted()
-		if name := c.String("runner"); name != where.Runner {
-			made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
-		}
 		return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 	}
 	if rates.Machine == plan.Builtin().Machine {
@@ -157,6 +154,9 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	}
 	if made.Total.Positions <= solve.FinalLimit {
 		made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
+	}
+	if name := c.String("runner"); name != where.Runner {
+		made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
 	}
 	return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 }

@@ -63,6 +63,27 @@ func RulesOf(g Game) string {
 	return strings.NewReplacer(values...).Replace(g.Info().Rules)
 }
 
+// A Paragraph is a part of the rules of a game.
+type Paragraph struct {
+	Text  string // the lines of a board, without the blanks before them
+	Board bool   // the lines stay as they are
+}
+
+// Paragraphs returns the parts of rules, see Info.Rules.
+func Paragraphs(rules string) (all []Paragraph) {
+	const indent = "    "
+	for text := range strings.SplitSeq(strings.TrimSuffix(rules, "\n"), "\n\n") {
+		lines, board := strings.CutPrefix(text, indent)
+		if board {
+			lines = strings.ReplaceAll(lines, "\n"+indent, "\n")
+		}
+		if lines != "" {
+			all = append(all, Paragraph{lines, board})
+		}
+	}
+	return all
+}
+
 // Listed reports whether a position of a game has a line in final.
 func Listed(g Game, p Position) bool { return p != g.Start() || !g.Info().OmitsStart }
 

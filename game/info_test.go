@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -31,5 +32,14 @@ func TestDrawRuleOf(t *testing.T) {
 		if got := game.DrawRuleOf(tt.g); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
+	}
+}
+
+// TestParagraphs checks that boards differ from text, and that a board keeps its lines.
+func TestParagraphs(t *testing.T) {
+	got := game.Paragraphs("Goal: a\nb.\n\n       a b\n    1  . X\n\nEnd.\n")
+	want := []game.Paragraph{{Text: "Goal: a\nb."}, {Text: "   a b\n1  . X", Board: true}, {Text: "End."}}
+	if !slices.Equal(got, want) || game.Paragraphs("") != nil {
+		t.Errorf("%+v", got)
 	}
 }

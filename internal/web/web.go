@@ -305,26 +305,6 @@ func (s *Server) json(f func(r *http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-// A paragraph is a part of the rules of a game.
-type paragraph struct {
-	Text  string
-	Board bool // its lines stay as they are
-}
-
-// rulesOf returns the rules of a game.
-func rulesOf(g game.Game) (all []paragraph) {
-	for text := range strings.SplitSeq(game.RulesOf(g), "\n\n") {
-		board := strings.HasPrefix(text, "    ")
-		if board {
-			text = strings.TrimSuffix(strings.ReplaceAll("\n"+text, "\n    ", "\n")[1:], "\n")
-		}
-		if text != "" {
-			all = append(all, paragraph{text, board})
-		}
-	}
-	return all
-}
-
 // page returns the handler of a page made from a template.
 func (s *Server) page(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -337,7 +317,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
-			data["Opponents"], data["Rules"] = opponents(), rulesOf(g.g)
+			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
 			_, data["Connect4"] = command.KindOf(s.o.Games, "connect4")

@@ -525,20 +525,19 @@ func (m *model) helpFrom(s *screen, scroll int) int {
 		p.end()
 	}
 	p.left, p.x = margin, margin
-	for line := range strings.Lines(game.RulesOf(m.g)) {
-		if p.x > p.left && (line == "\n" || strings.HasPrefix(line, "    ")) {
+	for i, part := range game.Paragraphs(game.RulesOf(m.g)) {
+		if i > 0 {
 			p.end()
 		}
-		switch {
-		case line == "\n":
-			p.end()
-		case strings.HasPrefix(line, "    "): // of a board
+		if !part.Board {
+			p.line(part.Text, style{})
+			continue
+		}
+		for line := range strings.SplitSeq(part.Text, "\n") {
 			if p.y < p.bottom {
-				p.put(p.x, p.y, strings.TrimRight(line[4:], "\n"), style{})
+				p.put(p.x, p.y, line, style{})
 			}
 			p.end()
-		default:
-			p.words(line, style{})
 		}
 	}
 	return p.y

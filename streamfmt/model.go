@@ -41,7 +41,7 @@ type context struct {
 
 // A symbol is a code after another one.
 type symbol struct {
-	inverse     uint64 // of freq: 1<<63/freq, rounded up
+	inverse     uint64 // 1<<63/freq, rounded up
 	freq, start uint16
 }
 

@@ -157,7 +157,7 @@ func schedules(t *testing.T, most int) {
 				err := first.drive(store.Fresh)
 				if err != nil {
 					failed++
-					time.Sleep(2 * s3.Hold) // of a claim that could not be withdrawn
+					time.Sleep(2 * s3.Hold) // until a claim that could not be withdrawn has expired
 					fake.Set(nil)
 					mode := store.Resume
 					if len(first.fsys.Files(copierDir)) == 0 {

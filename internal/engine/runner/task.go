@@ -98,10 +98,10 @@ type verified struct {
 
 func (v verified) Read(p []byte) (int, error) { return v.Reader.Read(p) }
 
-// A Partition finds the reducer of a line.
+// A Partition divides lines among the reducers.
 type Partition struct {
 	borders [][]byte // the first keys of all parts except the first
-	width   int      // of a key
+	width   int      // the number of characters of a key
 }
 
 // Partition returns the partition of the lines that the maps of the job write.
@@ -116,12 +116,15 @@ func (j *Job) Partition() (*Partition, error) {
 
 // Key returns the key of a line, by which the lines of a reducer are sorted; lines with equal keys keep
 // their order.
-func (p *Partition) Key(line []byte) []byte { return line[:min(p.width, len(line))] }
+func (p *Partition) Key(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return line[:min(p.width, len(line))]
+}
 
-// Of returns the number of the reducer that gets a line.
-func (p *Partition) Of(line []byte) int {
-	part := 0
-	for part < len(p.borders) && bytes.Compare(p.Key(line), p.borders[part]) >= 0 {
+// Reducer returns the number of the reducer that gets a line.
+func (p *Partition) Reducer(line []byte) int {
+	key, part := p.Key(line), 0
+	for part < len(p.borders) && bytes.Compare(key, p.borders[part]) >= 0 {
 		part++
 	}
 	return part

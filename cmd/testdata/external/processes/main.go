@@ -1,5 +1,5 @@
 // Processes is a driver with a runner of its own: it starts this program again for each map and each reduce
-// of a job, several at a time, and sorts their lines in memory. Jobs that need no processes run in this one.
+// of a job, several at a time, and sorts their lines in memory. This process itself runs jobs that do not read text.
 package main
 
 import (
@@ -66,7 +66,7 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		defer mu.Unlock()
 		count("map", counters)
 		for line := range bytes.Lines(out.Bytes()) {
-			part := partition.Of(line)
+			part := partition.Reducer(line)
 			lines[part] = append(lines[part], line)
 		}
 		return err

@@ -453,7 +453,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		if err != nil {
 			return err
 		}
-		part := p.partition.Of(line)
+		part := p.partition.Reducer(line)
 		parts[part] = append(parts[part], line...)
 		lines[part]++
 		if len(parts[part]) >= enough {

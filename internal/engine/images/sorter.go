@@ -33,9 +33,10 @@ type Place struct {
 const MostBands = 64
 
 const (
-	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
+	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column and
+	// its copy while it is sorted.
 	rowMemory    = 48
-	columnMemory = 16
+	columnMemory = 32
 	// chunkBytes is the number of bytes of a piece of memory for rows.
 	chunkBytes = 64 << 10
 	// Least is the least number of bytes that images take.
@@ -49,9 +50,8 @@ type sorter struct {
 	kind  Kind
 	place Place
 
-	sorting sync.Mutex // held while a band is sorted, before mu
-	sorted  transposed // guarded by sorting: the last one, whose memory is used again
-	mu      sync.Mutex // guards the fields below
+	idle    chan *transposed // the memory for bands that are being sorted
+	mu      sync.Mutex       // guards the fields below
 	filling collection
 	free    [][]byte // pieces of memory
 	bands   []*band
@@ -60,7 +60,11 @@ type sorter struct {
 
 func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
 	place.Memory, place.Bands = max(place.Memory, Least), cmp.Or(place.Bands, MostBands)
-	return &sorter{g: g, tier: tier, kind: kind, place: place}
+	s := &sorter{g: g, tier: tier, kind: kind, place: place, idle: make(chan *transposed, sorters)}
+	for range sorters {
+		s.idle <- new(transposed)
+	}
+	return s
 }
 
 // A collection has the selected positions of blocks, by the ranges of their images.
@@ -168,9 +172,14 @@ func (s *sorter) spare() int {
 	return min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16)) - 4*chunkBytes
 }
 
-// full reports whether a collection should be written to a file: another one may be filled while it
-// is sorted.
-func (s *sorter) full(c *collection) bool { return 2*c.memory > s.spare() || c.memory > mostCollected }
+// sorters is the number of bands that are sorted at a time.
+const sorters = 2
+
+// full reports whether a collection should be written to a file: another one may be filled while
+// sorters are sorted.
+func (s *sorter) full(c *collection) bool {
+	return (sorters+1)*c.memory > s.spare() || c.memory > mostCollected
+}
 
 // mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits. The
 // images take less than twice as many bytes: a gap takes two, and the few that take three skip 16,384
@@ -198,8 +207,8 @@ func (s *sorter) take(n int) []byte {
 
 // spill writes the collected images to a file, unless another goroutine has just done so.
 func (s *sorter) spill(ctx context.Context) error {
-	s.sorting.Lock()
-	defer s.sorting.Unlock()
+	t := <-s.idle
+	defer func() { s.idle <- t }()
 	s.mu.Lock()
 	c := s.filling
 	if !s.full(&c) {
@@ -208,25 +217,25 @@ func (s *sorter) spill(ctx context.Context) error {
 	}
 	s.filling = collection{}
 	s.mu.Unlock()
-	err := s.sort(&c, 0)
+	err := s.sort(t, &c, 0)
 	s.mu.Lock()
 	s.free = append(s.free, c.chunks...)
 	bands := len(s.bands)
 	s.mu.Unlock()
 	if err == nil && bands > MostBands {
+		*t = transposed{} // cursors get its memory
 		err = s.merge(ctx, MostBands/2)
 	}
 	return err
 }
 
 // sort makes a band of the images of a collection, of which up to keep bytes stay in memory.
-func (s *sorter) sort(c *collection, keep int) error {
-	t := &s.sorted
+func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 	t.columns, t.bytes = t.columns[:0], slices.Grow(t.bytes[:0], c.images*s.kind.size())
 	for _, of := range c.classes {
 		t.add(s, of)
 	}
-	slices.SortFunc(t.columns, func(a, b column) int { return cmp.Compare(a.rng, b.rng) })
+	t.sort()
 	w, err := s.writer(keep), error(nil)
 	for _, of := range t.columns {
 		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {
@@ -246,13 +255,11 @@ func (s *sorter) addBand(band *band, err error) error {
 	return err
 }
 
-// merge merges the oldest bands until there are at most most. The caller holds sorting, or nothing is
-// added any more.
+// merge merges the oldest bands until there are at most most.
 func (s *sorter) merge(ctx context.Context, most int) error {
-	s.sorted = transposed{} // cursors get its memory
 	for {
 		s.mu.Lock()
-		n := min(len(s.bands)-most+1, max(2, s.spare()/2/CursorMemory))
+		n := min(len(s.bands)-most+1, max(2, s.spare()/(sorters+1)/CursorMemory))
 		if n < 2 {
 			s.mu.Unlock()
 			return nil
@@ -272,7 +279,10 @@ func (s *sorter) merge(ctx context.Context, most int) error {
 func (s *sorter) end(ctx context.Context) error {
 	c := s.filling
 	s.filling, s.free = collection{}, nil
-	if err := s.sort(&c, math.MaxInt); err != nil {
+	for range sorters {
+		<-s.idle // its memory is released
+	}
+	if err := s.sort(new(transposed), &c, math.MaxInt); err != nil {
 		return err
 	}
 	return s.merge(ctx, s.place.Bands)

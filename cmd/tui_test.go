@@ -422,7 +422,7 @@ func TestTUISmall(t *testing.T) {
  this game is not
 `},
 		{"mancala --pits 6 --stones 4 --you both", "5", `
- mancala pits=6 ston
+ Mancala, 6 pits of
   10  9  8  7
    4  5  5  5
                1

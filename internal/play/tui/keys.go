@@ -55,6 +55,7 @@ func (m *model) ask(what mode) {
 	if m.prompt == "" {
 		m.prompt = "games.txt"
 	}
+	m.offered = true
 	m.show("", nil)
 }
 
@@ -130,7 +131,7 @@ func (m *model) promptKey(name, text string) tea.Cmd {
 		return m.arrive()
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.prompt)
-		m.prompt = m.prompt[:len(m.prompt)-n]
+		m.prompt, m.offered = m.prompt[:len(m.prompt)-n], false
 	case "ctrl+u":
 		m.prompt = ""
 	default:
@@ -139,10 +140,17 @@ func (m *model) promptKey(name, text string) tea.Cmd {
 	return nil
 }
 
-// addPrompt appends text to the file name, without control characters.
+// addPrompt appends text to the file name, without control characters. It replaces a name that is only
+// offered.
 func (m *model) addPrompt(text string) {
 	for _, r := range text {
-		if unicode.IsPrint(r) && len(m.prompt) < maxPrompt {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if m.offered {
+			m.prompt, m.offered = "", false
+		}
+		if len(m.prompt) < maxPrompt {
 			m.prompt += string(r)
 		}
 	}

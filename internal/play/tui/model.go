@@ -29,10 +29,11 @@ type model struct {
 	dark          bool // the terminal has a dark background
 
 	// The play. names may be longer than the moves of h: the rest has been taken back.
-	names []string
-	h     *player.History
-	over  bool // play has ended as ended describes
-	ended referee.Played
+	names  []string
+	h      *player.History
+	over   bool // play has ended as ended describes
+	ended  referee.Played
+	judged []analysis.Judgment // the moves of a play that is over; nil: not yet
 
 	seats  [2]bool // whether First and Second are people
 	levels []level
@@ -65,6 +66,7 @@ type model struct {
 	mode        mode
 	choice      int    // the selected choice of a new game
 	prompt      string // the name of a file, while it is typed
+	offered     bool   // nothing of it was typed: the next character replaces it
 	scroll      int    // lines by which the help is scrolled
 	interrupted bool
 }
@@ -104,6 +106,10 @@ type (
 		turn int
 		name string
 		err  error
+	}
+	judged struct {
+		turn  int
+		moves []analysis.Judgment
 	}
 	saved struct {
 		name  string
@@ -186,6 +192,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.turn == m.turn {
 			return m, m.moved(msg)
 		}
+	case judged:
+		if msg.turn == m.turn {
+			m.judged = msg.moves
+		}
 	case saved:
 		if m.show("saved in "+msg.name, msg.err); !m.bad {
 			m.saved = msg.moves
@@ -215,8 +225,8 @@ func (m *model) arrive() tea.Cmd {
 	var reason referee.Reason
 	if outcome, reason, m.over = referee.Ended(m.h, game.DrawRuleOf(m.g)); m.over {
 		m.ended = referee.Played{Outcome: outcome, Reason: reason}
-		m.moves, m.spots, m.advice = nil, nil, analysis.Report{Best: -1}
-		return nil
+		m.moves, m.spots, m.advice, m.judged = nil, nil, analysis.Report{Best: -1}, nil
+		return m.judge()
 	}
 	m.moves = m.h.Moves()
 	m.spots = board.Spots(m.g, m.h.Position(), m.moves)
@@ -255,6 +265,25 @@ func (m *model) advise() tea.Cmd {
 			})
 		}()
 		return first.next()
+	}
+}
+
+// judgeTime is the time of the search of each position of a play that is over.
+const judgeTime = 300 * time.Millisecond
+
+// judge finds the mistakes of a play that is over. It begins with the last position, because the search
+// keeps what it finds in later positions for earlier ones.
+func (m *model) judge() tea.Cmd {
+	turn, ctx, h, z := m.turn, m.ctx, m.h.Clone(), m.analyzer
+	return func() tea.Msg {
+		reports := make([]analysis.Report, len(h.Names())+1)
+		for i := len(reports) - 1; i >= 0 && ctx.Err() == nil; i-- {
+			var err error
+			if reports[i], err = z.Assess(ctx, h.At(i), judgeTime); err != nil {
+				return judged{turn: turn}
+			}
+		}
+		return judged{turn, analysis.Review(h.Game(), h.Names(), reports)}
 	}
 }
 

@@ -130,7 +130,7 @@ func TestDraw(t *testing.T) {
 `
 	for _, tt := range []struct{ spec, keys, screen string }{
 		{three, "01", `
- connectn width=3 height=3 connect=3
+ Connect 3 on 3×3
     .   .   .
     .   .   .
     X   O   .
@@ -142,9 +142,10 @@ func TestDraw(t *testing.T) {
  by search
  last: 1 by O
  *0 W7   1 W7   2 T7
+ W7: win in 7 moves; L loss, T tie
 `},
 		{three, "01v", `
- connectn width=3 height=3 connect=3
+ Connect 3 on 3×3
     .   .   .
     .   .   .
     X   O   .
@@ -154,7 +155,7 @@ func TestDraw(t *testing.T) {
   0   1   2
 `},
 		{"mnk width=3 height=3 connect=3", "b2<enter>b1<enter>", `
- mnk width=3 height=3 connect=3
+ Tic-tac-toe of 3 on 3×3
      a   b   c
  1  W5   O  W5
  2  W5   X  W5
@@ -166,9 +167,10 @@ func TestDraw(t *testing.T) {
  last: b1 by O
  *a1 W5   a2 W5   a3 W5   b3 T7
   c1 W5   c2 W5   c3 W5
+ W7: win in 7 moves; L loss, T tie
 `},
 		{"mancala pits=2 stones=1", "0", `
- mancala pits=2 stones=1
+ Mancala, 2 pits of 1 stone
         W   L
         4   3
         1   1
@@ -181,9 +183,10 @@ func TestDraw(t *testing.T) {
  by search
  last: 0 by row 0
   3 L  *4 W
+ W7: win in 7 moves; L loss, T tie
 `},
 		{"quickcross width=2 height=2 connect=2", "a1-<enter>", `
- quickcross width=2 height=2 connect=2
+ Quick Cross of 2 on 2×2
      a   b
  1   -  W1
  2  W1  W1
@@ -194,9 +197,10 @@ func TestDraw(t *testing.T) {
  last: a1- by first
   a1| L2  *a2- W1   a2| L2   b1- W1
   b1| L2   b2- W1   b2| L2
+ W7: win in 7 moves; L loss, T tie
 `},
 		{"dodgem size=2", "l", `
- dodgem size=2
+ Dodgem on 2×2
      a   b
  1   >  W3
  2  L4   ^
@@ -205,6 +209,7 @@ func TestDraw(t *testing.T) {
  best: a1r b2l b1r
  by search
   a1d L4  *a1r W3
+ W7: win in 7 moves; L loss, T tie
 `},
 	} {
 		m := start(t, tt.spec, nil)
@@ -221,13 +226,14 @@ func TestBook(t *testing.T) {
 	defer m.close()
 	m.arrive()
 	want(t, m, `
- connectn width=3 height=3 connect=3
+ Connect 3 on 3×3
     .   .   .    X to move
     .   .   .    tie in 9
     .   .   .    best: 0
     0   1   2    from the opening book
    T9  T9  T9
                  *0 T9   1 T9   2 T9
+                 W7: win in 7 moves; L loss, T tie
  ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
  + stronger  - weaker  S save  O open
 `)
@@ -240,7 +246,7 @@ func TestDrawWidths(t *testing.T) {
 	keys(t, m, "0")
 	m.Update(tea.WindowSizeMsg{Width: 90, Height: 9})
 	want(t, m, `
- connectn width=12 height=2 connect=2
+ Connect 2 on 12×2
     .   .   .   .   .   .   .   .   .   .   .   .    O to move
     X   .   .   .   .   .   .   .   .   .   .   .    X wins in 2
     0   1   2   3   4   5   6   7   8   9  10  11    best: 0
@@ -292,7 +298,7 @@ func TestDrawSearch(t *testing.T) {
 	}
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
 	want(t, m, `
- connectn width=5 height=4 connect=4
+ Connect 4 on 5×4
     .   .   .   .   .    X to move
     .   .   .   .   .    not proven, 12 moves ahead: +21 …
     .   .   .   .   .    best: 1
@@ -303,6 +309,7 @@ func TestDrawSearch(t *testing.T) {
                           2  T20 ██████████··········
                           3    ?
                           4   L4 ····················
+                         W7: win in 7 moves; L loss, T tie
  ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
 `)
 	for lines, row := range map[int]string{
@@ -384,6 +391,8 @@ func TestEnd(t *testing.T) {
 		keys(t, m, tt.keys)
 		m.seats = *tt.seats
 		expect(t, m, tt.end)
+		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
+		expect(t, m, ": 1: tie in 8 → lose in 8; better: ")
 		reversed := 0
 		for y, row := range m.draw().cells {
 			for x, c := range row {
@@ -756,7 +765,7 @@ func TestFiles(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "0")
 	m.prompt = "x"
-	keys(t, m, "s<backspace>")
+	keys(t, m, "s") // the name that is offered is replaced
 	m.Update(tea.PasteMsg{Content: name + "\n"})
 	expect(t, m, "save in: ")
 	keys(t, m, "<enter>")

@@ -88,7 +88,7 @@ func (m *model) draw() *screen {
 	}
 	b = b.window(m.focus(), bottom-top-(1-beside)*below, m.width-2*margin)
 	if top > 0 {
-		s.put(margin, 0, m.g.Spec(), style{bold: true})
+		s.put(margin, 0, game.TitleOf(m.g), style{bold: true})
 	}
 	if bottom < m.height {
 		m.keysFrom(s, bottom, m.height)
@@ -282,16 +282,38 @@ func (m *model) drawState(p *panel) {
 	if p.left != margin {
 		p.end()
 	}
+	if m.over {
+		m.drawMistakes(p)
+	}
 	m.drawMoves(p)
+}
+
+// drawMistakes writes the mistakes of a play that is over.
+func (m *model) drawMistakes(p *panel) {
+	none := true
+	for i, j := range m.judged {
+		if j.Mistake {
+			none = false
+			p.line(fmt.Sprintf("move %d, %s: %s", i+1, m.who(m.h.Mover(i)), j.Text(m.g, m.h.At(i))), style{tone: losing})
+		}
+	}
+	switch known := !slices.ContainsFunc(m.judged, func(j analysis.Judgment) bool { return !j.Known() }); {
+	case m.judged == nil:
+		p.line("looking for mistakes …", style{tone: quiet})
+	case none && known:
+		p.line("no mistakes", style{tone: quiet})
+	case !known:
+		p.line("not all moves were judged in time", style{tone: quiet})
+	}
 }
 
 // drawInput writes what is being typed, and the message.
 func (m *model) drawInput(p *panel) {
 	switch {
 	case m.mode == saving:
-		p.line("save in: "+m.prompt+"_", style{bold: true})
+		m.drawPrompt(p, "save in: ")
 	case m.mode == loading:
-		p.line("open: "+m.prompt+"_", style{bold: true})
+		m.drawPrompt(p, "open: ")
 	case m.typed != "":
 		p.line("> "+m.typed, style{bold: true})
 	}
@@ -301,6 +323,17 @@ func (m *model) drawInput(p *panel) {
 		}
 		p.line(m.message, how)
 	}
+}
+
+// drawPrompt writes the file name that is typed; one that is only offered is reversed.
+func (m *model) drawPrompt(p *panel, label string) {
+	p.words(label, style{bold: true})
+	if m.offered {
+		p.word(m.prompt, style{reverse: true}, nil)
+		p.end()
+		return
+	}
+	p.line(m.prompt+"_", style{bold: true})
 }
 
 // drawAdvice writes what is known of the position.
@@ -380,6 +413,9 @@ func (m *model) drawMoves(p *panel) {
 			chips[i].draw(p, i, i == m.selected)
 		}
 		p.end()
+	}
+	if m.marks && slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return o.Known }) {
+		p.line("W7: win in 7 moves; L loss, T tie", style{tone: quiet})
 	}
 }
 

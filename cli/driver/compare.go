@@ -243,7 +243,16 @@ func printDifference(out io.Writer, d *compare.Difference, names [2]string) erro
 		}
 	}
 	fmt.Fprintf(out, "different values: %s\n\nfirst difference, %s:\n\n%s", numfmt.Number(d.Unequal), notation.Heading(d.Game, d.First.Position), beside(boards[0], boards[1]))
+	fmt.Fprintf(out, "\n%s, %s\n", claim(d, 0, names[0]), claim(d, 1, names[1]))
 	return command.ErrReported
+}
+
+// claim returns what a result of this name says about the first difference.
+func claim(d *compare.Difference, result int, name string) string {
+	if !d.First.There[result] {
+		return name + " does not have the position"
+	}
+	return name + " says " + d.Game.Values().Text(d.First.Values[result])
 }
 
 // besideGap is the number of columns between two texts.

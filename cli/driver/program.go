@@ -10,11 +10,14 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/result/compare"
 	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // The suffixes of program names.
@@ -79,7 +82,7 @@ func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
 	return len(programs) > 0, nil
 }
 
-// printWrong prints a wrong line and its input as boards. It returns err.
+// printWrong prints a wrong line and its input as boards and in words. It returns err.
 func (r *run) printWrong(err error) error {
 	var w *trial.WrongLine
 	if !errors.As(err, &w) {
@@ -101,12 +104,12 @@ func (r *run) printWrong(err error) error {
 			fmt.Fprint(out, board)
 		}
 		before = board
-		fmt.Fprintln(out, strconv.Quote(line))
+		fmt.Fprintf(out, "%q: %s\n", line, inWords(g, line))
 	}
 	if len(w.Input) == 0 {
 		fmt.Fprintln(out, "  no related line")
 	}
-	fmt.Fprintf(out, "\n%s", beside(boardOf(g, w.Expected, "expected"), boardOf(g, w.Found, "found")))
+	fmt.Fprintf(out, "\n%s\n%s\n", beside(boardOf(g, w.Expected, "expected"), boardOf(g, w.Found, "found")), verdict(g, w.Expected, w.Found))
 	return err
 }
 
@@ -128,4 +131,44 @@ func pictureOf(g game.Game, line string) string {
 		return ""
 	}
 	return g.Picture(asked.Position).String()
+}
+
+// inWords returns a line of a step in words: the value of its position, or the message to it.
+func inWords(g game.Game, line string) string {
+	if v, err := compare.ParseLine(g, line); err == nil {
+		return meaning(g.Values(), v.Value)
+	}
+	key, rest, _ := strings.Cut(line, "\t")
+	if rest == "" {
+		return "a position without a value"
+	}
+	row, kind, want := streamfmt.ParseRow([]byte(line), len(key))
+	value, moves := meaning(g.Values(), lists.ValueOf(row.Word)), lists.TimesOf(row.Word)
+	switch {
+	case want != "":
+		return "not a line of this step"
+	case kind == streamfmt.Predecessors:
+		return "a move leads to it from " + rest[1:]
+	case moves == 1:
+		return "after one of its moves: " + value
+	}
+	return fmt.Sprintf("after %d of its moves: %s", moves, value)
+}
+
+// verdict compares the line that a program should print with the one that it prints, in words.
+func verdict(g game.Game, expected, found string) string {
+	ours, theirs := inWords(g, expected), inWords(g, found)
+	key, _, _ := strings.Cut(expected, "\t")
+	other, _, _ := strings.Cut(found, "\t")
+	switch {
+	case expected == "":
+		return "Yours prints a line that is not expected: " + theirs + "."
+	case found == "":
+		return "Yours does not print the line: " + ours + "."
+	case key == other:
+		return fmt.Sprintf("%s, yours says %s.", ours, theirs)
+	case pictureOf(g, found) == "":
+		return "Yours prints a line without a position."
+	}
+	return "Yours prints a line of another position."
 }

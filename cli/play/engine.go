@@ -35,7 +35,7 @@ func engineCommand(games game.Kinds) *cli.Command {
 // engineFlags returns the flags of play engine.
 func engineFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, the assignment2.py that turns a player class of that course into a program"},
+		&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, for Network cs61b: the assignment2.py or Network.java that turns a player class of that course into a program"},
 	}, entrantFlags()...)
 }
 

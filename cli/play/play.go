@@ -51,7 +51,7 @@ func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
 
 // commands returns the commands of play for these games.
 func commands(games game.Kinds) []*cli.Command {
-	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games), trainCommand(games)}
+	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games), accuracyCommand(games), trainCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns), bookCommand(columns))
 	}
@@ -60,7 +60,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), matchFlags(), tournamentFlags(), tuiFlags(), trainFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), matchFlags(), tournamentFlags(), accuracyFlags(), trainFlags(), tuiFlags())
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

@@ -119,20 +119,9 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err := l.keepApart(c.String("roster"), more); err != nil {
 		return nil, fmt.Errorf("--roster: %w", err)
 	}
-	specs = append(specs, more...)
-	l.askNames(ctx, specs)
 	humans := 0
-	if a.entrants, humans, err = l.entrants(specs); err != nil {
+	if a.entrants, humans, err = l.seat(ctx, append(specs, more...)); err != nil {
 		return nil, err
-	}
-	for i, s := range specs {
-		if s.kind == "table" { // a program that does not start loses its games, a missing table is an error
-			p, err := l.table(s.rest)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", a.entrants[i].Name, err)
-			}
-			p.Close()
-		}
 	}
 	a.match = referee.Match{
 		Game: g, Games: o.games,
@@ -144,6 +133,25 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
 	}
 	return a, a.open(humans > 0)
+}
+
+// seat makes entrants, and asks programs for their names. A program that does not start loses its games, a table
+// that is missing is an error.
+func (l *lobby) seat(ctx context.Context, specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+	l.askNames(ctx, specs)
+	if all, humans, err = l.entrants(specs); err != nil {
+		return nil, 0, err
+	}
+	for i, s := range specs {
+		if s.kind == "table" {
+			p, err := l.table(s.rest)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", all[i].Name, err)
+			}
+			p.Close()
+		}
+	}
+	return all, humans, nil
 }
 
 // open makes the openings, unless a human plays who has not asked for them, and opens the file of

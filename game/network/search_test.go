@@ -387,3 +387,75 @@ func BenchmarkExpand(b *testing.B) {
 		}
 	})
 }
+
+// best returns the position after the best move at p, as a search of some plies finds it.
+func best(t *testing.T, r *Rules, p game.Position, depth int) game.Position {
+	t.Helper()
+	s := must.Get(search.New(r, search.Options{Memory: 1 << 16}))(t)
+	return must.Get(s.Search(t.Context(), p, search.Limit{Depth: depth}))(t).Line[0].To
+}
+
+// TestWin checks that a win in one is taken at any depth, and not delayed to a win in three.
+func TestWin(t *testing.T) {
+	r := New()
+	for _, text := range []string{
+		"............BW....B.W....W......B.....B...WW...BBB..BWW...WW.... B",
+		"....W.W...BW......B.BWWB.W..B....BB..W......B..B.W....B...W..W.. W",
+		"...W....B...W.W...WB...BB..B.W............B.WB.B.BW.W.WB.W...... B",
+	} {
+		p := must.Get(r.Parse(text))(t)
+		for depth := 1; depth <= 3; depth++ {
+			if v := r.Primitive(best(t, r, p, depth)); v != game.NewValue(game.WinFor(r.ToMove(p)), 0) {
+				t.Errorf("%s, depth %d: the best move does not win", text, depth)
+			}
+		}
+	}
+}
+
+// TestParry checks that a threat of the opponent is parried, if possible, when there is no win.
+func TestParry(t *testing.T) {
+	rng, r := rand.New(rand.NewPCG(5, 6)), New()
+	parried := 0
+	for range 150 {
+		p := r.Start()
+		for ply := 0; ply < 19 && r.Primitive(p) == 0; ply++ {
+			moves := r.Moves(nil, p)
+			if ply > 8 && threatened(r, moves) {
+				parried++
+				for depth := 2; depth <= 3; depth++ {
+					if loses(r, best(t, r, p, depth)) {
+						t.Errorf("%s, depth %d: the best move lets the opponent win", r.AppendText(nil, p), depth)
+					}
+				}
+			}
+			p = moves[rng.IntN(len(moves))].To
+		}
+	}
+	if parried < 20 {
+		t.Errorf("%d threats are too few for a test", parried)
+	}
+}
+
+// threatened reports whether no move wins, some lose at once, and some do not.
+func threatened(r *Rules, moves []game.Move) bool {
+	lost := 0
+	for _, m := range moves {
+		if r.Primitive(m.To) != 0 {
+			return false
+		}
+		if loses(r, m.To) {
+			lost++
+		}
+	}
+	return lost > 0 && lost < len(moves)
+}
+
+// loses reports whether the player to move at p wins at once.
+func loses(r *Rules, p game.Position) bool {
+	for _, m := range r.Moves(nil, p) {
+		if v := r.Primitive(m.To); v != 0 && v.Outcome() == game.WinFor(r.ToMove(p)) {
+			return true
+		}
+	}
+	return false
+}

@@ -111,15 +111,20 @@ abstract class Engine {
         return move;
     }
 
-    private static String refuse(String text) {
+    static String refuse(String text) {
         throw new IllegalArgumentException(text);
     }
 
-    /** Returns an error as a line, with the line of the player's class that has led to it. */
+    /** Reports whether a line is one of the player. */
+    boolean mine(StackTraceElement frame) {
+        return frame.getClassName().equals(getClass().getName()) && !frame.getMethodName().equals("main");
+    }
+
+    /** Returns an error as a line, with the line of the player that has led to it. */
     private String located(Throwable error) {
         String text = ("" + error).replaceAll("\\s+", " ");
         for (StackTraceElement frame : error.getStackTrace()) {
-            if (frame.getClassName().equals(getClass().getName()) && !frame.getMethodName().equals("main")) {
+            if (mine(frame)) {
                 return frame.getClassName() + "." + frame.getMethodName() + ", " + frame.getFileName() + " line " + frame.getLineNumber() + ": " + text;
             }
         }

@@ -3,6 +3,7 @@
 package template
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"regexp"
@@ -10,24 +11,31 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/python"
 )
 
-//go:embed engine.py assignment2.py Main.java goengine/main.go
+//go:embed engine.py assignment2.py Main.java Network.java goengine/main.go
 var files embed.FS
 
 // sources are the files of the templates by their names.
-var sources = map[string]string{"python": "engine.py", "java": "Main.java", "go": "goengine/main.go", "cse150": "assignment2.py"}
+var sources = map[string]string{"python": "engine.py", "java": "Main.java", "go": "goengine/main.go", "cse150": "assignment2.py", "cs61b": "Network.java"}
 
 // base is the line in a Python program that is replaced by the base class.
 var base = regexp.MustCompile(`(?m)^from treereduce\.engine import .*\n`)
 
-// Names returns the names of the templates for a game: languages and, for Mancala, cse150, the
-// module that turns a player class of that course into a program.
+// javaBase is the line before the base class in Main.java.
+const javaBase = "/** The base class: "
+
+// Names returns the names of the templates for a game: languages and, for Mancala and Network, cse150 and cs61b,
+// which turn a player class of that course into a program.
 func Names(g game.Game) []string {
 	names := []string{"python", "java", "go"}
 	if mancala.Is(g) {
 		names = append(names, "cse150")
+	}
+	if _, ok := g.(*network.Rules); ok {
+		names = append(names, "cs61b")
 	}
 	return names
 }
@@ -46,6 +54,13 @@ func Program(name string, g game.Game) (string, error) {
 	text, err := files.ReadFile(file)
 	if err != nil {
 		return "", err
+	}
+	if name == "cs61b" {
+		main, err := files.ReadFile(sources["java"])
+		if err != nil {
+			return "", err
+		}
+		text = append(append(text, '\n'), main[bytes.Index(main, []byte(javaBase)):]...)
 	}
 	words := strings.Fields(g.Spec())
 	flags := ""

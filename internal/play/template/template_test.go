@@ -184,11 +184,89 @@ func TestCourse(t *testing.T) {
 	}
 }
 
+// machinePlayer compiles the MachinePlayer of testdata, with pairs of an old and a new text, and returns the command
+// that runs it.
+func machinePlayer(t *testing.T, pairs ...string) string {
+	t.Helper()
+	for _, tool := range []string{"java", "javac"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the program needs %s", tool)
+		}
+	}
+	dir := t.TempDir()
+	must.OK(t, os.CopyFS(dir, os.DirFS("testdata")))
+	name := filepath.Join("player", "MachinePlayer.java")
+	text := string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t))
+	write(t, dir, name, strings.NewReplacer(pairs...).Replace(text))
+	write(t, dir, "Network.java", must.Get(template.Program("cs61b", solved.Game(t, "network")))(t))
+	compile := exec.Command("javac", "player/Player.java", "player/Move.java", "player/MachinePlayer.java")
+	compile.Dir = dir
+	process.Output(t, compile)
+	return fmt.Sprintf("cd %s && exec java Network.java", dir)
+}
+
+// TestMachinePlayer checks that a MachinePlayer of CS 61B runs unchanged: in games of both colors, and at positions
+// that moves of both colors lead to.
+func TestMachinePlayer(t *testing.T) {
+	g, command := solved.Game(t, "network"), machinePlayer(t)
+	steps := 0
+	for _, p := range match(t, g, 4, command) {
+		if p.Reason == referee.Resigned || p.Fault() {
+			t.Error(p.Text())
+		}
+		steps += strings.Count(strings.Join(p.Moves, " "), "-")
+	}
+	if steps == 0 {
+		t.Error("no game has a step")
+	}
+	p := must.Get(player.NewProgram(t.Context(), g, command+" 2", "", nil))(t)
+	defer p.Close()
+	h := player.NewHistory(g)
+	for range 30 { // it plays both sides
+		must.OK(t, h.Play(must.Get(p.Move(t.Context(), h.Clone(), 0))(t)))
+		if _, over := h.Finished(); over {
+			break
+		}
+	}
+	if len(h.Names()) < 11 {
+		t.Error(h.Names())
+	}
+}
+
+// TestMachinePlayerFaults checks how games end in which a MachinePlayer of CS 61B fails or quits: the search depth
+// is the fault.
+func TestMachinePlayerFaults(t *testing.T) {
+	g := solved.Game(t, "network")
+	command := machinePlayer(t, "int searchDepth) { this(color);", "int searchDepth) { this(color); fault = searchDepth;",
+		"public Move chooseMove() {", `int fault; public Move chooseMove() {
+    if (fault == 1) board[8][0] = 1;
+    if (fault == 2) return new Move(0, 0);
+    if (fault == 3) return new Move();`,
+		"return make(m, 1 - color);", "return fault != 4 && make(m, 1 - color);")
+	for fault, tt := range []struct {
+		want   string
+		reason referee.Reason
+	}{
+		1: {"player.MachinePlayer.chooseMove, MachinePlayer.java line 12: java.lang.ArrayIndexOutOfBoundsException", referee.Failed},
+		2: {"illegal move: choose returned 00, expected one of 01 ", referee.Illegal},
+		3: {"", referee.Resigned},
+		4: {"opponentMove returned false for [add to ", referee.Failed},
+	} {
+		if fault == 0 {
+			continue
+		}
+		if p := match(t, g, 1, fmt.Sprint(command, " ", fault))[0]; p.Reason != tt.reason || !strings.Contains(p.Detail, tt.want) {
+			t.Errorf("fault %d: %s\nwant %s", fault, p.Text(), tt.want)
+		}
+	}
+}
+
 // TestProgramRefuses checks that an unknown template is refused with the known ones.
 func TestProgramRefuses(t *testing.T) {
 	for spec, want := range map[string]string{
 		"dodgem size=2":           `template "cse150": expected python, java, go`,
 		"mancala pits=2 stones=1": "<nil>",
+		"network":                 `template "cse150": expected python, java, go, cs61b`,
 	} {
 		if _, err := template.Program("cse150", solved.Game(t, spec)); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", spec, err, want)

@@ -42,6 +42,7 @@ type child struct {
 	*exec.Cmd
 	name     string
 	maps     bool // a mapper
+	number   int  // of the mapper or reducer
 	own      bool // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended
@@ -106,7 +107,9 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		close(c.exited)
 		<-read
 		c.messages.end()
-		c.err = c.failure(err)
+		if c.err = c.failure(err); c.own && c.err != nil && !c.piped && !signaled(err, syscall.SIGKILL) {
+			c.err = &programError{c.err, c}
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.running = slices.DeleteFunc(p.running, func(r *child) bool { return r == c })
@@ -165,6 +168,16 @@ func (c *child) failure(err error) error {
 		return fmt.Errorf("%s: %s", c.name, text)
 	}
 	return fmt.Errorf("%s: %w", c.name, err)
+}
+
+// signaled reports whether err is that of a process which a signal has ended.
+func signaled(err error, by syscall.Signal) bool {
+	exit := new(exec.ExitError)
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == by
 }
 
 // failed reports whether the child has ended with an error of its own.

@@ -70,7 +70,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
 		return err
 	})
-	return stats, err
+	return stats, r.blame(ctx, job, err)
 }
 
 // with calls do with the pipeline of a job. The input of its maps is open until do returns.
@@ -281,7 +281,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
-	c.maps = kind == "map"
+	c.maps, c.number = kind == "map", number
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer

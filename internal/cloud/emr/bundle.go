@@ -129,7 +129,7 @@ func Program(name string, bundle *Bundle, at, file string, words []string, limit
 		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were uploaded: driver-aws solve uploads them again") + ` >&2; exit 1; }` + "\n" +
 		sums.String() + "END\n" +
 		`chmod +x "$d"/*` + "\n" +
-		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +
+		"(while kill -0 $$; do touch /emr/metricscollector/isbusy; sleep 60; done; rm -rf \"$d\") >/dev/null 2>&1 &\n" +
 		run + `"$d"/` + word(file) + " " + strings.Join(quoted, " ") + "\n"
 	return Step{Name: name, Args: []string{"bash", "-c", script}}
 }

@@ -11,17 +11,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 // A Report is the result of a match or tournament.
 type Report struct {
-	Game   game.Game
-	Cross  referee.Cross
-	Played []referee.Played // the games, for the page
-	Note   string           // describes the games, and what is missing
+	Game  game.Game
+	Cross referee.Cross
+
+	// The other fields are for the page.
+	Title    string           // "": that of the game
+	Date     time.Time        // of the match or tournament; zero: not shown
+	Settings [][2]string      // names and values
+	Note     string           // describes the games, and what is missing
+	Played   []referee.Played // the games
+	// Judge returns what is known of a position; nil: the page has no values and mistakes.
+	Judge func(game.Position) (analysis.Report, error)
 }
 
 // A Row is an entrant in a ranking.

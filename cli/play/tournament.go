@@ -30,7 +30,7 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 }
 
 func tournamentFlags() []cli.Flag {
-	return resultFlags(2, "number `N` of games for each pair; colours alternate",
+	return resultFlags(4, "number `N` of games for each pair, two of each opening; colours alternate",
 		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`, with limits: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
 		&cli.StringFlag{Name: "unlimited", Usage: "do not limit these `THINGS` of the programs of --roster: some of memory,cpu,processes,network,files"},
 		&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1},

@@ -52,6 +52,8 @@ type resultOptions struct {
 	title           string // of the page
 	quiet, json     bool
 	resume          bool
+	against         string // the name of the player of a gauntlet
+	knockout        bool
 	unlimited       []string // the limits that programs do not have
 }
 
@@ -60,7 +62,7 @@ func resultOptionsOf(c *cli.Context) (resultOptions, error) {
 	o := resultOptions{
 		games: c.Int("games"), openings: c.Int("openings"), grace: c.Duration("grace"),
 		save: c.String("save"), csv: c.String("csv"), html: c.String("html"), title: c.String("title"),
-		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), unlimited: unlimitedOf(c),
+		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), against: c.String("against"), knockout: c.Bool("knockout"), unlimited: unlimitedOf(c),
 	}
 	return o, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace"),
 		command.CheckOutput(c, "csv"), command.CheckOutput(c, "html"))
@@ -74,6 +76,7 @@ type arena struct {
 	match      referee.Match
 	tournament bool // not a match
 	entrants   []referee.Entrant
+	against    *int                                         // the entrant of o.against
 	planned    int                                          // number of games of a complete result
 	games      int                                          // number of finished games
 	openings   map[string]bool                              // the openings of these games
@@ -130,20 +133,17 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if a.entrants, humans, err = l.entrants(specs); err != nil {
 		return nil, err
 	}
-	for i, s := range specs {
-		if s.kind == "table" { // a program that does not start loses its games, a missing table is an error
-			p, err := l.table(s.rest)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", a.entrants[i].Name, err)
-			}
-			p.Close()
-		}
+	if err := a.checkTables(specs); err != nil {
+		return nil, err
 	}
 	a.match = referee.Match{
 		Game: g, Games: o.games,
 		Rules:  referee.Rules{Grace: o.grace},
 		Begin:  func(players [2]string) { a.players = players },
 		Report: a.report,
+	}
+	if err := a.setForm(); err != nil {
+		return nil, err
 	}
 	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
 		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
@@ -152,6 +152,47 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		return nil, err
 	}
 	return a, a.open(humans > 0)
+}
+
+// checkTables opens the tables of players: a program that does not start loses its games, but a missing
+// table is an error.
+func (a *arena) checkTables(specs []entrantSpec) error {
+	for i, s := range specs {
+		if s.kind == "table" {
+			p, err := a.lobby.table(s.rest)
+			if err != nil {
+				return fmt.Errorf("%s: %w", a.entrants[i].Name, err)
+			}
+			p.Close()
+		}
+	}
+	return nil
+}
+
+// decide is the maximum number of games by which a level match of a knockout tournament is continued.
+const decide = 8
+
+// setForm makes the tournament a gauntlet or a knockout, if a flag says so.
+func (a *arena) setForm() error {
+	if a.o.knockout {
+		a.match.Decide = decide
+	}
+	if a.o.against == "" {
+		return nil
+	}
+	if a.o.knockout {
+		return command.Usagef("--against and --knockout exclude each other")
+	}
+	var names []string
+	for i, e := range a.entrants {
+		if names = append(names, strconv.Quote(e.Name)); e.Name == a.o.against {
+			a.against = &i
+		}
+	}
+	if a.against == nil {
+		return command.Usagef("--against %q: expected one of the players %s", a.o.against, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // openTable opens the table of the game, if there is one, to judge the moves on the page.
@@ -227,8 +268,14 @@ func (a *arena) settings() string {
 	if a.o.openings != referee.AutoPlies {
 		openings = strconv.Itoa(a.o.openings)
 	}
-	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s",
-		a.lobby.seed, a.match.Game.Spec(), a.match.Games, openings, a.match.Rules.Grace, strings.Join(players, ", "))
+	form := "" // as earlier versions wrote it, for a round robin
+	if a.against != nil {
+		form = fmt.Sprintf(" against=%q", a.o.against)
+	} else if a.o.knockout {
+		form = " knockout"
+	}
+	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s%s",
+		a.lobby.seed, a.match.Game.Spec(), a.match.Games, openings, a.match.Rules.Grace, strings.Join(players, ", "), form)
 }
 
 // resume reads the games of the file of --save, if --resume is given and there is such a file, and
@@ -421,8 +468,17 @@ func (a *arena) described() [][2]string {
 			limits = append(limits, limit)
 		}
 	}
+	form := "each against each"
+	switch {
+	case !a.tournament:
+		form = "match"
+	case a.against != nil:
+		form = a.o.against + " against each other player"
+	case a.o.knockout:
+		form = "knockout"
+	}
 	return [][2]string{
-		{"Game", a.match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.match.Games)}, {"Time per move", strings.Join(limits, ", ")},
+		{"Form", form}, {"Game", a.match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.match.Games)}, {"Time per move", strings.Join(limits, ", ")},
 		{"Grace", a.match.Rules.Grace.String()}, {"Seed", strconv.FormatUint(a.lobby.seed, 10)},
 	}
 }

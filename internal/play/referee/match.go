@@ -29,6 +29,8 @@ type Match struct {
 	// Openings are the moves made before the players choose. Each opening is played twice, with
 	// the sides exchanged. nil: games begin at the initial position.
 	Openings *Openings
+	// Decide is the maximum number of games that are added, in pairs, while the match is level.
+	Decide int
 	// Until ends the match when Standing.Decided has a Verdict with this confidence; 0: it does not.
 	Until float64
 	// Recorded returns a game of these players with this opening that was played before, so that
@@ -51,7 +53,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		standings[i].Name, table.entrants[i] = e.Name, e.giveUp()
 	}
 	pair := "" // the key of the current Pair
-	for n := range m.Games {
+	for n := 0; m.goesOn(n, standings[0]); n++ {
 		var opening []string
 		if m.Openings != nil {
 			if opening, err = m.Openings.At(n / 2); err != nil {
@@ -99,6 +101,12 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		}
 	}
 	return standings, verdict, nil
+}
+
+// goesOn reports whether the match has another game after n games.
+func (m *Match) goesOn(n int, s Standing) bool {
+	added := n - m.Games
+	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
 }
 
 // A table is where two entrants play one game after the other.

@@ -32,7 +32,7 @@ var (
 type page struct {
 	Title, Date, Note, Policy string
 	Settings                  [][2]string
-	Openings                  []string
+	Openings, Rounds          []string
 	Sides                     []string // what the game calls the players
 	Rows                      []pageRow
 	Players                   []pagePlayer
@@ -71,7 +71,7 @@ func (r Report) HTML(w io.Writer) error {
 	script := bytes.Join([][]byte{board.Script, pageScript}, []byte("\n"))
 	style := chart.StyleSheet + board.StyleSheet + pageStyle
 	p := page{
-		Title: r.Title, Note: r.Note, Settings: r.Settings, Openings: openings(r.Played), Sides: sides(r.Game),
+		Title: r.Title, Note: r.Note, Settings: r.Settings, Openings: openings(r.Played), Rounds: Rounds(r.Cross), Sides: sides(r.Game),
 		Players: r.players(rows, games), Data: r.data(rows, games), Style: template.CSS(style), Script: template.JS(script),
 		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(style)), hash(script)),
 	}

@@ -68,13 +68,15 @@ function choose(number, n = 0) {
   show(n);
 }
 
-// list lists the games of two players, or all, and shows the first, or another one.
+// list lists the games of two players, or all, and shows the first, or another one. It does nothing if there
+// are none.
 function list(pair, number, n) {
-  element('pair').value = pair;
   const options = data.Games.flatMap((g, i) => {
     if (pair && [...g.Players].sort((a, b) => a - b).join() !== pair) return [];
     return [new Option(`${i + 1}: ${data.Names[g.Players[0]]} - ${data.Names[g.Players[1]]}`, i)];
   });
+  if (!options.length) return;
+  element('pair').value = pair;
   element('game').replaceChildren(...options);
   choose(number ?? Number(options[0].value), n);
 }

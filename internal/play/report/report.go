@@ -42,7 +42,32 @@ type Row struct {
 	Against     []referee.Standing // its results against each entrant, in the order of the ranking
 }
 
-// Rows returns the ranking, the best first.
+// Rounds describes the matches of a knockout tournament, a line each: "round 1: alice beats bob, 3/4".
+func Rounds(c referee.Cross) (lines []string) {
+	for n, round := range c.Rounds {
+		name := fmt.Sprintf("round %d", n+1)
+		if len(round) == 1 {
+			name = "final"
+		}
+		for _, b := range round {
+			winner, loser := b.Winner, b.Entrants[0]+b.Entrants[1]-b.Winner
+			if b.Entrants[1] < 0 {
+				lines = append(lines, fmt.Sprintf("%s: %s has no opponent", name, c.Standings[winner].Name))
+				continue
+			}
+			first, second, s := c.Standings[winner].Name, c.Standings[loser].Name, c.Between[winner][loser]
+			line := fmt.Sprintf("%s: %s beats %s, %s", name, first, second, Points(s))
+			if s.Wins == s.Losses {
+				line = fmt.Sprintf("%s: %s and %s are level, %s; %s is named first", name, first, second, Points(s), first)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Rows returns the ranking, the best first: of a knockout tournament by the rounds that they won, then by
+// rating.
 func Rows(c referee.Cross) []Row {
 	ratings := c.Ratings()
 	order := make([]int, len(ratings))
@@ -51,7 +76,13 @@ func Rows(c referee.Cross) []Row {
 	}
 	// Equal results give equal ratings but for rounding.
 	key := func(i int) float64 { return math.Round(ratings[i].Elo * 1e6) }
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(j), key(i)) })
+	won := make(map[int]int) // rounds, by entrant
+	for _, round := range c.Rounds {
+		for _, b := range round {
+			won[b.Winner]++
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(won[j], won[i]), cmp.Compare(key(j), key(i))) })
 	var rows []Row
 	for n, i := range order {
 		r := Row{Rank: n + 1, Standing: c.Standings[i], Rating: ratings[i], Superiority: math.NaN()}

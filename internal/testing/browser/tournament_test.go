@@ -60,7 +60,7 @@ func TestTournament(t *testing.T) {
 					tab.want(`/ after \d+ moves?/.test(document.querySelector('#state').textContent)`, "true")
 					tab.run(chromedp.KeyEvent(kb.Home))
 					tab.want(`document.querySelector('#back').disabled`, "true")
-					tab.run(press(`.cross td a`))
+					tab.run(press(`.cross tbody td a`))
 					tab.want(`document.querySelectorAll('#game option').length`, "4")
 					tab.run(press(`tbody tr:last-child .name a`))
 					tab.want(`[...document.querySelectorAll('.player:not([hidden]) h3')].map(h => h.textContent).join()`, "broken")

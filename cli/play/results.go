@@ -35,6 +35,7 @@ func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", Value: referee.AutoPlies, DefaultText: "4; none if a human plays"},
 		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
+		&cli.StringFlag{Name: "logs", Usage: "keep what each program writes to stderr in a file in `DIR`, of each run of it the last 64 KiB"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
 		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser; with the game's table in --data also the mistakes"},
 		&cli.StringFlag{Name: "title", Usage: "`TITLE` of the page of --html", DefaultText: "the game's"},

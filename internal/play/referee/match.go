@@ -119,6 +119,9 @@ type table struct {
 // entrant returns the index of the entrant that plays side in game n.
 func entrant(side, n int) int { return (side + n) % 2 }
 
+// A header is a player that keeps what it writes, under a heading for each game.
+type header interface{ Head(line string) }
+
 // names returns the names of First and Second in game n.
 func (t *table) names(n int) [2]string {
 	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
@@ -142,8 +145,14 @@ func (t *table) play(ctx context.Context, n int, opening []string) (Played, erro
 		}
 		seats[side] = Seat{Name: m.Entrants[i].Name, Player: t.players[i], Limit: m.Entrants[i].Limit}
 	}
+	names := t.names(n)
+	for _, p := range t.players {
+		if h, ok := p.(header); ok {
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
+		}
+	}
 	if m.Begin != nil {
-		m.Begin(t.names(n))
+		m.Begin(names)
 	}
 	p, err := m.Rules.Play(ctx, m.Game, seats, opening)
 	for side := range seats {

@@ -76,7 +76,7 @@ func (f finished) text() string {
 		return f.Text()
 	}
 	sentence, message := f.Explain()
-	return sentence + ". " + message
+	return sentence + " (" + message + ")"
 }
 
 // The data of the games, for the script. A board is a text with a character for each square, from

@@ -69,7 +69,7 @@ func TestLongClassroom(t *testing.T) {
 	var first []string
 	for round := range 3 {
 		begun := time.Now()
-		cmd := command(dir, "play tournament connectn --width 6 --height 5 --connect 4 --parallel 4 --seed 1 --time 300ms --memory-limit 200M -q --roster roster.csv --csv table.csv --html table.html")
+		cmd := command(dir, "play tournament connectn --width 6 --height 5 --connect 4 --games 2 --parallel 4 --seed 1 --time 300ms --memory-limit 200M -q --roster roster.csv --csv table.csv --html table.html")
 		cmd.Env = append(cmd.Environ(), mark)
 		status, stdout, stderr := process.Run(cmd)
 		if status != 0 || !strings.Contains(stdout, "\n870 games, ") {

@@ -70,6 +70,7 @@ type entrantSpec struct {
 	threads int
 	seed    uint64
 	seeded  bool
+	log     func(stderr []byte) // keeps what the program writes to stderr; may be nil
 }
 
 // maxName is the maximum number of characters of a name.
@@ -215,6 +216,7 @@ type lobby struct {
 	data    dataDir
 	console *player.Console
 	notices *log.Logger
+	logs    *logDir // nil: there is none
 }
 
 // newLobby reads the flags; humans play on a console that reads the command's input and writes
@@ -251,7 +253,10 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	if !l.seeded {
 		l.seed = rand.Uint64()
 	}
-	return l, nil
+	if l.logs, err = openLogs(c.String("logs"), c.Bool("resume"), l.notices.Print); err == nil && l.logs != nil && l.box != nil {
+		l.box.Private = []string{l.logs.path}
+	}
+	return l, err
 }
 
 // unlimitedOf returns the limits that --unlimited switches off.
@@ -348,6 +353,11 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		if s.own != "" && own[s.own] == 1 && !taken[s.own] {
 			names[i] = s.own
 		}
+		if s.kind == "program" {
+			if s.log, err = l.logs.of(i, names[i]); err != nil {
+				return nil, 0, err
+			}
+		}
 		all = append(all, referee.Entrant{Name: names[i], Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
 	}
 	return all, humans, nil
@@ -363,7 +373,7 @@ func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
 			asking.Go(func() {
 				slots <- true
 				defer func() { <-slots }()
-				p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box)
+				p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, nil)
 				if err != nil {
 					return
 				}
@@ -402,7 +412,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "random":
 		return player.NewRandom(s.seed), nil
 	case "program":
-		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box)
+		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, s.log)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func courseGame(c *cli.Context) error {
 		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
-				p, err := player.NewProgram(ctx, rules, line, "", box)
+				p, err := player.NewProgram(ctx, rules, line, "", box, nil)
 				if err != nil {
 					return nil, err
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/report"
@@ -34,8 +35,10 @@ func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 		&cli.IntFlag{Name: "openings", Usage: "number `N` of random moves before the players choose, 0 for none; each opening is repeated with colours swapped", Value: referee.AutoPlies, DefaultText: "4; none if a human plays"},
 		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
+		&cli.StringFlag{Name: "logs", Usage: "keep what each program writes to stderr in a file in `DIR`, of each run of it the last 64 KiB"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
-		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser"},
+		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser; with the game's table in --data also the mistakes"},
+		&cli.StringFlag{Name: "title", Usage: "`TITLE` of the page of --html", DefaultText: "the game's"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result only; in a human's game, moves but no boards"},
 		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game, and one for the result"},
 	), entrantFlags()...)
@@ -47,8 +50,11 @@ type resultOptions struct {
 	openings        int // number of moves, or referee.AutoPlies
 	grace           time.Duration
 	save, csv, html string
+	title           string // of the page
 	quiet, json     bool
 	resume          bool
+	against         string // the name of the player of a gauntlet
+	knockout        bool
 	unlimited       []string // the limits that programs do not have
 }
 
@@ -56,8 +62,8 @@ type resultOptions struct {
 func resultOptionsOf(c *cli.Context) (resultOptions, error) {
 	o := resultOptions{
 		games: c.Int("games"), openings: c.Int("openings"), grace: c.Duration("grace"),
-		save: c.String("save"), csv: c.String("csv"), html: c.String("html"),
-		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), unlimited: unlimitedOf(c),
+		save: c.String("save"), csv: c.String("csv"), html: c.String("html"), title: c.String("title"),
+		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), against: c.String("against"), knockout: c.Bool("knockout"), unlimited: unlimitedOf(c),
 	}
 	return o, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace"),
 		command.CheckOutput(c, "csv"), command.CheckOutput(c, "html"))
@@ -71,13 +77,16 @@ type arena struct {
 	match      referee.Match
 	tournament bool // not a match
 	entrants   []referee.Entrant
-	planned    int              // number of games of a complete result
-	games      int              // number of finished games
-	openings   map[string]bool  // the openings of these games
-	distinct   map[string]bool  // the players and moves of these games
-	all        []referee.Played // these games, if they are needed
-	recorded   []referee.Played // games of --resume that have not been used yet
-	stopped    bool             // before all games were played
+	against    *int                                         // the entrant of o.against
+	planned    int                                          // number of games of a complete result
+	games      int                                          // number of finished games
+	openings   map[string]bool                              // the openings of these games
+	distinct   map[string]bool                              // the players and moves of these games
+	all        []referee.Played                             // these games, if they are needed
+	recorded   []referee.Played                             // games of --resume that have not been used yet
+	begun      time.Time                                    // when the command was started
+	judge      func(game.Position) (analysis.Report, error) // by the game's table, for the page; nil: there is none
+	stopped    bool                                         // before all games were played
 	saved      *os.File
 	out        io.Writer
 	players    [2]string // of the current game
@@ -102,7 +111,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err != nil {
 		return nil, err
 	}
-	a := &arena{o: o, kind: kind, tournament: most > least, out: c.App.Writer, openings: make(map[string]bool), distinct: make(map[string]bool)}
+	a := &arena{o: o, kind: kind, tournament: most > least, begun: time.Now(), out: c.App.Writer, openings: make(map[string]bool), distinct: make(map[string]bool)}
 	console := c.App.Writer
 	if o.json {
 		console = c.App.ErrWriter
@@ -129,8 +138,14 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		Begin:  func(players [2]string) { a.players = players },
 		Report: a.report,
 	}
+	if err := a.setForm(); err != nil {
+		return nil, err
+	}
 	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
 		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
+	}
+	if err := a.openTable(); err != nil {
+		return nil, err
 	}
 	return a, a.open(humans > 0)
 }
@@ -152,6 +167,49 @@ func (l *lobby) seat(ctx context.Context, specs []entrantSpec) (all []referee.En
 		}
 	}
 	return all, humans, nil
+}
+
+// decide is the maximum number of games by which a level match of a knockout tournament is continued.
+const decide = 8
+
+// setForm makes the tournament a gauntlet or a knockout, if a flag says so.
+func (a *arena) setForm() error {
+	if a.o.knockout {
+		a.match.Decide = decide
+	}
+	if a.o.against == "" {
+		return nil
+	}
+	if a.o.knockout {
+		return command.Usagef("--against and --knockout exclude each other")
+	}
+	var names []string
+	for i, e := range a.entrants {
+		if names = append(names, strconv.Quote(e.Name)); e.Name == a.o.against {
+			a.against = &i
+		}
+	}
+	if a.against == nil {
+		return command.Usagef("--against %q: expected one of the players %s", a.o.against, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// openTable opens the table of the game, if there is one, to judge the moves on the page.
+func (a *arena) openTable() error {
+	if a.o.html == "" {
+		return nil
+	}
+	t, _, notice, err := a.lobby.data.tableIfAny(only(a.match.Game))
+	if notice != "" {
+		a.lobby.notices.Print(notice)
+	}
+	if err != nil || t == nil {
+		return err
+	}
+	analyzer := analysis.New(a.match.Game, t, nil, a.lobby.options)
+	a.judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
+	return nil
 }
 
 // open makes the openings, unless a human plays who has not asked for them, and opens the file of
@@ -210,8 +268,14 @@ func (a *arena) settings() string {
 	if a.o.openings != referee.AutoPlies {
 		openings = strconv.Itoa(a.o.openings)
 	}
-	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s",
-		a.lobby.seed, a.match.Game.Spec(), a.match.Games, openings, a.match.Rules.Grace, strings.Join(players, ", "))
+	form := "" // as earlier versions wrote it, for a round robin
+	if a.against != nil {
+		form = fmt.Sprintf(" against=%q", a.o.against)
+	} else if a.o.knockout {
+		form = " knockout"
+	}
+	return fmt.Sprintf("seed=%d %s games=%d openings=%s grace=%v players=%s%s",
+		a.lobby.seed, a.match.Game.Spec(), a.match.Games, openings, a.match.Rules.Grace, strings.Join(players, ", "), form)
 }
 
 // resume reads the games of the file of --save, if --resume is given and there is such a file, and
@@ -386,8 +450,37 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 
 // write writes the files of --csv and --html.
 func (a *arena) write(cross referee.Cross) error {
-	r := report.Report{Game: a.match.Game, Cross: cross, Played: a.all, Note: a.summary()}
+	r := report.Report{
+		Game: a.match.Game, Cross: cross, Title: a.o.title, Date: a.begun, Settings: a.described(), Note: a.summary(), Played: a.all, Judge: a.judge,
+	}
 	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
+}
+
+// described returns the settings for people, by name.
+func (a *arena) described() [][2]string {
+	var limits []string // of the time, each once
+	for _, e := range a.entrants {
+		limit := "none"
+		if e.Limit > 0 {
+			limit = fmt.Sprintf("%v", e.Limit)
+		}
+		if !slices.Contains(limits, limit) {
+			limits = append(limits, limit)
+		}
+	}
+	form := "each against each"
+	switch {
+	case !a.tournament:
+		form = "match"
+	case a.against != nil:
+		form = a.o.against + " against each other player"
+	case a.o.knockout:
+		form = "knockout"
+	}
+	return [][2]string{
+		{"Form", form}, {"Game", a.match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.match.Games)}, {"Time per move", strings.Join(limits, ", ")},
+		{"Grace", a.match.Rules.Grace.String()}, {"Seed", strconv.FormatUint(a.lobby.seed, 10)},
+	}
 }
 
 // writeFile writes the file that a flag names, if any.

@@ -41,7 +41,7 @@ func (l *lobby) keepApart(file string, roster []entrantSpec) error {
 		}
 		all = append(all, s.dir)
 	}
-	l.box.Private = all // from now on
+	l.box.Private = append(l.box.Private, all...) // from now on
 	return nil
 }
 

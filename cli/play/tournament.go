@@ -18,7 +18,7 @@ import (
 func tournamentCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:      "tournament",
-		Usage:     "play a round-robin tournament; print a table and ratings",
+		Usage:     "play a tournament: a round robin, a gauntlet or a knockout; print a table and ratings",
 		ArgsUsage: "PLAYER PLAYER…",
 		Description: entrantHelp + "As in a match, the colours\n" +
 			"alternate, and faults lose. Ratings are Elo points by the Bradley-Terry model, with mean 0:\n" +
@@ -30,9 +30,11 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 }
 
 func tournamentFlags() []cli.Flag {
-	return resultFlags(2, "number `N` of games for each pair; colours alternate",
+	return resultFlags(4, "number `N` of games for each pair, two of each opening; colours alternate",
 		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`, with limits: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
 		&cli.StringFlag{Name: "unlimited", Usage: "do not limit these `THINGS` of the programs of --roster: some of memory,cpu,processes,network,files"},
+		&cli.StringFlag{Name: "against", Usage: "a gauntlet: the player `NAME` plays each other one, and these do not play each other"},
+		&cli.BoolFlag{Name: "knockout", Usage: "the loser of a match plays no more; the players named first meet last; a level match is continued for up to 8 games, then the player named first wins"},
 		&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1},
 		&cli.BoolFlag{Name: "resume", Usage: "go on with the tournament in the file of --save, or begin it"})
 }
@@ -55,7 +57,7 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	t := referee.Tournament{Match: a.match, Entrants: a.entrants, Parallel: c.Int("parallel")}
+	t := referee.Tournament{Match: a.match, Entrants: a.entrants, Parallel: c.Int("parallel"), Against: a.against, Knockout: a.o.knockout}
 	if t.Match.Rules.Watch != nil && t.Parallel > 1 {
 		return command.Usagef("--parallel %d: a human plays one game at a time", t.Parallel)
 	}
@@ -64,7 +66,14 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 	return a.end(ctx, err, cross, func() error {
 		rows := report.Rows(cross)
 		if a.o.json {
-			return json.NewEncoder(a.out).Encode(a.resultJSON(crossJSON(rows)))
+			m := a.resultJSON(crossJSON(rows))
+			if a.o.knockout {
+				m["rounds"] = roundsJSON(cross)
+			}
+			return json.NewEncoder(a.out).Encode(m)
+		}
+		for _, line := range report.Rounds(cross) {
+			fmt.Fprintln(a.out, line)
 		}
 		columns(a.out, crossRows(rows))
 		_, err := fmt.Fprintln(a.out, a.summary())
@@ -119,4 +128,21 @@ func crossJSON(ranking []report.Row) (players []any) {
 		players = append(players, m)
 	}
 	return players
+}
+
+// roundsJSON returns the matches of a knockout tournament as JSON: their players, the winner first.
+func roundsJSON(c referee.Cross) [][][]string {
+	rounds := [][][]string{}
+	for _, round := range c.Rounds {
+		var matches [][]string
+		for _, b := range round {
+			names := []string{c.Standings[b.Winner].Name}
+			if b.Entrants[1] >= 0 {
+				names = append(names, c.Standings[b.Entrants[0]+b.Entrants[1]-b.Winner].Name)
+			}
+			matches = append(matches, names)
+		}
+		rounds = append(rounds, matches)
+	}
+	return rounds
 }

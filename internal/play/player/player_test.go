@@ -377,7 +377,7 @@ func TestProgram(t *testing.T) {
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
 time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), command, "", nil))(t)
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), command, "", nil, nil))(t)
 	defer p.Close()
 	h := after(t, three, "0")
 	for range 2 {
@@ -402,7 +402,7 @@ func TestProgramReceives(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "engine.sh")
 	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
 	must.OK(t, os.WriteFile(name, []byte(text), 0o777))
-	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), name, "", nil))(t)
+	p := must.Get(player.NewProgram(t.Context(), solved.Game(t, three), name, "", nil, nil))(t)
 	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
 		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
 			t.Fatal(m, err)
@@ -464,7 +464,7 @@ func TestProgramFails(t *testing.T) {
 		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
 		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
 	} {
-		p, err := player.NewProgram(t.Context(), solved.Game(t, three), tt.command, "", nil)
+		p, err := player.NewProgram(t.Context(), solved.Game(t, three), tt.command, "", nil, nil)
 		if tt.start != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
 				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
@@ -486,7 +486,7 @@ func TestProgramFails(t *testing.T) {
 // all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil)
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`), "", nil, nil)
 	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -516,7 +516,7 @@ func TestProgramHangs(t *testing.T) {
 // the empty line.
 func TestProgramUnended(t *testing.T) {
 	answered := filepath.Join(t.TempDir(), "answered")
-	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil)
+	p, err := player.NewProgram(t.Context(), solved.Game(t, three), script(t, `genmove) printf '=%s 1\n' $id; touch `+answered+`; continue;;`), "", nil, nil)
 	must.OK(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -531,5 +531,33 @@ func TestProgramUnended(t *testing.T) {
 	const want = "program: genmove: the answer lacks the empty line that ends it"
 	if _, err := p.Move(ctx, after(t, three), 0); err == nil || err.Error() != want || errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestProgramLog checks that what a program writes to stderr is kept when it ends, with the heading of
+// each game in which it wrote something, and not more than 64 KiB of it; also if it does not start.
+func TestProgramLog(t *testing.T) {
+	var logs []string
+	keep := func(text []byte) { logs = append(logs, string(text)) }
+	g := solved.Game(t, three)
+	p := must.Get(player.NewProgram(t.Context(), g, script(t, `genmove) printf 'thinking' >&2; printf '=%s 1\n\n' $id; continue;;`), "", nil, keep))(t)
+	p.Head("== game 1")
+	must.Get(p.Move(t.Context(), after(t, three), 0))(t)
+	p.Close()
+	if want := "== game 1\nthinking\n"; strings.Join(logs, "|") != want {
+		t.Errorf("%q, want %q", logs, want)
+	}
+	logs = nil
+	if _, err := player.NewProgram(t.Context(), g, "seq 100000 >&2; exit 3", "", nil, keep); err == nil || !strings.Contains(err.Error(), `"100000"`) {
+		t.Error(err)
+	}
+	if len(logs) != 1 || len(logs[0]) != 64<<10 || !strings.HasSuffix(logs[0], "\n99999\n100000\n") {
+		t.Errorf("%d logs", len(logs))
+	}
+	logs = nil
+	p = must.Get(player.NewProgram(t.Context(), g, script(t, `quit) echo bye >&2;;`), "", nil, keep))(t)
+	p.Close()
+	if strings.Join(logs, "|") != "bye\n" {
+		t.Errorf("%q", logs)
 	}
 }

@@ -28,7 +28,7 @@ const (
 	quitTime = time.Second
 	// maxStderr is the number of bytes kept from the end of its stderr, maxErrorLine the number
 	// of bytes of the last line that a message quotes.
-	maxStderr    = 4096
+	maxStderr    = 64 << 10
 	maxErrorLine = 200
 )
 
@@ -42,6 +42,7 @@ type Program struct {
 	stdin  io.Closer
 	stdout *os.File
 	stderr *tail
+	log    func(stderr []byte)
 	ended  chan struct{} // closed when the process has ended
 	known  []string      // the commands that it supports
 	made   []string      // the moves on its board
@@ -49,8 +50,9 @@ type Program struct {
 }
 
 // NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
-// and makes the program set up a game.
-func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sandbox.Sandbox) (*Program, error) {
+// and makes the program set up a game. When the program has ended, and has written to stderr, log is called
+// with the end of that; log may be nil.
+func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sandbox.Sandbox, log func(stderr []byte)) (*Program, error) {
 	cmd, group, err := box.Command(command, dir)
 	if err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sand
 		group.Close()
 		return nil, err
 	}
-	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail), ended: make(chan struct{})}
+	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail), log: log, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
@@ -204,6 +206,9 @@ func (p *Program) kill() (how string) {
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.ended
 	p.stdout.Close()
+	if text := p.stderr.all(); p.log != nil && len(text) > 0 {
+		p.log(text)
+	}
 	if alone {
 		how = fmt.Sprintf(" (%v)", p.cmd.ProcessState)
 	}
@@ -232,18 +237,40 @@ func (p *Program) Close() error {
 	return nil
 }
 
+// Head sets a heading, a line that precedes what the program writes to stderr from now on.
+func (p *Program) Head(line string) {
+	p.stderr.mu.Lock()
+	defer p.stderr.mu.Unlock()
+	p.stderr.heading = line + "\n"
+}
+
 // A tail keeps the end of the text that is written to it.
 type tail struct {
-	mu   sync.Mutex
-	text []byte
+	mu      sync.Mutex
+	text    []byte
+	heading string // is written before the next text; "": there is none
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-maxStderr):]
+	if n := len(t.text); t.heading != "" && n > 0 && t.text[n-1] != '\n' {
+		t.heading = "\n" + t.heading
+	}
+	t.text = append(append(t.text, t.heading...), b...)
+	t.text, t.heading = t.text[max(0, len(t.text)-maxStderr):], ""
 	return len(b), nil
+}
+
+// all returns a copy of the text, which ends with a newline unless it is empty.
+func (t *tail) all() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := slices.Clone(t.text)
+	if n := len(text); n > 0 && text[n-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text
 }
 
 // lastLine returns the beginning of the last line that is not blank.

@@ -29,6 +29,8 @@ type Match struct {
 	// Openings are the moves made before the players choose. Each opening is played twice, with
 	// the sides exchanged. nil: games begin at the initial position.
 	Openings *Openings
+	// Decide is the maximum number of games that are added, in pairs, while the match is level.
+	Decide int
 	// Until ends the match when Standing.Decided has a Verdict with this confidence; 0: it does not.
 	Until float64
 	// Recorded returns a game of these players with this opening that was played before, so that
@@ -51,7 +53,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		standings[i].Name, table.entrants[i] = e.Name, e.giveUp()
 	}
 	pair := "" // the key of the current Pair
-	for n := range m.Games {
+	for n := 0; m.goesOn(n, standings[0]); n++ {
 		var opening []string
 		if m.Openings != nil {
 			if opening, err = m.Openings.At(n / 2); err != nil {
@@ -101,6 +103,12 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 	return standings, verdict, nil
 }
 
+// goesOn reports whether the match has another game after n games.
+func (m *Match) goesOn(n int, s Standing) bool {
+	added := n - m.Games
+	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
+}
+
 // A table is where two entrants play one game after the other.
 type table struct {
 	match    *Match
@@ -110,6 +118,9 @@ type table struct {
 
 // entrant returns the index of the entrant that plays side in game n.
 func entrant(side, n int) int { return (side + n) % 2 }
+
+// A header is a player that keeps what it writes, under a heading for each game.
+type header interface{ Head(line string) }
 
 // names returns the names of First and Second in game n.
 func (t *table) names(n int) [2]string {
@@ -134,8 +145,14 @@ func (t *table) play(ctx context.Context, n int, opening []string) (Played, erro
 		}
 		seats[side] = Seat{Name: m.Entrants[i].Name, Player: t.players[i], Limit: m.Entrants[i].Limit}
 	}
+	names := t.names(n)
+	for _, p := range t.players {
+		if h, ok := p.(header); ok {
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
+		}
+	}
 	if m.Begin != nil {
-		m.Begin(t.names(n))
+		m.Begin(names)
 	}
 	p, err := m.Rules.Play(ctx, m.Game, seats, opening)
 	for side := range seats {

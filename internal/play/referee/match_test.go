@@ -96,6 +96,49 @@ func TestMatchStops(t *testing.T) {
 	}
 }
 
+// TestKnockout checks the pairs of the rounds, that level matches are continued, and that the entrant that
+// is named first wins one that stays level.
+func TestKnockout(t *testing.T) {
+	var games []string
+	tour := referee.Tournament{
+		Knockout: true, Parallel: 1,
+		Entrants: []referee.Entrant{random("A", 1), entrant("B", plays("7")), entrant("C", plays("0")), entrant("D", plays("7")), entrant("E", plays("7"))},
+		Match: referee.Match{Game: solved.Game(t, three), Games: 2, Decide: 4, Report: func(p referee.Played) error {
+			games = append(games, strings.Join(p.Players[:], ""))
+			return nil
+		}},
+	}
+	c, err := tour.Play(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both D and E make illegal moves, so that Second wins each game.
+	const rounds = "[[{[0 -1] 0} {[1 -1] 1} {[2 -1] 2} {[3 4] 3}] [{[0 3] 0} {[1 2] 2}]"
+	if got := fmt.Sprint(c.Rounds); !strings.HasPrefix(got, rounds) || len(c.Rounds) != 3 {
+		t.Errorf("%s, want %s", got, rounds)
+	}
+	if got := strings.Join(games[:10], " "); got != "DE ED DE ED DE ED AD DA BC CB" || tour.Games() != 8 {
+		t.Errorf("%s; %d games", got, tour.Games())
+	}
+}
+
+// TestAgainst checks that in a gauntlet one entrant plays against each other one.
+func TestAgainst(t *testing.T) {
+	var games []string
+	one := 1
+	tour := referee.Tournament{
+		Against: &one, Entrants: []referee.Entrant{random("A", 1), random("B", 2), random("C", 3)},
+		Match: referee.Match{Game: solved.Game(t, three), Games: 2, Report: func(p referee.Played) error {
+			games = append(games, strings.Join(p.Players[:], ""))
+			return nil
+		}},
+	}
+	c, err := tour.Play(t.Context())
+	if got := strings.Join(games, " "); err != nil || got != "BA AB BC CB" || tour.Games() != 4 || c.Standings[1].Games() != 4 || c.Between[0][2].Games() != 0 {
+		t.Error(got, tour.Games(), err)
+	}
+}
+
 func TestStanding(t *testing.T) {
 	s := referee.Standing{Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
 	s.Add(referee.Standing{Losses: 1, Faults: 1, Moves: 1, Time: time.Second, Longest: time.Second}, "B")

@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -115,6 +117,34 @@ func (p Played) Text() string {
 		text += ": " + p.Detail
 	}
 	return text
+}
+
+// faultPlace matches what Play writes before the message in Detail, and notLegal the message for a move
+// that is not legal.
+var (
+	faultPlace = regexp.MustCompile(`^move \d+, (first|second) at "(?:[^"\\]|\\.)*": `)
+	notLegal   = regexp.MustCompile(`^expected one of .*, found ("(?:[^"\\]|\\.)*"…?)$`)
+)
+
+// Explain describes a fault as a sentence for people: "cheat played 3, which is not a legal move, on
+// move 13; alice wins". The message is what the program or the referee reported, without the position.
+func (p Played) Explain() (sentence, message string) {
+	winner := p.Outcome.Winner()
+	message = faultPlace.ReplaceAllString(p.Detail, "")
+	what := "failed"
+	switch found := notLegal.FindStringSubmatch(message); {
+	case p.Reason == Late:
+		what = "took too long"
+	case p.Reason == Illegal && found != nil:
+		name, err := strconv.Unquote(found[1])
+		if err != nil || name == "" || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) || c == ' ' }) {
+			name = found[1]
+		}
+		what = fmt.Sprintf("played %s, which is not a legal move,", name)
+	case p.Reason == Illegal:
+		what = "chose a move that is not legal"
+	}
+	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], what, len(p.Moves)+1, p.Players[winner]), message
 }
 
 // Ended reports whether play has ended at the last position of h, by the rules of the game

@@ -219,3 +219,38 @@ func FuzzMove(f *testing.F) {
 		}
 	})
 }
+
+// TestExplain checks the sentences for faults, and that the text of a player cannot change them.
+func TestExplain(t *testing.T) {
+	for _, tt := range []struct{ player, sentence, message string }{
+		{"9", "B played 9, which is not a legal move, on move 2; A wins", `expected one of 0 1 2, found "9"`},
+		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`},
+		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`},
+		{"illegal", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know"},
+		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`},
+		{"hangs", "B took too long on move 2; A wins", "it took"},
+	} {
+		second := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
+			switch tt.player {
+			case "illegal":
+				return "", fmt.Errorf("%w: I know", player.ErrIllegal)
+			case "fails":
+				return "", errors.New(tt.message)
+			case "hangs":
+				<-ctx.Done()
+			}
+			return tt.player, nil
+		})
+		seats := [2]referee.Seat{{Name: "A", Player: plays("0")}, {Name: "B", Player: second}}
+		if tt.player == "hangs" {
+			seats[1].Limit = time.Millisecond
+		}
+		p, err := referee.Rules{}.Play(t.Context(), solved.Game(t, three), seats, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sentence, message := p.Explain(); sentence != tt.sentence || !strings.HasPrefix(message, tt.message) {
+			t.Errorf("%q: %s; %s, want %s; %s", tt.player, sentence, message, tt.sentence, tt.message)
+		}
+	}
+}

@@ -8,24 +8,56 @@ import (
 	"sync"
 )
 
-// A Tournament is a round robin: every two entrants play a Match.
+// A Tournament is a number of matches between entrants: by default a round robin, in which every two
+// entrants play one.
 type Tournament struct {
 	Entrants []Entrant
+	// Against is the entrant who plays a match against each other one, in place of the round robin;
+	// nil: there is none.
+	Against *int
+	// Knockout makes the tournament one of rounds: the loser of a match plays no more. The entrants
+	// that are named first meet last, and have no opponent in the first round if the number of entrants is
+	// no power of two. A level match is continued by Decide; if it stays level, the entrant named first
+	// wins.
+	Knockout bool
 	// Match contains the settings of all matches; its Entrants are ignored. Its functions are
 	// not called concurrently, except Rules.Watch, which requires Parallel 1.
 	Match    Match
 	Parallel int // matches that are played at the same time; 0 is 1
 }
 
-// Games returns the number of games of a complete tournament.
+// Games returns the number of games of a complete tournament, without those that decide level matches.
 func (t *Tournament) Games() int {
-	return len(t.Entrants) * (len(t.Entrants) - 1) / 2 * t.Match.Games
+	if t.Knockout {
+		return (len(t.Entrants) - 1) * t.Match.Games
+	}
+	return len(t.pairs()) * t.Match.Games
+}
+
+// pairs returns the entrants of the matches, unless the tournament is a Knockout.
+func (t *Tournament) pairs() (all [][2]int) {
+	for i := range t.Entrants {
+		for j := i + 1; j < len(t.Entrants) && t.Against == nil; j++ {
+			all = append(all, [2]int{i, j})
+		}
+		if t.Against != nil && i != *t.Against {
+			all = append(all, [2]int{*t.Against, i})
+		}
+	}
+	return all
 }
 
 // A Cross is the table of results of a tournament.
 type Cross struct {
 	Standings []Standing   // of all games, in the order of the entrants
 	Between   [][]Standing // of entrant i against entrant j; zero for i = j
+	Rounds    [][]Bout     // the complete rounds of a knockout tournament
+}
+
+// A Bout is a match in a round of a knockout tournament.
+type Bout struct {
+	Entrants [2]int // the second is -1 if the first has no opponent
+	Winner   int
 }
 
 // NewCross makes the table of these entrants without games.
@@ -52,39 +84,102 @@ func (t *Tournament) Play(parent context.Context) (Cross, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	c := NewCross(t.Entrants)
-	entrants := make([]Entrant, len(t.Entrants))
-	for i, e := range t.Entrants {
-		entrants[i] = e.giveUp()
+	hall := &hall{t: t, cross: &c, cancel: cancel}
+	for _, e := range t.Entrants {
+		hall.entrants = append(hall.entrants, e.giveUp())
 	}
+	if t.Knockout {
+		hall.knockout(ctx)
+	} else {
+		hall.play(ctx, t.pairs())
+	}
+	return c, context.Cause(ctx)
+}
+
+// A hall is where the matches of a tournament are played, some at the same time.
+type hall struct {
+	t        *Tournament
+	entrants []Entrant
+	cancel   context.CancelCauseFunc
+	mu, talk sync.Mutex // of cross; of the functions of Match
+	cross    *Cross
+}
+
+// play plays the matches of some pairs.
+func (l *hall) play(ctx context.Context, pairs [][2]int) {
 	matches := make(chan [2]int)
-	var mu, talk sync.Mutex // of c; of the functions of Match
 	var workers sync.WaitGroup
-	for range max(1, t.Parallel) {
+	for range max(1, l.t.Parallel) {
 		workers.Go(func() {
 			for pair := range matches {
-				m := t.Match.guarded(&talk)
-				m.Entrants = [2]Entrant{entrants[pair[0]], entrants[pair[1]]}
+				m := l.t.Match.guarded(&l.talk)
+				m.Entrants = [2]Entrant{l.entrants[pair[0]], l.entrants[pair[1]]}
 				s, _, err := m.Play(ctx)
-				mu.Lock()
-				c.Add(pair[0], pair[1], s)
-				mu.Unlock()
+				l.mu.Lock()
+				l.cross.Add(pair[0], pair[1], s)
+				l.mu.Unlock()
 				if err != nil {
-					cancel(err)
+					l.cancel(err)
 				}
 			}
 		})
 	}
-	for i := range t.Entrants {
-		for j := i + 1; j < len(t.Entrants) && ctx.Err() == nil; j++ {
-			select {
-			case matches <- [2]int{i, j}:
-			case <-ctx.Done():
-			}
+	for _, pair := range pairs {
+		select {
+		case matches <- pair:
+		case <-ctx.Done():
 		}
 	}
 	close(matches)
 	workers.Wait()
-	return c, context.Cause(ctx)
+}
+
+// knockout plays the rounds of a knockout tournament. In each, the first place plays against the last, the
+// second against the last but one, and so on; the winner has the better place in the next round.
+func (l *hall) knockout(ctx context.Context) {
+	size := 1
+	for size < len(l.entrants) {
+		size *= 2
+	}
+	places := make([]int, size)
+	for i := range places {
+		if places[i] = i; i >= len(l.entrants) {
+			places[i] = -1
+		}
+	}
+	for ; len(places) > 1; places = places[:len(places)/2] {
+		var bouts []Bout
+		var pairs [][2]int
+		for i := range len(places) / 2 {
+			b := Bout{Entrants: [2]int{places[i], places[len(places)-1-i]}}
+			if bouts = append(bouts, b); b.Entrants[1] >= 0 {
+				pairs = append(pairs, b.Entrants)
+			}
+		}
+		if l.play(ctx, pairs); ctx.Err() != nil {
+			return
+		}
+		for i := range bouts {
+			bouts[i].Winner = l.cross.winner(bouts[i].Entrants)
+			places[i] = bouts[i].Winner
+		}
+		l.cross.Rounds = append(l.cross.Rounds, bouts)
+	}
+}
+
+// winner returns the winner of a match of a knockout tournament.
+func (c *Cross) winner(pair [2]int) int {
+	i, j := pair[0], pair[1]
+	if j < 0 {
+		return i
+	}
+	switch s := c.Between[i][j]; {
+	case s.Wins > s.Losses:
+		return i
+	case s.Wins < s.Losses:
+		return j
+	}
+	return min(i, j)
 }
 
 // guarded returns m with functions that are called by one match at a time.

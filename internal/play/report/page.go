@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 var (
@@ -27,12 +30,15 @@ var (
 
 // page is what the template of the page shows.
 type page struct {
-	Title, Note, Policy string
-	Rows                []pageRow
-	Faults              []fault
-	Style               template.CSS
-	Script              template.JS
-	Data                data
+	Title, Date, Note, Policy string
+	Settings                  [][2]string
+	Openings, Rounds          []string
+	Sides                     []string // what the game calls the players
+	Rows                      []pageRow
+	Players                   []pagePlayer
+	Style                     template.CSS
+	Script                    template.JS
+	Data                      data
 }
 
 // pageRow is a row of the ranking.
@@ -45,74 +51,69 @@ type pageRow struct {
 // A cell is the result against one opponent.
 type cell struct {
 	Points, Label string
-	Row, Column   int // in the ranking, from 0
+	Class         string // won, lost or even
+	Row, Column   int    // ranks
 }
-
-// A fault is a game that was lost by a fault.
-type fault struct {
-	Game int // from 1
-	Text string
-}
-
-// The data of the games, for the script. A board is a text with a character for each square, from
-// the top left: firstSquare and the next ones stand for the squares in Squares.
-type (
-	data struct {
-		Look               game.Look
-		Players, Names     []string // what the game calls the players; the entrants, best first
-		Squares            []square
-		Width              int
-		Above, Below, Left []string
-		Boards             []string
-		Won                map[int][][2]int // by board
-		Games              []played
-	}
-	square struct {
-		Kind  int    `json:"kind"`
-		Text  string `json:"text"`
-		Owner int    `json:"owner"`
-	}
-	played struct {
-		Players [2]int // in Names
-		Text    string
-		Opening int
-		Moves   []string
-		Turns   []int // who makes each move
-		Boards  []int // before each move, and after the last
-	}
-)
-
-// firstSquare is the character of the first of data.Squares.
-const firstSquare = '0'
 
 // HTML writes the page. It needs no other file, and its policy forbids the browser to run or load
-// anything else.
+// anything else. The page is the same for the same Report, in whichever order the matches were played.
 func (r Report) HTML(w io.Writer) error {
 	parsed, err := template.New("page").Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	r.Played = r.inOrder()
+	rows := Rows(r.Cross)
+	games, err := r.games(rows)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
 	script := bytes.Join([][]byte{board.Script, pageScript}, []byte("\n"))
 	style := chart.StyleSheet + board.StyleSheet + pageStyle
-	rows := Rows(r.Cross)
 	p := page{
-		Title: game.TitleOf(r.Game), Note: r.Note, Style: template.CSS(style), Script: template.JS(script),
+		Title: r.Title, Note: r.Note, Settings: r.Settings, Openings: openings(r.Played), Rounds: Rounds(r.Cross), Sides: sides(r.Game),
+		Players: r.players(rows, games), Data: r.data(rows, games), Style: template.CSS(style), Script: template.JS(script),
 		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(style)), hash(script)),
 	}
-	places := make(map[string]int)
+	if p.Title == "" {
+		p.Title = game.TitleOf(r.Game) + ": results"
+	}
+	if !r.Date.IsZero() {
+		p.Date = r.Date.Format("2 January 2006")
+	}
 	for i, row := range rows {
-		places[row.Name] = i
 		p.Rows = append(p.Rows, rowOf(row, i, rows))
 	}
-	for i, g := range r.Played {
-		if g.Fault() {
-			p.Faults = append(p.Faults, fault{i + 1, fmt.Sprintf("%s - %s: %s", g.Players[0], g.Players[1], g.Text())})
+	return parsed.Execute(w, p)
+}
+
+// inOrder returns the games by the order of the entrants, and those of two entrants in the order in
+// which they were played.
+func (r Report) inOrder() []referee.Played {
+	entry := make(map[string]int)
+	for i, s := range r.Cross.Standings {
+		entry[s.Name] = i
+	}
+	pair := func(p referee.Played) []int {
+		a, b := entry[p.Players[0]], entry[p.Players[1]]
+		return []int{min(a, b), max(a, b)}
+	}
+	return slices.SortedStableFunc(slices.Values(r.Played), func(p, q referee.Played) int { return slices.Compare(pair(p), pair(q)) })
+}
+
+// openings returns the different openings of games, as texts.
+func openings(played []referee.Played) (all []string) {
+	for _, p := range played {
+		if text := strings.Join(p.Moves[:p.Opening], " "); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
 		}
 	}
-	if p.Data, err = r.data(rows, places); err != nil {
-		return err
-	}
-	return parsed.Execute(w, p)
+	return all
+}
+
+// sides returns what a game calls the players.
+func sides(g game.Game) []string {
+	return []string{player.Who(g, game.First), player.Who(g, game.Second)}
 }
 
 // hash returns the name of a text in a policy.
@@ -128,63 +129,18 @@ func rowOf(row Row, i int, rows []Row) pageRow {
 		Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest),
 	}
 	for j, s := range row.Against {
-		c := cell{Row: i, Column: j}
+		c := cell{Row: i + 1, Column: j + 1, Class: "even"}
 		if s.Games() > 0 {
 			c.Points = Points(s)
 			c.Label = fmt.Sprintf("%s against %s: %s", row.Name, rows[j].Name, c.Points)
 		}
+		switch {
+		case s.Wins > s.Losses:
+			c.Class = "won"
+		case s.Wins < s.Losses:
+			c.Class = "lost"
+		}
 		p.Cells = append(p.Cells, c)
 	}
 	return p
-}
-
-// data returns the data of all games.
-func (r Report) data(rows []Row, places map[string]int) (data, error) {
-	start := r.Game.Picture(r.Game.Start())
-	d := data{
-		Look: r.Game.Info().Look, Players: []string{player.Who(r.Game, game.First), player.Who(r.Game, game.Second)},
-		Width: len(start.Rows[0]), Above: start.Above, Below: start.Below, Left: start.Left, Won: make(map[int][][2]int), Games: []played{},
-	}
-	for _, row := range rows {
-		d.Names = append(d.Names, row.Name)
-	}
-	known, squares := make(map[game.Position]int), make(map[game.Square]int)
-	// numberOf returns the number of a position's board.
-	numberOf := func(p game.Position) int {
-		if n, ok := known[p]; ok {
-			return n
-		}
-		picture, text := r.Game.Picture(p), ""
-		for _, row := range picture.Rows {
-			for _, s := range row {
-				if _, ok := squares[s]; !ok {
-					squares[s] = len(d.Squares)
-					d.Squares = append(d.Squares, square{int(s.Kind), s.Text, int(s.Owner)})
-				}
-				text += string(rune(firstSquare + squares[s]))
-			}
-		}
-		n := len(d.Boards)
-		known[p], d.Boards = n, append(d.Boards, text)
-		if len(picture.Won) > 0 {
-			d.Won[n] = picture.Won
-		}
-		return n
-	}
-	for _, g := range r.Played {
-		of := played{
-			Players: [2]int{places[g.Players[0]], places[g.Players[1]]}, Text: g.Text(), Opening: g.Opening, Moves: append([]string{}, g.Moves...), Turns: []int{},
-		}
-		h := player.NewHistory(r.Game)
-		of.Boards = append(of.Boards, numberOf(h.Position()))
-		for _, name := range g.Moves {
-			of.Turns = append(of.Turns, int(h.Turn()))
-			if err := h.Play(name); err != nil {
-				return d, fmt.Errorf("report: %w", err)
-			}
-			of.Boards = append(of.Boards, numberOf(h.Position()))
-		}
-		d.Games = append(d.Games, of)
-	}
-	return d, nil
 }

@@ -11,17 +11,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 // A Report is the result of a match or tournament.
 type Report struct {
-	Game   game.Game
-	Cross  referee.Cross
-	Played []referee.Played // the games, for the page
-	Note   string           // describes the games, and what is missing
+	Game  game.Game
+	Cross referee.Cross
+
+	// The other fields are for the page.
+	Title    string           // "": that of the game
+	Date     time.Time        // of the match or tournament; zero: not shown
+	Settings [][2]string      // names and values
+	Note     string           // describes the games, and what is missing
+	Played   []referee.Played // the games
+	// Judge returns what is known of a position; nil: the page has no values and mistakes.
+	Judge func(game.Position) (analysis.Report, error)
 }
 
 // A Row is an entrant in a ranking.
@@ -33,7 +42,32 @@ type Row struct {
 	Against     []referee.Standing // its results against each entrant, in the order of the ranking
 }
 
-// Rows returns the ranking, the best first.
+// Rounds describes the matches of a knockout tournament, a line each: "round 1: alice beats bob, 3/4".
+func Rounds(c referee.Cross) (lines []string) {
+	for n, round := range c.Rounds {
+		name := fmt.Sprintf("round %d", n+1)
+		if len(round) == 1 {
+			name = "final"
+		}
+		for _, b := range round {
+			winner, loser := b.Winner, b.Entrants[0]+b.Entrants[1]-b.Winner
+			if b.Entrants[1] < 0 {
+				lines = append(lines, fmt.Sprintf("%s: %s has no opponent", name, c.Standings[winner].Name))
+				continue
+			}
+			first, second, s := c.Standings[winner].Name, c.Standings[loser].Name, c.Between[winner][loser]
+			line := fmt.Sprintf("%s: %s beats %s, %s", name, first, second, Points(s))
+			if s.Wins == s.Losses {
+				line = fmt.Sprintf("%s: %s and %s are level, %s; %s is named first", name, first, second, Points(s), first)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Rows returns the ranking, the best first: of a knockout tournament by the rounds that they won, then by
+// rating.
 func Rows(c referee.Cross) []Row {
 	ratings := c.Ratings()
 	order := make([]int, len(ratings))
@@ -42,7 +76,13 @@ func Rows(c referee.Cross) []Row {
 	}
 	// Equal results give equal ratings but for rounding.
 	key := func(i int) float64 { return math.Round(ratings[i].Elo * 1e6) }
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(j), key(i)) })
+	won := make(map[int]int) // rounds, by entrant
+	for _, round := range c.Rounds {
+		for _, b := range round {
+			won[b.Winner]++
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(won[j], won[i]), cmp.Compare(key(j), key(i))) })
 	var rows []Row
 	for n, i := range order {
 		r := Row{Rank: n + 1, Standing: c.Standings[i], Rating: ratings[i], Superiority: math.NaN()}

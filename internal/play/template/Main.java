@@ -9,7 +9,8 @@ class Main extends Engine {
     /**
      * Returns one of the legal moves, such as EXAMPLE. side is "first" or "second", the side to
      * play; played are the moves of both sides so far, the first side's first; parameters are
-     * PARAMETERS; secondsLeft() is the time for this move. System.out writes to stderr.
+     * PARAMETERS; secondsLeft() is the time for this move. System.out writes to stderr,
+     * which the option --logs DIR of a match keeps in a file.
      */
     @Override
     String choose(List<String> moves) {

@@ -12,7 +12,8 @@ class Player(Engine):
 
         self.side is "first" or "second", the side to play; self.played are the moves of both
         sides so far, the first side's first; self.parameters are PARAMETERS;
-        self.seconds_left() is the time for this move. print writes to stderr.
+        self.seconds_left() is the time for this move. print writes to stderr, which the option
+        --logs DIR of a match keeps in a file.
         """
         return moves[len(moves) // 2]
 

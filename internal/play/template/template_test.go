@@ -53,7 +53,7 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 	t.Helper()
 	m := referee.Match{Game: g, Games: games, Entrants: [2]referee.Entrant{
 		{Name: "program", Limit: time.Minute, New: func(ctx context.Context) (player.Player, error) {
-			return player.NewProgram(ctx, g, command, "", nil)
+			return player.NewProgram(ctx, g, command, "", nil, nil)
 		}},
 		{Name: "random", New: func(context.Context) (player.Player, error) { return player.NewRandom(1), nil }},
 	}, Report: func(p referee.Played) error { all = append(all, p); return nil }}
@@ -175,11 +175,11 @@ func TestCourse(t *testing.T) {
 		"greedy_player.py Nobody": "greedy_player.py: expected a class Nobody, which has the base class Player of assignment2; found GreedyPlayer, LostPlayer, IllegalPlayer",
 		"old_player.py":           "old_player.py line 5: SyntaxError: Missing parentheses in call to 'print'",
 	} {
-		if _, err := player.NewProgram(t.Context(), g, command(args), "", nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := player.NewProgram(t.Context(), g, command(args), "", nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", args, err, want)
 		}
 	}
-	if _, err := player.NewProgram(t.Context(), solved.Game(t, "dodgem size=2"), command("greedy_player.py"), "", nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
+	if _, err := player.NewProgram(t.Context(), solved.Game(t, "dodgem size=2"), command("greedy_player.py"), "", nil, nil); err == nil || !strings.Contains(err.Error(), "only mancala is played here, found dodgem") {
 		t.Error(err)
 	}
 }
@@ -219,7 +219,7 @@ func TestMachinePlayer(t *testing.T) {
 	if steps == 0 {
 		t.Error("no game has a step")
 	}
-	p := must.Get(player.NewProgram(t.Context(), g, command+" 2", "", nil))(t)
+	p := must.Get(player.NewProgram(t.Context(), g, command+" 2", "", nil, nil))(t)
 	defer p.Close()
 	h := player.NewHistory(g)
 	for range 30 { // it plays both sides

@@ -19,7 +19,7 @@ import (
 // choose returns one of the legal moves, such as EXAMPLE. s.side is "first" or "second", the side
 // to play; s.played are the moves of both sides so far, the first side's first; s.parameters are
 // PARAMETERS; s.deadline is when the time for this move ends.
-// Output goes to stderr: println.
+// Output goes to stderr: println. The option --logs DIR of a match keeps it in a file.
 func choose(s *state, moves []string) string {
 	return moves[len(moves)/2]
 }

@@ -1,0 +1,65 @@
+package play
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A logDir keeps what programs write to stderr, in a file for each player. Only the user who runs play
+// can read it.
+type logDir struct {
+	path   string // absolute, without symbolic links
+	resume bool   // files are continued
+	warn   func(v ...any)
+	mu     sync.Mutex
+}
+
+// openLogs makes the directory of --logs, or returns nil if there is none.
+func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
+	if name == "" {
+		return nil, nil
+	}
+	err := os.MkdirAll(name, 0o700)
+	if err == nil {
+		name, err = directory(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--logs: %w", err)
+	}
+	return &logDir{path: name, resume: resume, warn: warn}, nil
+}
+
+// of begins the file of a player, given by its number from 0 and its name, and returns a function that
+// appends to it. It returns nil if d is nil.
+func (d *logDir) of(number int, player string) (func(text []byte), error) {
+	if d == nil {
+		return nil, nil
+	}
+	name := filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, strings.ReplaceAll(player, "/", "_")))
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	add := func(flags int, text []byte) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		f, err := os.OpenFile(name, flags, 0o600)
+		if err != nil {
+			return fmt.Errorf("--logs: %w", err)
+		}
+		defer f.Close()
+		if _, err := f.Write(text); err != nil {
+			return fmt.Errorf("--logs: %w", err)
+		}
+		return nil
+	}
+	first := flags
+	if !d.resume {
+		first |= os.O_TRUNC
+	}
+	return func(text []byte) {
+		if err := add(flags, text); err != nil {
+			d.warn(err)
+		}
+	}, add(first, nil)
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+// pagePlayer is the section of a player.
+type pagePlayer struct {
+	Row
+	Points    string
+	Opponents []opponent
+	Kinds     []faults // its faults
+	// Of the moves: how many were judged and were mistakes, and their times. Slowest is the game with
+	// the longest.
+	Judged, Mistakes      int
+	Mean, Median, Longest string
+	Slowest               int
+}
+
+// An opponent is a row in the section of a player: the games against another one.
+type opponent struct {
+	Rank         int
+	Name, Points string
+	Games        [2][]link // as first and second player
+}
+
+// A link leads to a game, from 1.
+type link struct {
+	Game int
+	Text string
+}
+
+// faults are the faults of a player of one kind, with the first of them as an example. The cause is "",
+// except of the kind Failed.
+type faults struct {
+	Kind, cause, Sentence, Message, Board string
+	Count, Game                           int
+}
+
+// players returns the sections of all players, best first.
+func (r Report) players(rows []Row, games []finished) []pagePlayer {
+	all := make([]pagePlayer, len(rows))
+	times := make([][]time.Duration, len(rows))
+	for i, row := range rows {
+		all[i] = pagePlayer{Row: row, Points: Points(row.Standing), Opponents: make([]opponent, len(rows)), Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest)}
+		for j, s := range row.Against {
+			all[i].Opponents[j] = opponent{Rank: j + 1, Name: rows[j].Name, Points: Points(s)}
+		}
+	}
+	for n, f := range games {
+		for side, i := range f.places {
+			p, s := &all[i], game.Player(side)
+			against := &p.Opponents[f.places[s.Other()]]
+			against.Games[side] = append(against.Games[side], link{n + 1, outcome(f.Played, s)})
+			if f.Fault() && f.Outcome == game.WinFor(s.Other()) {
+				p.addFault(f, n+1)
+			}
+			for _, took := range f.timesOf(s) {
+				if times[i] = append(times[i], took); p.Slowest == 0 && took == p.Row.Longest {
+					p.Slowest = n + 1
+				}
+			}
+			p.count(f, s)
+		}
+	}
+	for i := range all {
+		p := &all[i]
+		p.Opponents = slices.DeleteFunc(p.Opponents, func(o opponent) bool { return len(o.Games[0])+len(o.Games[1]) == 0 })
+		if slices.Sort(times[i]); len(times[i]) > 0 {
+			p.Median = numfmt.Duration(times[i][(len(times[i])-1)/2])
+		}
+	}
+	return all
+}
+
+// outcome returns the result of a game for a side: won, lost, fault, tie or draw.
+func outcome(p referee.Played, side game.Player) string {
+	switch {
+	case p.Outcome == game.WinFor(side):
+		return "won"
+	case p.Outcome == game.WinFor(side.Other()) && p.Fault():
+		return "fault"
+	case p.Outcome == game.WinFor(side.Other()):
+		return "lost"
+	}
+	return p.Result()
+}
+
+// timesOf returns the times of the moves of a side.
+func (f finished) timesOf(side game.Player) (times []time.Duration) {
+	for i, took := range f.Times {
+		if f.history.Mover(f.Opening+i) == side {
+			times = append(times, took)
+		}
+	}
+	return times
+}
+
+// count counts the judged moves of a side of a game.
+func (p *pagePlayer) count(f finished, side game.Player) {
+	for i, j := range f.judgments {
+		if i < f.Opening || f.history.Mover(i) != side {
+			continue
+		}
+		if j.Known() {
+			p.Judged++
+		}
+		if j.Mistake {
+			p.Mistakes++
+		}
+	}
+}
+
+// differing matches what may differ between two faults of the same kind.
+var differing = regexp.MustCompile(`\d+|\b(first|second)\b`)
+
+// addFault adds the fault with which the player has lost a game.
+func (p *pagePlayer) addFault(f finished, number int) {
+	sentence, message := f.Explain()
+	kind := map[referee.Reason]string{referee.Illegal: "Illegal move", referee.Late: "Too slow", referee.Failed: "Failed"}[f.Reason]
+	cause := ""
+	if f.Reason == referee.Failed {
+		cause = differing.ReplaceAllString(message, "")
+	}
+	at := slices.IndexFunc(p.Kinds, func(other faults) bool { return other.Kind == kind && other.cause == cause })
+	if at < 0 {
+		at = len(p.Kinds)
+		p.Kinds = append(p.Kinds, faults{
+			Kind: kind, cause: cause, Sentence: sentence, Message: message, Game: number,
+			Board: fmt.Sprint(f.history.Game().Picture(f.history.Position())),
+		})
+	}
+	p.Kinds[at].Count++
+}

@@ -51,7 +51,7 @@ const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'ho
   cell: (x, y) => el('rect', { x: x - .5, y: y - .5, width: 1, height: 1, class: 'cell' }) };
 
 // draw returns the board of a view. worths has what is known of each move, by name, or is null
-// if hints are off. chosen is called with the names of the moves that a click can mean.
+// if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click can mean.
 export function draw(view, worths, best, chosen) {
   const { rows, Above, Below, Left, won } = view.picture;
   const look = view.look;
@@ -86,27 +86,27 @@ export function draw(view, worths, best, chosen) {
   labels(Above, -.3);
   labels(Below, height + .3);
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
-  if (worths) marks(svg, view, worths, best, height);
+  if (worths || best) marks(svg, view, worths, best, height);
   targets(svg, view, chosen, width, height);
   return svg;
 }
 
 // marks writes what each move leads to, at its place. Where several moves share a place, the
-// best one is shown.
+// best one is shown. Without values, only the best move is marked.
 function marks(svg, view, worths, best, height) {
   const shown = new Map();
   for (const m of view.moves) {
-    if (!m.spot) continue;
+    if (!m.spot || !worths && m.name !== best) continue;
     const key = String(m.spot), other = shown.get(key);
     if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
   }
   for (const m of shown.values()) {
-    const w = worths[m.name];
+    const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
     else if (view.picture.rows[m.spot[1]][m.spot[0]].text !== '.') [x, y] = [x + .3, y - .34];
     const cls = `mark ${w?.value || 'unknown'}`;
-    svg.append(el('text', { x, y, class: cls, 'font-size': .32, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, (m.name === best ? '★' : '') + mark(w)));
+    svg.append(el('text', { x, y, class: cls, 'font-size': worths ? .32 : .6, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text));
   }
 }
 

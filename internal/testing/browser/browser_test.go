@@ -154,7 +154,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("the review", func(t *testing.T) { testReview(t, browser, address) })
 	t.Run("a page loaded again", func(t *testing.T) { testReload(t, browser, address) })
 	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
-	t.Run("hints stay off", func(t *testing.T) { testHints(t, browser, address) })
+	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
+	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 
 	t.Run("the board editor", func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("start", func(t *testing.T) {
 		tab := open(t, browser, address+"/")
 		tab.run(press("a.start"))
-		tab.wait(`location.pathname.endsWith('/play/connectn/7-6-4') && document.getElementById('seat1').value === 'regular' && !document.getElementById('summary').textContent`)
+		tab.wait(`location.pathname.endsWith('/play/connectn/7-6-4') && document.getElementById('seat1').value === 'regular' && location.hash === '#play'`)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('.piece').length === 2`) // the machine has moved
@@ -227,6 +228,7 @@ func TestBrowser(t *testing.T) {
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
+		"play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
 		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
@@ -242,7 +244,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					tab.visit(address + path)
 					if strings.HasPrefix(path, "/play/") && name != "error" {
 						tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
-						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over"))
+						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over" && name != "won"))
 					}
 					if name == "quickcross" || name == "mancala" || name == "network" { // by search
 						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
@@ -393,11 +395,11 @@ func (t *tab) keep() {
 	t.accessible(string(script))
 }
 
-// settle waits until the page shows its position, and an analysis that does not come from a
+// settle waits until the page shows its position and, to analyse, an analysis that does not come from a
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
 }
 
 // run does something in the page.

@@ -31,7 +31,7 @@ func (t *tab) plies() int {
 // to the end, with a time for the game.
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
-	tab.want(`document.querySelector('#machines').hidden`, "true")
+	tab.want(`document.querySelector('#pause').hidden`, "true")
 	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
 	if err != nil {
 		t.Fatal(err)
@@ -142,30 +142,75 @@ func testReload(t *testing.T, browser context.Context, address string) {
 // and the arrow keys still work.
 func testKeys(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
-	tab.run(press("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
+	tab.run(press("#more summary"), press("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
 	tab.settle()
 	tab.want(`document.querySelector('#keys').ariaPressed`, "false")
 	tab.run(chromedp.KeyEvent("2"), chromedp.KeyEvent(kb.ArrowLeft))
 	tab.wait(`document.querySelectorAll('.piece').length === 1`)
 	tab.want(`location.search`, "?moves=1")
-	tab.run(press("#keys"), chromedp.KeyEvent("2"))
+	tab.run(press("#more summary"), press("#keys"), chromedp.KeyEvent("2"))
 	tab.wait(`location.search === '?moves=1%2C2'`)
 }
 
-// testHints switches hints off and loads the page again.
-func testHints(t *testing.T, browser context.Context, address string) {
+// testPlay plays against a machine without values: with a hint, a move that is taken back, sides that
+// change, and a resignation, which leads to the review.
+func testPlay(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"#against=perfect")
+	const shown = `[...document.querySelectorAll('.side, #goto, #edit, #random, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
+	pieces := func(n int) {
+		t.Helper()
+		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(n))
+	}
+	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .target').length > 0`)
+	tab.want(shown, "hint,resign")
+	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
+	tab.run(press("#hint"))
+	tab.wait(`/^X to move. Hint: [12].$/.test(document.querySelector('#state').textContent)`) // the moves that win soonest
+	tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent).join()`, "★")
+	tab.choose("speed", "0")
+	tab.run(chromedp.KeyEvent("2"))
+	pieces(2)
+	tab.want(`document.querySelectorAll('#board .last').length + document.querySelectorAll('#board .mark').length`, "1")
+	tab.run(press("#undo")) // the move of the machine, too
+	pieces(0)
+	tab.run(chromedp.KeyEvent("0"))
+	pieces(2)
+	tab.run(chromedp.Reload())
+	pieces(2)
+	tab.want(`document.querySelector('#seat1').value + location.hash`, "perfect#play")
+	tab.run(press("#swap"))
+	pieces(3)
+	tab.run(press("#resign"))
+	tab.want(`document.querySelector('#state').textContent`, "The game is over: O resigned, X wins.")
+	tab.want(`document.querySelector('#hint').disabled`, "true")
+	tab.run(press("#why"))
+	tab.wait(`location.hash === '' && document.activeElement.id === 'past' && /X: 2 moves/.test(document.querySelector('#judged').innerText)`)
+	tab.want(`document.querySelectorAll('#mistakes li').length`, tab.text(`document.querySelectorAll('#history .mark').length`))
+	tab.run(chromedp.KeyEvent("1")) // nobody answers this move
+	pieces(4)
+	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
+	tab.run(press("#playing"))
+	pieces(5)
+	tab.want(shown, "hint,resign")
+	open(t, browser, tab.text(`location.href`)).want(shown, "hint,resign")
+}
+
+// testModes changes the mode: one has values and the other has none.
+func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
-	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('#moves').textContent) && !document.querySelector('#past').hidden`
+	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('.side').innerText)`
 	tab.want(shown, "true")
 	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win.")
-	tab.run(press("#hints"))
-	tab.visit(address + solved + "?moves=1,1,0,2")
-	tab.wait(`document.querySelectorAll('.piece').length === 4`)
-	tab.want(`/win|lose|tie|keep/.test(document.querySelector('.side').innerText)`, "false")
-	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
-	tab.run(press("#hints"), chromedp.Reload())
+	tab.run(press("#playing"))
+	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .mark').length === 0`)
+	tab.run(chromedp.Reload())
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+	tab.want(`/win|lose|tie|keep/.test(document.querySelector('main').innerText)`, "false")
+	tab.want(shown, "false")
+	tab.run(press("#analysing"))
 	tab.settle()
-	tab.want(shown, "true")
+	tab.wait(shown)
+	tab.want(`location.search + location.hash`, "?moves=1,1")
 }
 
 // testBars checks the bars of the evaluations of a search, and that the best move comes first.

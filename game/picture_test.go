@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,9 @@ func TestPictureWon(t *testing.T) {
 			p = must.Get(g.Parse(tt.board))(t)
 		}
 		pic := g.Picture(p)
+		if tt.board != "" && !strings.HasSuffix(g.Spec(), fmt.Sprintf("connect=%d", pic.Line)) || tt.board == "" && pic.Line != 0 {
+			t.Errorf("%s: lines of %d", g.Spec(), pic.Line)
+		}
 		rows := make([]string, len(pic.Rows))
 		for y, row := range pic.Rows {
 			for x := range row {

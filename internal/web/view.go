@@ -83,6 +83,7 @@ type (
 		Rows               [][]squareJSON `json:"rows"`
 		Above, Below, Left []string
 		Won                [][2]int `json:"won"`
+		Line               int      `json:"line"`
 	}
 	squareJSON struct {
 		Kind  int    `json:"kind"`
@@ -229,7 +230,7 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 }
 
 func pictureOf(p game.Picture) pictureJSON {
-	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won}
+	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won, Line: p.Line}
 	for _, row := range p.Rows {
 		out.Rows = append(out.Rows, squaresOf(row))
 	}

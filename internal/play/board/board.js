@@ -53,7 +53,7 @@ const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'ho
 // draw returns the board of a view. worths has what is known of each move, by name, or is null
 // if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click can mean.
 export function draw(view, worths, best, chosen) {
-  const { rows, Above, Below, Left, won } = view.picture;
+  const { rows, Above, Below, Left, won, line } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
@@ -74,14 +74,20 @@ export function draw(view, worths, best, chosen) {
       if (sq.text !== '.' && sq.text !== '') {
         const p = piece(look.pieces?.[sq.text] ?? look.pieces?.['*'], sq.text, sq.owner, cx, cy);
         p.classList.add('piece');
-        if (last.has(`${x},${y}`)) p.classList.add('new');
+        if (last.has(`${x},${y}`)) arrive(p, y, view.since);
         svg.append(p);
       }
-      if (last.has(`${x},${y}`)) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
+      if (last.has(`${x},${y}`) && !won?.length) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
     }
   }
   if (look.sight) sights(svg, rows, look.sight);
-  for (const [x, y] of won ?? []) svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
+  won?.forEach(([x, y], i) => {
+    svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
+    if (line && i % line === 0) {
+      const [[x1, y1], [x2, y2]] = [at(x, y), at(...won[i + line - 1])];
+      svg.append(el('line', { x1, y1, x2, y2, class: 'won' }));
+    }
+  });
   const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   labels(Above, -.3);
   labels(Below, height + .3);
@@ -89,6 +95,14 @@ export function draw(view, worths, best, chosen) {
   if (worths || best) marks(svg, view, worths, best, height);
   targets(svg, view, chosen, width, height);
   return svg;
+}
+
+// arrive moves a piece in, from above the board if it falls. The position was shown at the time since:
+// a board that is drawn again continues the movement.
+function arrive(p, y, since) {
+  p.classList.add('new');
+  p.style.setProperty('--height', y + 1);
+  if (since) p.style.animationDelay = `${since - performance.now()}ms`;
 }
 
 // marks writes what each move leads to, at its place. Where several moves share a place, the

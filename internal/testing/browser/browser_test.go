@@ -79,6 +79,7 @@ func TestBrowser(t *testing.T) {
 				tab.wait(`new URLSearchParams(location.search).get('moves') === '` + strings.Join(made, ",") + `' && document.querySelectorAll('.piece').length === ` + strconv.Itoa(len(made)))
 			}
 			tab.want(`document.querySelector('#state').textContent`, "The game is over: X wins.")
+			tab.want(`document.querySelectorAll('#board rect.won').length + ' ' + [...document.querySelectorAll('#board line.won')].map(l => [l.x1, l.y1, l.x2, l.y2].map(v => v.baseVal.value).join()).join(' ')`, "3 0.5,1.5,0.5,3.5")
 		})
 	}
 
@@ -136,6 +137,15 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`location.search === '?moves=1'`)
 		tab.run(chromedp.NavigateBack())
 		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
+	})
+
+	t.Run("a piece falls", func(t *testing.T) {
+		for motion, want := range map[string]string{"no-preference": "drop", "reduce": "none"} {
+			tab := newTab(t, browser)
+			tab.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: motion}}))
+			tab.visit(address + solved + "?moves=1,1")
+			tab.want(`[...document.querySelectorAll('.piece.new')].map(p => getComputedStyle(p).animationName).join()`, want)
+		}
 	})
 
 	t.Run("a shared address", func(t *testing.T) {

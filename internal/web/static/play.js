@@ -75,6 +75,7 @@ async function show(remember = true) {
   pushes ||= remember;
   const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
   if (!next) return false;
+  next.since = view?.text === next.text ? view.since : performance.now();
   view = next;
   shown = { play: [from, moves, made, played], turn };
   report = null;

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
@@ -104,6 +107,14 @@ type (
 		Worth   *worthJSON `json:"worth,omitempty"`
 		Judged  bool       `json:"judged,omitempty"`  // it is known whether the move is a mistake
 		Mistake string     `json:"mistake,omitempty"` // the move, what it gave away, and what was better
+	}
+	// linePlyJSON is a move of a line.
+	linePlyJSON struct {
+		Move    string       `json:"move"`
+		Turn    int          `json:"turn"`
+		Changed [][2]int     `json:"changed"`
+		Squares []squareJSON `json:"squares"` // what is on the squares of Changed after the move
+		Won     [][2]int     `json:"won,omitempty"`
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
@@ -215,6 +226,60 @@ func (s *Server) pliesOf(g *served, h *player.History) []plyJSON {
 		}
 	}
 	return plies
+}
+
+// lineTime is the time of the search for a line.
+const lineTime = time.Second
+
+// line implements /view/…/line: the squares that each move of a line changes. The line begins after the
+// play, with the moves that the parameter line names; if best is set, best play follows.
+func (s *Server) line(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	first, query := len(h.Names()), r.URL.Query()
+	if err := playAll(h, query.Get("line")); err != nil {
+		return nil, err
+	}
+	if query.Has("best") {
+		best, err := s.bestLine(r.Context(), g, h.Position())
+		if err != nil {
+			return nil, err
+		}
+		if err := playAll(h, strings.Join(best, ",")); err != nil {
+			return nil, err
+		}
+	}
+	plies := []linePlyJSON{}
+	for i := first; i < len(h.Names()); i++ {
+		after := g.g.Picture(h.At(i + 1))
+		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: pairs(board.Changes(g.g.Picture(h.At(i)), after)), Won: after.Won}
+		for _, at := range ply.Changed {
+			ply.Squares = append(ply.Squares, squaresOf(after.Rows[at[1]][at[0]:at[0]+1])...)
+		}
+		plies = append(plies, ply)
+	}
+	return map[string]any{"plies": plies}, nil
+}
+
+// bestLine returns best play from a position: as far as it is known, or else as a search finds it.
+func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line []string, err error) {
+	if g.g.Primitive(p) != 0 {
+		return nil, nil
+	}
+	if line = s.begin(g, p).Line; len(line) > 0 {
+		return line, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) error {
+		report, err := sl.analyzer.Assess(ctx, p, lineTime)
+		line = report.Line
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
+	return line, err
 }
 
 // overOf describes the end of a play.

@@ -179,6 +179,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run/events", s.runEvents)
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
+	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
 	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))
 	s.api(mux)

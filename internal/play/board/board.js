@@ -76,6 +76,7 @@ export function draw(view, worths, best, chosen) {
         p.classList.add('piece');
         if (last.has(`${x},${y}`)) arrive(p, y, view.since);
         svg.append(p);
+        if (sq.ply) ghost(svg, p, sq, look.pieces?.['*'] === 'number' ? [cx + .3, cy + .3] : [cx, cy]);
       }
       if (last.has(`${x},${y}`) && !won?.length) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
     }
@@ -95,6 +96,13 @@ export function draw(view, worths, best, chosen) {
   if (worths || best) marks(svg, view, worths, best, height);
   targets(svg, view, chosen, width, height);
   return svg;
+}
+
+// ghost shows that a piece is not there yet: it has the number of the move of a line that puts it there.
+function ghost(svg, p, sq, [x, y]) {
+  p.classList.add('ghost');
+  p.querySelector('text')?.remove();
+  svg.append(letter(sq.ply, x, y, 'number', .36));
 }
 
 // arrive moves a piece in, from above the board if it falls. The position was shown at the time since:

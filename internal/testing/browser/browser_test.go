@@ -117,7 +117,7 @@ func TestBrowser(t *testing.T) {
 				rows = append(rows, fmt.Sprint(m.Move, " ", m.Value, " ", m.Remoteness))
 				marks = append(marks, glyphs[m.Value]+strconv.Itoa(m.Remoteness))
 			}
-			tab.want(`[...document.querySelectorAll('#moves tbody tr')].map(r => [...r.cells].map(c => c.textContent.replace(/[^a-z0-9]/g, '')).join(' ')).join()`, strings.Join(rows, ","))
+			tab.want(`[...document.querySelectorAll('#moves tbody tr')].map(r => [...r.cells].slice(0, 3).map(c => c.textContent.replace(/[^a-z0-9]/g, '')).join(' ')).join()`, strings.Join(rows, ","))
 			slices.Sort(marks)
 			tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent.replace('★', '')).sort().join()`, strings.Join(marks, ","))
 		}
@@ -165,6 +165,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("a page loaded again", func(t *testing.T) { testReload(t, browser, address) })
 	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
 	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
+	t.Run("the line", func(t *testing.T) { testLine(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 
@@ -238,7 +239,7 @@ func TestBrowser(t *testing.T) {
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
-		"play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
+		"line": solved + "?moves=0,0", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
 		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
@@ -258,6 +259,10 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					}
 					if name == "quickcross" || name == "mancala" || name == "network" { // by search
 						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
+					}
+					if name == "line" {
+						tab.run(press("#plies button:nth-of-type(5)"))
+						tab.wait(`document.querySelectorAll('.ghost').length === 5`)
 					}
 					if name == "editor" {
 						tab.run(press("#edit"), press("details summary"))

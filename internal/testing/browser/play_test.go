@@ -82,7 +82,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 		}
 	}
 	made := tab.plies()
-	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent).join('\n')`
+	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent.replace(' Refute', '')).join('\n')`
 	list := tab.text(mistakes)
 	if want := "Ply 3 X: 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nPly 4 O: 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
@@ -195,6 +195,40 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	open(t, browser, tab.text(`location.href`)).want(shown, "hint,resign")
 }
 
+// testLine steps through best play, forward and back, with the mouse and with keys, and plays out what
+// follows a losing move and a mistake.
+func testLine(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=0,0")
+	const ghosts = `[...document.querySelectorAll('#board .number')].map(n => n.textContent).sort().join('') + ' ' + document.querySelectorAll('.ghost').length`
+	const title = `document.querySelector('#plies').textContent.split(':')[0]`
+	tab.wait(`document.querySelectorAll('#plies button').length === 9`)
+	tab.want(ghosts, " 0")
+	tab.run(press("#plies button:nth-of-type(3)"))
+	tab.wait(ghosts + ` === '123 3'`)
+	tab.want(`/^Best play, move 3 of 9: X plays \d.$/.test(document.querySelector('#state').textContent)`, "true")
+	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
+	tab.run(press("#back"))
+	tab.want(ghosts, "12 2")
+	tab.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	tab.want(ghosts, "1234 4")
+	tab.run(chromedp.KeyEvent(kb.Escape))
+	tab.want(ghosts, " 0")
+	tab.want(`location.search + document.activeElement.id`, "?moves=0,0forward")
+	tab.want(`document.querySelectorAll('#moves [aria-label^=Refute]').length`, "1")
+	tab.run(press("#moves [aria-label='Refute 3']"))
+	tab.wait(`document.querySelectorAll('.ghost').length === 12 && document.querySelector('#board line.won') !== null`)
+	tab.want(title, "Refutation of 3")
+
+	tab.visit(address + solved + "?moves=0,0,3,1,2")
+	tab.run(press("#mistakes li:first-of-type [aria-label='Refute ply 3']"))
+	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.ghost').length === 12`)
+	tab.want(`document.querySelector('#plies').textContent.startsWith('Refutation of 3: 3 ')`, "true")
+	x, y := tab.middle(`.target[y="1"][data-moves="0"]`) // a click ends the line, and plays no move
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.wait(ghosts + ` === ' 0'`)
+	tab.want(`location.search + ' ' + `+title, "?moves=0%2C0 Best play")
+}
+
 // testModes changes the mode: one has values and the other has none.
 func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
@@ -219,5 +253,5 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('#moves .bar').length === 6`)
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
 	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / evaluation [+-]?\d+/.test(r.textContent))`, "true")
-	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#line').textContent.split(' ')[2]`, "true")
+	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#plies').textContent.split(' ')[2]`, "true")
 }

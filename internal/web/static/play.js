@@ -19,6 +19,7 @@ let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
 let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
+let line = null; // the line on the board: its title, its plies, and how many of them are made
 let keys = stored('keys') !== 'off';
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
@@ -80,6 +81,7 @@ async function show(remember = true) {
   shown = { play: [from, moves, made, played], turn };
   report = null;
   hint = '';
+  line = null;
   editing = null;
   const search = `?${query()}`;
   if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search + fragment());
@@ -189,7 +191,7 @@ function go(ply) {
   made = Math.min(ply, moves.length); // a click may be on a play that was longer
   resigned = -1;
   say('');
-  show();
+  return show();
 }
 
 // words describes a value for the player to move.
@@ -208,8 +210,8 @@ function render() {
   $('playing').setAttribute('aria-pressed', mode === 'play');
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
-    const values = mode === 'analyse';
-    $('board').replaceChildren(drawBoard(view, values ? worths : null, values ? report?.best : hint, choose));
+    const values = mode === 'analyse' && !line?.made;
+    $('board').replaceChildren(drawBoard(line?.made ? lineView() : view, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
@@ -217,10 +219,11 @@ function render() {
   $('name0').textContent = view.players[0];
   $('name1').textContent = view.players[1];
   const last = view.plies[view.ply - 1];
-  $('state').textContent = over ? `The game is over: ${over.text}.`
+  $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
     : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])} to move.${hint ? ` Hint: ${hint}.` : ''}`;
   renderControls(over);
   renderWorth();
+  renderLine();
   renderMoves(worths);
   $('choices').hidden = view.over !== undefined;
   $('ended').hidden = !over || !made;
@@ -258,7 +261,6 @@ function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
   $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${view.players[view.turn]}: ${words(w)}`;
-  $('line').textContent = report?.line.length ? `Best play: ${report.line.join(' ')}` : '';
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';
@@ -269,21 +271,93 @@ function renderWorth() {
   $('search').textContent = report?.note ? `${text} ${capital(report.note)}.` : text;
 }
 
+// lineView returns the view with the pieces of the line.
+function lineView() {
+  const picture = structuredClone(view.picture), plies = line.plies.slice(0, line.made), last = plies.at(-1);
+  plies.forEach((p, i) => p.changed.forEach(([x, y], k) => { picture.rows[y][x] = { ...p.squares[k], ply: i + 1 }; }));
+  picture.won = last.won;
+  return { ...view, picture, last: last.changed };
+}
+
+function lineState() {
+  const p = line.plies[line.made - 1];
+  return `${line.title}, move ${line.made} of ${line.plies.length}: ${view.players[p.turn]} plays ${p.move}.`;
+}
+
+// showLine shows a line that the server plays: these moves and, if best is set, best play after them.
+async function showLine(title, names, made, best = {}) {
+  const mine = turn;
+  try {
+    const { plies } = await get('/line', query({ line: names.join(','), ...best }));
+    if (mine !== turn) return;
+    line = { title, plies, made: Math.min(made, plies.length) };
+    render();
+    $('board').scrollIntoView({ block: 'nearest' });
+  } catch (e) { if (mine === turn) say(e.message); }
+}
+
+// stepTo shows the line after so many moves.
+function stepTo(made) {
+  if (!line) return report?.line.length ? showLine('Best play', report.line, made) : undefined;
+  line.made = Math.max(0, Math.min(made, line.plies.length));
+  render();
+}
+
+function closeLine() {
+  if (!line) return;
+  line = null;
+  render();
+  $('forward').focus();
+}
+
+// refute shows what follows a move of the ply.
+async function refute(ply, name) {
+  if (ply === made && ready() || await go(ply)) showLine(`Refutation of ${name}`, [name], Infinity, { best: 1 });
+}
+
+// renderLine lists the moves of the line, or else of best play.
+let lined = '';
+function renderLine() {
+  const names = line ? line.plies.map(p => p.move) : report?.line ?? [], title = line?.title ?? 'Best play', at = line?.made ?? 0;
+  $('line').hidden = view.over !== undefined;
+  $('back').disabled = !at;
+  $('forward').disabled = at >= names.length;
+  $('close').hidden = !line;
+  if (lined !== JSON.stringify([title, names])) { // so that a button keeps the focus
+    lined = JSON.stringify([title, names]);
+    $('plies').replaceChildren(names.length ? `${title}:` : '', ...names.flatMap((name, i) => [' ', button(name, () => stepTo(i + 1))]));
+  }
+  $('plies').querySelectorAll('button').forEach((b, i) => {
+    if (i + 1 === at) b.setAttribute('aria-current', 'step');
+    else b.removeAttribute('aria-current');
+  });
+  const now = $('plies').querySelector('[aria-current]');
+  if (now) $('plies').scrollLeft = now.offsetLeft - $('plies').offsetLeft - $('plies').clientWidth / 2;
+}
+
+// button makes a button.
+function button(text, pressed, label = null) {
+  const b = document.createElement('button');
+  b.type = 'button';
+  b.textContent = text;
+  b.ariaLabel = label;
+  b.addEventListener('click', pressed);
+  return b;
+}
+
 // renderMoves fills the table of moves, the best first.
 function renderMoves(worths) {
   const order = report ? report.order : view.moves.map(m => m.name);
-  const focused = document.activeElement?.closest?.('#moves') ? document.activeElement.textContent : '';
+  const label = b => b.ariaLabel ?? b.textContent;
+  const focused = document.activeElement?.closest?.('#moves') ? label(document.activeElement) : '';
   const most = Math.max(10, ...Object.values(worths).map(w => Math.abs(w?.score ?? 0)));
   const rows = order.map(name => {
     const w = worths[name];
     const tr = document.createElement('tr');
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = name;
-    button.addEventListener('click', () => choose([name]));
     const result = document.createElement('span');
     result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
-    const cells = [button, result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : ''].map(content => {
+    const cells = [button(name, () => choose([name])), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
+      w?.value === 'lose' ? button('Refute', () => refute(made, name), `Refute ${name}`) : ''].map(content => {
       const td = document.createElement('td');
       td.append(content);
       return td;
@@ -294,7 +368,7 @@ function renderMoves(worths) {
     return tr;
   });
   $('moves').tBodies[0].replaceChildren(...rows);
-  if (focused) [...$('moves').querySelectorAll('button')].find(b => b.textContent === focused)?.focus();
+  if (focused) [...$('moves').querySelectorAll('button')].find(b => label(b) === focused)?.focus();
   $('summary').textContent = summary(worths);
 }
 
@@ -334,11 +408,7 @@ function renderReview() {
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
     if (!p.mistake) return [];
     const li = document.createElement('li');
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = `Ply ${i + 1}`;
-    button.addEventListener('click', () => go(i));
-    li.append(button, ` ${view.players[p.turn]}: ${p.mistake}`);
+    li.append(button(`Ply ${i + 1}`, () => go(i)), ` ${view.players[p.turn]}: ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
     return [li];
   }));
 }
@@ -513,6 +583,9 @@ $('editor').addEventListener('submit', e => {
   e.preventDefault();
   jump({ board: editing(), turn: $('editturn').value });
 });
+$('back').addEventListener('click', () => stepTo(line.made - 1));
+$('forward').addEventListener('click', () => stepTo((line?.made ?? 0) + 1));
+$('close').addEventListener('click', closeLine);
 $('share').addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(location.href);
@@ -551,7 +624,10 @@ addEventListener('keydown', e => {
     return;
   }
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
-  if (e.key === 'ArrowLeft') takeBack();
+  if (line && e.key === 'Escape') closeLine();
+  else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
+  else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);
+  else if (e.key === 'ArrowLeft') takeBack();
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
   else if (keys && view?.moves.some(m => m.name === e.key)) press(e.key);
 });

@@ -133,6 +133,33 @@ func (pic Picture) WithLines(n int) Picture {
 	return pic
 }
 
+// Threats returns, for each player, the squares by column and row on which one more of the player's
+// pieces would make a row of Line.
+func (pic Picture) Threats() (squares [2][][2]int) {
+	if pic.Line < 2 {
+		return squares
+	}
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(pic.Line) {
+		var piece Square
+		var empty [2]int
+		free, pieces := 0, 0
+		for _, at := range line {
+			switch s := pic.Rows[at[1]][at[0]]; {
+			case s.Text == Empty:
+				empty = at
+				free++
+			case s.Owner != Nobody && (pieces == 0 || s == piece):
+				piece = s
+				pieces++
+			}
+		}
+		if owner := piece.Owner; free == 1 && pieces == pic.Line-1 && !slices.Contains(squares[owner-OfFirst], empty) {
+			squares[owner-OfFirst] = append(squares[owner-OfFirst], empty)
+		}
+	}
+	return squares
+}
+
 // A Look describes how a Picture is drawn where there is more than text. The zero Look draws pieces as
 // their text.
 type Look struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,9 +69,10 @@ type (
 		Over    *overJSON    `json:"over,omitempty"`
 		Picture pictureJSON  `json:"picture"`
 		Look    game.Look    `json:"look"`
-		Place   []squareJSON `json:"place"`  // what an editor can put on squares
-		Chosen  bool         `json:"chosen"` // an editor must choose the player to move
-		Last    [][2]int     `json:"last"`   // squares that the last move changed
+		Place   []squareJSON `json:"place"`             // what an editor can put on squares
+		Chosen  bool         `json:"chosen"`            // an editor must choose the player to move
+		Last    [][2]int     `json:"last"`              // squares that the last move changed
+		Threats *threats     `json:"threats,omitempty"` // nil: pieces of no player make a line
 		Moves   []moveJSON   `json:"moves"`
 		Plies   []plyJSON    `json:"plies"` // of the play, with the moves that were taken back
 		Ply     int          `json:"ply"`   // index of this position in Plies
@@ -82,6 +84,8 @@ type (
 		Result string `json:"result"` // tie, draw, or win
 		Winner int    `json:"winner"` // 0 or 1; -1: none
 	}
+	// threats are the squares on which each player would complete a line.
+	threats     [2][][2]int
 	pictureJSON struct {
 		Rows               [][]squareJSON `json:"rows"`
 		Above, Below, Left []string
@@ -182,6 +186,7 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
 	v.Place = squaresOf(v.Look.Place)
+	v.Threats = threatsOf(g.g.Picture(p), v.Look)
 	_, v.Chosen = g.g.(game.Arranger)
 	if first := h.At(0); first != g.g.Start() {
 		v.From = string(g.g.AppendText(nil, first))
@@ -292,6 +297,15 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 	}
 	winner := outcome.Winner()
 	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
+}
+
+// threatsOf returns the threats in a game in which a line of one player's pieces wins.
+func threatsOf(pic game.Picture, look game.Look) *threats {
+	if pic.Line == 0 || !slices.ContainsFunc(look.Place, func(s game.Square) bool { return s.Owner != game.Nobody }) {
+		return nil
+	}
+	found := threats(pic.Threats())
+	return &found
 }
 
 func pictureOf(p game.Picture) pictureJSON {

@@ -93,9 +93,18 @@ export function draw(view, worths, best, chosen) {
   labels(Above, -.3);
   labels(Below, height + .3);
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
+  threats(svg, view);
   if (worths || best) marks(svg, view, worths, best, height);
   targets(svg, view, chosen, width, height);
   return svg;
+}
+
+// threats marks the squares on which a player would complete a line with the name of the player.
+function threats(svg, { threats: squares, players }) {
+  squares?.forEach((of, side) => of?.forEach(([x, y]) => {
+    const [cx, cy] = [x + .5 + (side ? .3 : -.3), y + .82], c = owners[side + 1];
+    svg.append(el('g', { class: 'threat' }, el('circle', { cx, cy, r: .15, class: c }), letter(players[side].slice(0, 1), cx, cy, `on-${c}`, .24)));
+  }));
 }
 
 // ghost shows that a piece is not there yet: it has the number of the move of a line that puts it there.
@@ -184,5 +193,6 @@ function sights(svg, rows, texts) {
 function describe(view) {
   const side = view.players[view.turn];
   const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
-  return view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`;
+  const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => `column ${x + 1} row ${y + 1}`).join(', ')}` : '').join('') ?? '';
+  return (view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
 }

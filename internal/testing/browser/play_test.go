@@ -229,6 +229,20 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.want(`location.search + ' ' + `+title, "?moves=0%2C0 Best play")
 }
 
+// testThreats shows the squares on which a side would complete a line, and checks that Play has none.
+func testThreats(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/mnk/3-3-3?moves=a1,c2,b1,c3")
+	const shown = `[...document.querySelectorAll('.threat')].map(g => g.textContent + Math.floor(g.firstChild.cx.baseVal.value) + Math.floor(g.firstChild.cy.baseVal.value)).join()`
+	tab.want(shown, "")
+	tab.run(press("#threats"))
+	tab.want(shown, "X20,O20")
+	tab.want(`document.querySelector('#board svg').ariaLabel.endsWith('. X threatens column 3 row 1. O threatens column 3 row 1')`, "true")
+	tab.run(press("#playing"))
+	tab.wait(shown + ` === ''`)
+	tab.visit(address + "/play/quickcross/3-3-3")
+	tab.want(`document.querySelector('#threats').hidden`, "true")
+}
+
 // testModes changes the mode: one has values and the other has none.
 func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")

@@ -20,7 +20,7 @@ let mode = addressMode(); // play, without values, or analyse
 let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
-let keys = stored('keys') !== 'off';
+let keys = stored('keys') !== 'off', threats = stored('threats') === 'on';
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
 
@@ -211,7 +211,8 @@ function render() {
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
     const values = mode === 'analyse' && !line?.made;
-    $('board').replaceChildren(drawBoard(line?.made ? lineView() : view, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
+    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values ? view.threats : null };
+    $('board').replaceChildren(drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
@@ -243,6 +244,8 @@ function renderControls(over) {
   $('pause').hidden = sides.length === 2 || mode === 'play' && sides.length === 1 && !paused;
   $('pause').setAttribute('aria-pressed', paused);
   $('keys').setAttribute('aria-pressed', keys);
+  $('threats').hidden = !view.threats;
+  $('threats').setAttribute('aria-pressed', threats);
 }
 
 function count(n, word) { return `${n} ${word}${n === 1 ? '' : 's'}`; }
@@ -551,6 +554,11 @@ $('swap').addEventListener('click', () => {
 $('keys').addEventListener('click', () => {
   keys = !keys;
   store('keys', keys ? 'on' : 'off');
+  render();
+});
+$('threats').addEventListener('click', () => {
+  threats = !threats;
+  store('threats', threats ? 'on' : 'off');
   render();
 });
 $('pause').addEventListener('click', () => {

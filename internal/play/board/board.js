@@ -135,9 +135,10 @@ function marks(svg, view, worths, best, height) {
     const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
-    else if (view.picture.rows[m.spot[1]][m.spot[0]].text !== '.') [x, y] = [x + .3, y - .34];
-    const cls = `mark ${w?.value || 'unknown'}`;
-    svg.append(el('text', { x, y, class: cls, 'font-size': worths ? .32 : .6, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text));
+    const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
+    if (corner) [x, y] = [x + .46, y - .34];
+    const cls = `mark ${w?.value || 'unknown'}`, size = worths ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
+    svg.append(el('text', { x, y, class: cls, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' }, text));
   }
 }
 
@@ -167,7 +168,7 @@ function targets(svg, view, chosen, width, height) {
   for (const [key, names] of areas) {
     const [x, y] = key.split(',').map(Number);
     const target = el('rect', { x, y, width: 1, height: 1, class: 'target', 'data-moves': names.join(' ') });
-    target.addEventListener('click', () => chosen(names));
+    target.addEventListener('click', () => chosen(names, target));
     svg.append(target);
   }
 }

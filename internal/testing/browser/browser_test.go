@@ -167,6 +167,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
 	t.Run("the line", func(t *testing.T) { testLine(t, browser, address) })
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
+	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
+	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 
@@ -268,6 +270,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					if name == "threats" {
 						tab.run(press("#threats"))
 					}
+					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")
 					if name == "editor" {
 						tab.run(press("#edit"), press("details summary"))
 					}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -241,6 +242,40 @@ func testThreats(t *testing.T, browser context.Context, address string) {
 	tab.wait(shown + ` === ''`)
 	tab.visit(address + "/play/quickcross/3-3-3")
 	tab.want(`document.querySelector('#threats').hidden`, "true")
+}
+
+// testChooser clicks a square with several moves, in both modes: the page shows them there.
+func testChooser(t *testing.T, browser context.Context, address string) {
+	for _, mode := range []string{"", "#play"} {
+		tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|"+mode)
+		const moves = `(document.querySelector('#chooser').checkVisibility() && [...document.querySelectorAll('#chooser button')].map(b => b.textContent).join())`
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(moves, "false")
+		x, y := tab.middle(`.target[x="2"][y="2"]`)
+		tab.run(chromedp.MouseClickXY(x, y))
+		tab.wait(moves + ` === 'c3-,c3|'`)
+		tab.want(`document.activeElement.textContent`, "c3-")
+		tab.want(`(c => c.top >= s.top && c.right <= innerWidth && Math.abs(c.top - s.bottom) < 2)(document.querySelector('#chooser').getBoundingClientRect(), s = document.querySelector('.target[x="2"][y="2"]').getBoundingClientRect())`, "true")
+		tab.run(chromedp.KeyEvent(kb.Escape))
+		tab.wait(moves + ` === false`)
+		tab.run(chromedp.MouseClickXY(x, y))
+		tab.wait(moves + ` === 'c3-,c3|'`)
+		tab.run(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+		tab.wait(`new URLSearchParams(location.search).get('moves') === 'a1-,b2|,c3|'`)
+		tab.want(moves, "false")
+	}
+}
+
+// testTargets checks that what a finger presses is large enough.
+func testTargets(t *testing.T, browser context.Context, address string) {
+	tab := newTab(t, browser)
+	tab.run(emulation.SetTouchEmulationEnabled(true), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	for _, path := range []string{"?moves=3,3", "?moves=3,3#play"} {
+		tab.visit(address + "/play/connectn/7-6-4" + path)
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")
+		tab.want(`document.documentElement.scrollWidth <= 390`, "true")
+	}
 }
 
 // testModes changes the mode: one has values and the other has none.

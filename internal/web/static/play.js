@@ -82,6 +82,7 @@ async function show(remember = true) {
   report = null;
   hint = '';
   line = null;
+  $('chooser').hidden = true;
   editing = null;
   const search = `?${query()}`;
   if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search + fragment());
@@ -161,15 +162,17 @@ function play(name) {
 // press plays a move that a key names.
 function press(name) { if (!ended() && (ready() || early())) play(name); }
 
-// choose plays a move, or if a click can mean several, marks them in the list.
-function choose(names) {
+// choose plays a move, or if a click on a square can mean several, shows them at the square.
+function choose(names, square) {
   if (!ready() || ended()) return;
   if (names.length === 1) return play(names[0]);
-  say(`Choose one of ${names.join(', ')}.`);
-  for (const button of $('moves').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', names.includes(button.textContent));
-  }
-  $('moves').querySelector('button[aria-pressed=true]')?.focus();
+  const chooser = $('chooser'), at = square.getBoundingClientRect(), within = $('board').getBoundingClientRect();
+  chooser.replaceChildren(...names.map(name => button(name, () => play(name))));
+  chooser.hidden = false;
+  const left = at.x + (at.width - chooser.offsetWidth) / 2 - within.x;
+  chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
+  chooser.style.top = `${at.bottom - within.y}px`;
+  chooser.firstChild.focus();
 }
 
 // jump shows a position that the server finds.
@@ -616,8 +619,11 @@ $('goto').addEventListener('submit', async e => {
   }
 });
 // The second click of a double click is no move of the position that the first one leads to.
-addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#board, #moves')) e.stopPropagation(); }, true);
-addEventListener('pointerdown', () => { pressed = true; });
+addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
+addEventListener('pointerdown', e => {
+  pressed = true;
+  if (!e.target.closest('#chooser')) $('chooser').hidden = true;
+});
 for (const end of ['pointerup', 'pointercancel']) {
   addEventListener(end, () => setTimeout(() => {
     pressed = false;
@@ -628,11 +634,12 @@ addEventListener('popstate', load);
 setInterval(renderClocks, 500);
 addEventListener('keydown', e => {
   if (e.repeat) { // a key that is held down
-    if (e.key === 'Enter' && e.target.closest('#moves, #best')) e.preventDefault();
+    if (e.key === 'Enter' && e.target.closest('#moves, #best, #chooser')) e.preventDefault();
     return;
   }
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
-  if (line && e.key === 'Escape') closeLine();
+  if (e.key === 'Escape' && !$('chooser').hidden) $('chooser').hidden = true;
+  else if (line && e.key === 'Escape') closeLine();
   else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
   else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);
   else if (e.key === 'ArrowLeft') takeBack();

@@ -169,6 +169,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
+	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 

@@ -278,6 +278,21 @@ func testTargets(t *testing.T, browser context.Context, address string) {
 	}
 }
 
+// testColumns shows a position of a page that counts columns from 1.
+func testColumns(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/connectn/7-6-4")
+	for _, text := range []string{"https://connect4.gamesolver.org/?pos=444447", "1:444447"} {
+		tab.run(chromedp.SetValue("#position", text), press("#goto [type=submit]"))
+		tab.wait(`document.querySelectorAll('.piece').length === 6 && new URLSearchParams(location.search).get('from') === '` + text + `'`)
+		tab.want(`new Set([...document.querySelectorAll('.piece circle')].map(c => Math.floor(c.cx.baseVal.value))).size + ' ' + document.querySelector('.piece:last-of-type circle').cx.baseVal.value`, "2 6.5")
+		tab.run(press("#restart"))
+		tab.wait(`document.querySelectorAll('.piece').length === 0`)
+	}
+	tab.want(`document.querySelector('#goto').textContent.includes('1:44444')`, "true")
+	tab.visit(address + "/play/mancala/6-4")
+	tab.want(`document.querySelector('#goto').textContent.includes('1:44444')`, "false")
+}
+
 // testModes changes the mode: one has values and the other has none.
 func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")

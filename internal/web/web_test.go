@@ -259,7 +259,7 @@ func TestBook(t *testing.T) {
 // TestMachineMove checks that every machine makes legal moves, and that those that see a win take it.
 func TestMachineMove(t *testing.T) {
 	server := serve(t, "connectn width=4 height=4 connect=3")
-	for _, level := range append(opponents(), "grandmaster&limit=1") {
+	for _, level := range append(opponents(), "time=1s", "grandmaster&limit=1") {
 		status, body := get(t, server.URL+"/view/connectn/4-4-3/move?moves=0,0&level="+level)
 		var m struct{ Move string }
 		if err := json.Unmarshal([]byte(body), &m); status != 200 || err != nil || !strings.Contains("0123", m.Move) || (level == "perfect" || level == "time=1s") && m.Move != "2" {

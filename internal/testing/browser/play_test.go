@@ -33,6 +33,7 @@ func (t *tab) plies() int {
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
 	tab.want(`document.querySelector('#pause').hidden`, "true")
+	tab.want(`[...document.querySelectorAll('#seat0 option')].every(o => /^[a-z]+$/.test(o.textContent))`, "true")
 	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +89,8 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	if want := "Ply 3 X: 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nPly 4 O: 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
 	}
+	tab.want(`/◀ X winsO wins ▶.*in 0in (\d+)in 0in \1.*0X in 9.*3O in 11/.test([...document.querySelectorAll('#history text')].map(e => e.textContent).join(''))`, "true")
+	tab.want(`[...document.querySelectorAll('#history circle')].every(c => Math.sign(c.cx.baseVal.value) === (c.classList.contains('first') ? -1 : 1))`, "true")
 	tab.want(`document.querySelectorAll('#history .mark').length`, tab.text(`document.querySelectorAll('#mistakes li').length`))
 	tab.run(chromedp.Focus(`#mistakes button`), chromedp.KeyEvent(kb.Enter))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.piece').length === 2`)

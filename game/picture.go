@@ -17,8 +17,11 @@ type Picture struct {
 	// Above and Below are the labels of the columns, Left those of the rows; nil if there
 	// are none.
 	Above, Below, Left []string
-	// Won are the squares, by column and row, of the winning lines, if any.
+	// Won are the squares, by column and row, of the winning lines, if any: Line squares of each line, in
+	// order.
 	Won [][2]int
+	// Line is the number of equal pieces in a row that win; 0 if rows do not win.
+	Line int
 }
 
 // A Square is a place of a Picture.
@@ -118,8 +121,9 @@ func (pic Picture) String() string {
 const Empty = "."
 
 // WithLines returns the picture with all rows, columns and diagonals of n equal pieces in
-// Won.
+// Won, and with n in Line.
 func (pic Picture) WithLines(n int) Picture {
+	pic.Line = n
 	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
 		piece := pic.Rows[line[0][1]][line[0][0]].Text
 		if piece != Empty && !slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
@@ -127,6 +131,33 @@ func (pic Picture) WithLines(n int) Picture {
 		}
 	}
 	return pic
+}
+
+// Threats returns, for each player, the squares by column and row on which one more of the player's
+// pieces would make a row of Line.
+func (pic Picture) Threats() (squares [2][][2]int) {
+	if pic.Line < 2 {
+		return squares
+	}
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(pic.Line) {
+		var piece Square
+		var empty [2]int
+		free, pieces := 0, 0
+		for _, at := range line {
+			switch s := pic.Rows[at[1]][at[0]]; {
+			case s.Text == Empty:
+				empty = at
+				free++
+			case s.Owner != Nobody && (pieces == 0 || s == piece):
+				piece = s
+				pieces++
+			}
+		}
+		if owner := piece.Owner; free == 1 && pieces == pic.Line-1 && !slices.Contains(squares[owner-OfFirst], empty) {
+			squares[owner-OfFirst] = append(squares[owner-OfFirst], empty)
+		}
+	}
+	return squares
 }
 
 // A Look describes how a Picture is drawn where there is more than text. The zero Look draws pieces as

@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,9 @@ func TestPictureWon(t *testing.T) {
 			p = must.Get(g.Parse(tt.board))(t)
 		}
 		pic := g.Picture(p)
+		if tt.board != "" && !strings.HasSuffix(g.Spec(), fmt.Sprintf("connect=%d", pic.Line)) || tt.board == "" && pic.Line != 0 {
+			t.Errorf("%s: lines of %d", g.Spec(), pic.Line)
+		}
 		rows := make([]string, len(pic.Rows))
 		for y, row := range pic.Rows {
 			for x := range row {
@@ -35,6 +39,38 @@ func TestPictureWon(t *testing.T) {
 				} else {
 					rows[y] += "."
 				}
+			}
+		}
+		if got := strings.Join(rows, " "); got != tt.want {
+			t.Errorf("%s, %q: %s, want %s", tt.spec, tt.board, got, tt.want)
+		}
+	}
+}
+
+// TestPictureThreats checks the squares that complete a line: at its end and between its pieces, of both
+// players, and none if pieces belong to no player.
+func TestPictureThreats(t *testing.T) {
+	for _, tt := range []struct{ spec, board, want string }{
+		{"connectn width=4 height=3 connect=3", "XX OO XX OO ", "XOXO .... ...."},
+		{"mnk width=3 height=3 connect=3", "XX./..O/..O", "..b ... ..."},
+		{"mnk width=3 height=3 connect=3", "XX./OO./...", "..X ..O ..."},
+		{"mnk width=3 height=3 connect=3", "X.X/.O./O..", ".X. ... ..."},
+		{"mnk width=4 height=2 connect=3", "XX.X/O.O.", "..X. .O.."},
+		{"quickcross width=3 height=2 connect=2", "-.|/...", "... ..."},
+	} {
+		g := must.Get(all.Kinds().Parse(tt.spec))(t)
+		pic := g.Picture(must.Get(g.Parse(tt.board))(t))
+		threats := pic.Threats()
+		rows := make([]string, len(pic.Rows))
+		for y, row := range pic.Rows {
+			for x := range row {
+				of := 0
+				for side := range threats {
+					if slices.Contains(threats[side], [2]int{x, y}) {
+						of |= 1 << side
+					}
+				}
+				rows[y] += string(".XOb"[of])
 			}
 		}
 		if got := strings.Join(rows, " "); got != tt.want {

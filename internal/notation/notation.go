@@ -5,6 +5,7 @@ package notation
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,8 @@ type Parsed struct {
 	Moved  bool
 }
 
-// Parse parses a position in the given form. For AnyForm, it tries in this order: moves,
+// Parse parses a position in the given form. For AnyForm, a text that counts columns from 1, "1:44444" or
+// an address with "pos=44444", is moves. Otherwise it tries in this order: moves,
 // if each word is a legal move after the previous ones (no words at all are the initial
 // position); a board; a key after 0x; a hash after #; a line that contains a tab; and moves
 // without blanks between them. If none of these fits, the error is that of the moves if the
@@ -81,6 +83,9 @@ const (
 
 // parseAny parses a position in any form.
 func (a *Parsed) parseAny(g game.Game, text string) (err error) {
+	if columns, ok := fromOne(text); ok {
+		return a.playColumns(g, columns)
+	}
 	made, notMoves := a.play(g, false, splitMoves(text)...)
 	if notMoves == nil && (made > 0 || text == "") {
 		return nil
@@ -108,6 +113,34 @@ func (a *Parsed) parseAny(g game.Game, text string) (err error) {
 		return err
 	}
 	return fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
+}
+
+// fromOne returns the columns of moves that are counted from 1, as connect4.gamesolver.org does: those after
+// "1:", or the parameter pos of an address.
+func fromOne(text string) (columns string, ok bool) {
+	text = strings.TrimSpace(text)
+	if columns, ok = strings.CutPrefix(text, "1:"); ok {
+		return columns, true
+	}
+	if u, err := url.Parse(text); err == nil && u.Query().Has("pos") {
+		return u.Query().Get("pos"), true
+	}
+	return "", false
+}
+
+// playColumns makes moves that are digits counted from 1; a move has the name of its column counted from 0.
+func (a *Parsed) playColumns(g game.Game, columns string) error {
+	var words []string
+	for _, digit := range columns {
+		if digit < '1' || digit > '9' {
+			return fmt.Errorf("columns %q: expected digits from 1 to 9", columns)
+		}
+		words = append(words, string(digit-1))
+	}
+	if _, err := a.play(g, false, words...); err != nil {
+		return fmt.Errorf("columns %q, here counted from 0: %w", columns, err)
+	}
+	return nil
 }
 
 // parseBoard parses a board in the format of Game.AppendText, with or without the double quotes

@@ -30,18 +30,25 @@ func TestParsePosition(t *testing.T) {
 	rules := must.Get(connectn.New(2, 2, 2))(t)
 	g := numbered{rules}
 	for text, want := range map[string]string{
-		"":           "    ",
-		"0":          "X   ",
-		"0,1\t0":     "XXO ",
-		"010":        "XXO ",
-		"01x":        `move 3: expected one of 0 1, found "x"`,
-		"0 0 X O ":   "X O ",
-		"0 0 ____":   "    ",
-		"0 7":        `move 2: expected one of 0 1, found "7"`,
-		"0 0 zz":     `move 3: expected one of 1, found "zz"`,
-		"0 1 0 1":    "move 4 (1): the game is over before it",
-		"9":          `neither a board nor moves: no board; move 1: expected one of 0 1, found "9"`,
-		"    ":       "no board",
+		"":         "    ",
+		"0":        "X   ",
+		"0,1\t0":   "XXO ",
+		"010":      "XXO ",
+		"01x":      `move 3: expected one of 0 1, found "x"`,
+		"0 0 X O ": "X O ",
+		"0 0 ____": "    ",
+		"0 7":      `move 2: expected one of 0 1, found "7"`,
+		"0 0 zz":   `move 3: expected one of 1, found "zz"`,
+		"0 1 0 1":  "move 4 (1): the game is over before it",
+		"9":        `neither a board nor moves: no board; move 1: expected one of 0 1, found "9"`,
+		"1:121":    "XXO ",
+		" 1:":      "    ",
+		"1:102":    `columns "102": expected digits from 1 to 9`,
+		"1:9":      `columns "9", here counted from 0: move 1: expected one of 0 1, found "8"`,
+		"    ":     "no board",
+
+		"https://connect4.gamesolver.org/?pos=12":    "X O ",
+		"https://connect4.gamesolver.org/en/?pos=1#": "X   ",
 		"X O  0 0 1": `neither a board nor moves: no board; move 1: expected one of 0 1, found "X"`,
 	} {
 		a, err := notation.Parse(g, text, notation.AnyForm)

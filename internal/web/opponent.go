@@ -15,13 +15,14 @@ import (
 // maxMoveTime is the longest time of a machine's move that a request may ask for.
 const maxMoveTime = 10 * time.Second
 
-// opponents returns the names of the machines that the page offers, as opponentOf reads them.
+// opponents returns the names of the machines that the page offers, the weakest first, as opponentOf reads
+// them. A search with a time is perfect with a limit.
 func opponents() (names []string) {
 	names = []string{"random"}
 	for _, l := range player.Levels() {
 		names = append(names, l.Name)
 	}
-	return append(names, "time=1s", "time=5s")
+	return names
 }
 
 // opponentOf returns the level that a name stands for: random, a search with a time limit

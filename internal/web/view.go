@@ -1,10 +1,14 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
@@ -65,9 +69,10 @@ type (
 		Over    *overJSON    `json:"over,omitempty"`
 		Picture pictureJSON  `json:"picture"`
 		Look    game.Look    `json:"look"`
-		Place   []squareJSON `json:"place"`  // what an editor can put on squares
-		Chosen  bool         `json:"chosen"` // an editor must choose the player to move
-		Last    [][2]int     `json:"last"`   // squares that the last move changed
+		Place   []squareJSON `json:"place"`             // what an editor can put on squares
+		Chosen  bool         `json:"chosen"`            // an editor must choose the player to move
+		Last    [][2]int     `json:"last"`              // squares that the last move changed
+		Threats *threats     `json:"threats,omitempty"` // nil: pieces of no player make a line
 		Moves   []moveJSON   `json:"moves"`
 		Plies   []plyJSON    `json:"plies"` // of the play, with the moves that were taken back
 		Ply     int          `json:"ply"`   // index of this position in Plies
@@ -79,10 +84,13 @@ type (
 		Result string `json:"result"` // tie, draw, or win
 		Winner int    `json:"winner"` // 0 or 1; -1: none
 	}
+	// threats are the squares on which each player would complete a line.
+	threats     [2][][2]int
 	pictureJSON struct {
 		Rows               [][]squareJSON `json:"rows"`
 		Above, Below, Left []string
 		Won                [][2]int `json:"won"`
+		Line               int      `json:"line"`
 	}
 	squareJSON struct {
 		Kind  int    `json:"kind"`
@@ -103,6 +111,14 @@ type (
 		Worth   *worthJSON `json:"worth,omitempty"`
 		Judged  bool       `json:"judged,omitempty"`  // it is known whether the move is a mistake
 		Mistake string     `json:"mistake,omitempty"` // the move, what it gave away, and what was better
+	}
+	// linePlyJSON is a move of a line.
+	linePlyJSON struct {
+		Move    string       `json:"move"`
+		Turn    int          `json:"turn"`
+		Changed [][2]int     `json:"changed"`
+		Squares []squareJSON `json:"squares"` // what is on the squares of Changed after the move
+		Won     [][2]int     `json:"won,omitempty"`
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
@@ -170,6 +186,7 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
 	v.Place = squaresOf(v.Look.Place)
+	v.Threats = threatsOf(g.g.Picture(p), v.Look)
 	_, v.Chosen = g.g.(game.Arranger)
 	if first := h.At(0); first != g.g.Start() {
 		v.From = string(g.g.AppendText(nil, first))
@@ -216,6 +233,60 @@ func (s *Server) pliesOf(g *served, h *player.History) []plyJSON {
 	return plies
 }
 
+// lineTime is the time of the search for a line.
+const lineTime = time.Second
+
+// line implements /view/…/line: the squares that each move of a line changes. The line begins after the
+// play, with the moves that the parameter line names; if best is set, best play follows.
+func (s *Server) line(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	first, query := len(h.Names()), r.URL.Query()
+	if err := playAll(h, query.Get("line")); err != nil {
+		return nil, err
+	}
+	if query.Has("best") {
+		best, err := s.bestLine(r.Context(), g, h.Position())
+		if err != nil {
+			return nil, err
+		}
+		if err := playAll(h, strings.Join(best, ",")); err != nil {
+			return nil, err
+		}
+	}
+	plies := []linePlyJSON{}
+	for i := first; i < len(h.Names()); i++ {
+		after := g.g.Picture(h.At(i + 1))
+		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: pairs(board.Changes(g.g.Picture(h.At(i)), after)), Won: after.Won}
+		for _, at := range ply.Changed {
+			ply.Squares = append(ply.Squares, squaresOf(after.Rows[at[1]][at[0]:at[0]+1])...)
+		}
+		plies = append(plies, ply)
+	}
+	return map[string]any{"plies": plies}, nil
+}
+
+// bestLine returns best play from a position: as far as it is known, or else as a search finds it.
+func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line []string, err error) {
+	if g.g.Primitive(p) != 0 {
+		return nil, nil
+	}
+	if line = s.begin(g, p).Line; len(line) > 0 {
+		return line, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) error {
+		report, err := sl.analyzer.Assess(ctx, p, lineTime)
+		line = report.Line
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
+	return line, err
+}
+
 // overOf describes the end of a play.
 func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON {
 	switch outcome {
@@ -228,8 +299,17 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
 }
 
+// threatsOf returns the threats in a game in which a line of one player's pieces wins.
+func threatsOf(pic game.Picture, look game.Look) *threats {
+	if pic.Line == 0 || !slices.ContainsFunc(look.Place, func(s game.Square) bool { return s.Owner != game.Nobody }) {
+		return nil
+	}
+	found := threats(pic.Threats())
+	return &found
+}
+
 func pictureOf(p game.Picture) pictureJSON {
-	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won}
+	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won, Line: p.Line}
 	for _, row := range p.Rows {
 		out.Rows = append(out.Rows, squaresOf(row))
 	}

@@ -179,6 +179,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run/events", s.runEvents)
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
+	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
 	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))
 	s.api(mux)
@@ -317,6 +318,8 @@ func (s *Server) page(name string) http.HandlerFunc {
 			}
 			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
+			start := g.g.Picture(g.g.Start())
+			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()

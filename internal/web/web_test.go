@@ -134,6 +134,44 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestLine checks that the squares of a line, put on the board one after the other, give the boards of
+// play: with the moves that the request names, and with best play after them, with and without a table.
+func TestLine(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	for _, specs := range [][]string{{g.Spec()}, nil} {
+		server := serve(t, specs...)
+		for query, want := range map[string]int{"moves=0,0&line=3,1": 2, "moves=0,0&line=3&best": 12, "moves=0,1,0,1&line=0&best": 1} {
+			status, body := get(t, server.URL+"/view/connectn/4-4-3/line?"+query)
+			var v struct{ Plies []linePlyJSON }
+			if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Plies) != want {
+				t.Fatalf("%s: status %d, %v: %d plies, want %d: %s", query, status, err, len(v.Plies), want, body)
+			}
+			h := player.NewHistory(g)
+			values := must.Get(url.ParseQuery(query))(t)
+			must.OK(t, playAll(h, values.Get("moves")))
+			rows := pictureOf(g.Picture(h.Position())).Rows
+			for i, ply := range v.Plies {
+				if ply.Turn != int(h.Turn()) {
+					t.Errorf("%s: move %d of side %d", query, i+1, ply.Turn)
+				}
+				must.OK(t, h.Play(ply.Move))
+				for k, at := range ply.Changed {
+					rows[at[1]][at[0]] = ply.Squares[k]
+				}
+				if now := pictureOf(g.Picture(h.Position())); !reflect.DeepEqual(rows, now.Rows) || !reflect.DeepEqual(ply.Won, now.Won) {
+					t.Errorf("%s, after move %d: %v, want %v", query, i+1, rows, now.Rows)
+				}
+			}
+			if over := g.Primitive(h.Position()) != 0; over != (want != 2) {
+				t.Errorf("%s: the line ends at the end of the game: %v", query, over)
+			}
+		}
+		if status, body := get(t, server.URL+"/view/connectn/4-4-3/line?line=9"); status != 400 || !strings.Contains(body, "move 1") {
+			t.Errorf("a line with an illegal move: status %d: %s", status, body)
+		}
+	}
+}
+
 // TestAnalysis checks that a search of a small board ends with the values of the table.
 func TestAnalysis(t *testing.T) {
 	spec := "connectn width=4 height=4 connect=3"
@@ -221,7 +259,7 @@ func TestBook(t *testing.T) {
 // TestMachineMove checks that every machine makes legal moves, and that those that see a win take it.
 func TestMachineMove(t *testing.T) {
 	server := serve(t, "connectn width=4 height=4 connect=3")
-	for _, level := range append(opponents(), "grandmaster&limit=1") {
+	for _, level := range append(opponents(), "time=1s", "grandmaster&limit=1") {
 		status, body := get(t, server.URL+"/view/connectn/4-4-3/move?moves=0,0&level="+level)
 		var m struct{ Move string }
 		if err := json.Unmarshal([]byte(body), &m); status != 200 || err != nil || !strings.Contains("0123", m.Move) || (level == "perfect" || level == "time=1s") && m.Move != "2" {

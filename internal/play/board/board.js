@@ -51,9 +51,9 @@ const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'ho
   cell: (x, y) => el('rect', { x: x - .5, y: y - .5, width: 1, height: 1, class: 'cell' }) };
 
 // draw returns the board of a view. worths has what is known of each move, by name, or is null
-// if hints are off. chosen is called with the names of the moves that a click can mean.
+// if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click can mean.
 export function draw(view, worths, best, chosen) {
-  const { rows, Above, Below, Left, won } = view.picture;
+  const { rows, Above, Below, Left, won, line } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
@@ -74,39 +74,71 @@ export function draw(view, worths, best, chosen) {
       if (sq.text !== '.' && sq.text !== '') {
         const p = piece(look.pieces?.[sq.text] ?? look.pieces?.['*'], sq.text, sq.owner, cx, cy);
         p.classList.add('piece');
-        if (last.has(`${x},${y}`)) p.classList.add('new');
+        if (last.has(`${x},${y}`)) arrive(p, y, view.since);
         svg.append(p);
+        if (sq.ply) ghost(svg, p, sq, look.pieces?.['*'] === 'number' ? [cx + .3, cy + .3] : [cx, cy]);
       }
-      if (last.has(`${x},${y}`)) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
+      if (last.has(`${x},${y}`) && !won?.length) svg.append(el('rect', { x: x + .05, y: y + .05, width: .9, height: .9, rx: .2, class: 'last' }));
     }
   }
   if (look.sight) sights(svg, rows, look.sight);
-  for (const [x, y] of won ?? []) svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
+  won?.forEach(([x, y], i) => {
+    svg.append(el('rect', { x: x + .08, y: y + .08, width: .84, height: .84, rx: .25, class: 'won' }));
+    if (line && i % line === 0) {
+      const [[x1, y1], [x2, y2]] = [at(x, y), at(...won[i + line - 1])];
+      svg.append(el('line', { x1, y1, x2, y2, class: 'won' }));
+    }
+  });
   const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   labels(Above, -.3);
   labels(Below, height + .3);
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
-  if (worths) marks(svg, view, worths, best, height);
+  threats(svg, view);
+  if (worths || best) marks(svg, view, worths, best, height);
   targets(svg, view, chosen, width, height);
   return svg;
 }
 
+// threats marks the squares on which a player would complete a line with the name of the player.
+function threats(svg, { threats: squares, players }) {
+  squares?.forEach((of, side) => of?.forEach(([x, y]) => {
+    const [cx, cy] = [x + .5 + (side ? .3 : -.3), y + .82], c = owners[side + 1];
+    svg.append(el('g', { class: 'threat' }, el('circle', { cx, cy, r: .15, class: c }), letter(players[side].slice(0, 1), cx, cy, `on-${c}`, .24)));
+  }));
+}
+
+// ghost shows that a piece is not there yet: it has the number of the move of a line that puts it there.
+function ghost(svg, p, sq, [x, y]) {
+  p.classList.add('ghost');
+  p.querySelector('text')?.remove();
+  svg.append(letter(sq.ply, x, y, 'number', .36));
+}
+
+// arrive moves a piece in, from above the board if it falls. The position was shown at the time since:
+// a board that is drawn again continues the movement.
+function arrive(p, y, since) {
+  p.classList.add('new');
+  p.style.setProperty('--height', y + 1);
+  if (since) p.style.animationDelay = `${since - performance.now()}ms`;
+}
+
 // marks writes what each move leads to, at its place. Where several moves share a place, the
-// best one is shown.
+// best one is shown. Without values, only the best move is marked.
 function marks(svg, view, worths, best, height) {
   const shown = new Map();
   for (const m of view.moves) {
-    if (!m.spot) continue;
+    if (!m.spot || !worths && m.name !== best) continue;
     const key = String(m.spot), other = shown.get(key);
     if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
   }
   for (const m of shown.values()) {
-    const w = worths[m.name];
+    const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
-    else if (view.picture.rows[m.spot[1]][m.spot[0]].text !== '.') [x, y] = [x + .3, y - .34];
-    const cls = `mark ${w?.value || 'unknown'}`;
-    svg.append(el('text', { x, y, class: cls, 'font-size': .32, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, (m.name === best ? '★' : '') + mark(w)));
+    const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
+    if (corner) [x, y] = [x + .46, y - .34];
+    const cls = `mark ${w?.value || 'unknown'}`, size = worths ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
+    svg.append(el('text', { x, y, class: cls, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' }, text));
   }
 }
 
@@ -136,7 +168,7 @@ function targets(svg, view, chosen, width, height) {
   for (const [key, names] of areas) {
     const [x, y] = key.split(',').map(Number);
     const target = el('rect', { x, y, width: 1, height: 1, class: 'target', 'data-moves': names.join(' ') });
-    target.addEventListener('click', () => chosen(names));
+    target.addEventListener('click', () => chosen(names, target));
     svg.append(target);
   }
 }
@@ -162,5 +194,6 @@ function sights(svg, rows, texts) {
 function describe(view) {
   const side = view.players[view.turn];
   const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
-  return view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`;
+  const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => `column ${x + 1} row ${y + 1}`).join(', ')}` : '').join('') ?? '';
+  return (view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
 }

@@ -79,6 +79,7 @@ func TestBrowser(t *testing.T) {
 				tab.wait(`new URLSearchParams(location.search).get('moves') === '` + strings.Join(made, ",") + `' && document.querySelectorAll('.piece').length === ` + strconv.Itoa(len(made)))
 			}
 			tab.want(`document.querySelector('#state').textContent`, "The game is over: X wins.")
+			tab.want(`document.querySelectorAll('#board rect.won').length + ' ' + [...document.querySelectorAll('#board line.won')].map(l => [l.x1, l.y1, l.x2, l.y2].map(v => v.baseVal.value).join()).join(' ')`, "3 0.5,1.5,0.5,3.5")
 		})
 	}
 
@@ -116,7 +117,7 @@ func TestBrowser(t *testing.T) {
 				rows = append(rows, fmt.Sprint(m.Move, " ", m.Value, " ", m.Remoteness))
 				marks = append(marks, glyphs[m.Value]+strconv.Itoa(m.Remoteness))
 			}
-			tab.want(`[...document.querySelectorAll('#moves tbody tr')].map(r => [...r.cells].map(c => c.textContent.replace(/[^a-z0-9]/g, '')).join(' ')).join()`, strings.Join(rows, ","))
+			tab.want(`[...document.querySelectorAll('#moves tbody tr')].map(r => [...r.cells].slice(0, 3).map(c => c.textContent.replace(/[^a-z0-9]/g, '')).join(' ')).join()`, strings.Join(rows, ","))
 			slices.Sort(marks)
 			tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent.replace('★', '')).sort().join()`, strings.Join(marks, ","))
 		}
@@ -138,6 +139,15 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
 	})
 
+	t.Run("a piece falls", func(t *testing.T) {
+		for motion, want := range map[string]string{"no-preference": "drop", "reduce": "none"} {
+			tab := newTab(t, browser)
+			tab.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: motion}}))
+			tab.visit(address + solved + "?moves=1,1")
+			tab.want(`[...document.querySelectorAll('.piece.new')].map(p => getComputedStyle(p).animationName).join()`, want)
+		}
+	})
+
 	t.Run("a shared address", func(t *testing.T) {
 		const shown = `document.querySelector('#board').textContent + document.querySelector('.side').innerText.replace(/\d+:\d\d/g, 'clock') + document.querySelectorAll('.piece').length`
 		first := open(t, browser, address+solved)
@@ -154,7 +164,13 @@ func TestBrowser(t *testing.T) {
 	t.Run("the review", func(t *testing.T) { testReview(t, browser, address) })
 	t.Run("a page loaded again", func(t *testing.T) { testReload(t, browser, address) })
 	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
-	t.Run("hints stay off", func(t *testing.T) { testHints(t, browser, address) })
+	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
+	t.Run("the line", func(t *testing.T) { testLine(t, browser, address) })
+	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
+	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
+	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
+	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
+	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
 	t.Run("evaluations", func(t *testing.T) { testBars(t, browser, address) })
 
 	t.Run("the board editor", func(t *testing.T) {
@@ -199,7 +215,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("start", func(t *testing.T) {
 		tab := open(t, browser, address+"/")
 		tab.run(press("a.start"))
-		tab.wait(`location.pathname.endsWith('/play/connectn/7-6-4') && document.getElementById('seat1').value === 'regular' && !document.getElementById('summary').textContent`)
+		tab.wait(`location.pathname.endsWith('/play/connectn/7-6-4') && document.getElementById('seat1').value === 'regular' && location.hash === '#play'`)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('.piece').length === 2`) // the machine has moved
@@ -227,6 +243,7 @@ func TestBrowser(t *testing.T) {
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
+		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
 		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
@@ -242,11 +259,19 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					tab.visit(address + path)
 					if strings.HasPrefix(path, "/play/") && name != "error" {
 						tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
-						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over"))
+						tab.want(`document.querySelectorAll('#board .target').length > 0`, strconv.FormatBool(name != "over" && name != "won"))
 					}
 					if name == "quickcross" || name == "mancala" || name == "network" { // by search
 						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
 					}
+					if name == "line" {
+						tab.run(press("#plies button:nth-of-type(5)"))
+						tab.wait(`document.querySelectorAll('.ghost').length === 5`)
+					}
+					if name == "threats" {
+						tab.run(press("#threats"))
+					}
+					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")
 					if name == "editor" {
 						tab.run(press("#edit"), press("details summary"))
 					}
@@ -393,11 +418,11 @@ func (t *tab) keep() {
 	t.accessible(string(script))
 }
 
-// settle waits until the page shows its position, and an analysis that does not come from a
+// settle waits until the page shows its position and, to analyse, an analysis that does not come from a
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
 }
 
 // run does something in the page.

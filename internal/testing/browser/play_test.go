@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -31,7 +32,8 @@ func (t *tab) plies() int {
 // to the end, with a time for the game.
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
-	tab.want(`document.querySelector('#machines').hidden`, "true")
+	tab.want(`document.querySelector('#pause').hidden`, "true")
+	tab.want(`[...document.querySelectorAll('#seat0 option')].every(o => /^[a-z]+$/.test(o.textContent))`, "true")
 	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
 	if err != nil {
 		t.Fatal(err)
@@ -82,11 +84,13 @@ func testReview(t *testing.T, browser context.Context, address string) {
 		}
 	}
 	made := tab.plies()
-	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent).join('\n')`
+	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent.replace(' Refute', '')).join('\n')`
 	list := tab.text(mistakes)
 	if want := "Ply 3 X: 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nPly 4 O: 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
 	}
+	tab.want(`/◀ X winsO wins ▶.*in 0in (\d+)in 0in \1.*0X in 9.*3O in 11/.test([...document.querySelectorAll('#history text')].map(e => e.textContent).join(''))`, "true")
+	tab.want(`[...document.querySelectorAll('#history circle')].every(c => Math.sign(c.cx.baseVal.value) === (c.classList.contains('first') ? -1 : 1))`, "true")
 	tab.want(`document.querySelectorAll('#history .mark').length`, tab.text(`document.querySelectorAll('#mistakes li').length`))
 	tab.run(chromedp.Focus(`#mistakes button`), chromedp.KeyEvent(kb.Enter))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.piece').length === 2`)
@@ -142,30 +146,172 @@ func testReload(t *testing.T, browser context.Context, address string) {
 // and the arrow keys still work.
 func testKeys(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
-	tab.run(press("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
+	tab.run(press("#more summary"), press("#keys"), chromedp.KeyEvent("2"), chromedp.Reload())
 	tab.settle()
 	tab.want(`document.querySelector('#keys').ariaPressed`, "false")
 	tab.run(chromedp.KeyEvent("2"), chromedp.KeyEvent(kb.ArrowLeft))
 	tab.wait(`document.querySelectorAll('.piece').length === 1`)
 	tab.want(`location.search`, "?moves=1")
-	tab.run(press("#keys"), chromedp.KeyEvent("2"))
+	tab.run(press("#more summary"), press("#keys"), chromedp.KeyEvent("2"))
 	tab.wait(`location.search === '?moves=1%2C2'`)
 }
 
-// testHints switches hints off and loads the page again.
-func testHints(t *testing.T, browser context.Context, address string) {
+// testPlay plays against a machine without values: with a hint, a move that is taken back, sides that
+// change, and a resignation, which leads to the review.
+func testPlay(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"#against=perfect")
+	const shown = `[...document.querySelectorAll('.side, #line, #goto, #edit, #random, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
+	pieces := func(n int) {
+		t.Helper()
+		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(n))
+	}
+	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .target').length > 0`)
+	tab.want(shown, "hint,resign")
+	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
+	tab.run(press("#hint"))
+	tab.wait(`/^X to move. Hint: [12].$/.test(document.querySelector('#state').textContent)`) // the moves that win soonest
+	tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent).join()`, "★")
+	tab.choose("speed", "0")
+	tab.run(chromedp.KeyEvent("2"))
+	pieces(2)
+	tab.want(`document.querySelectorAll('#board .last').length + document.querySelectorAll('#board .mark').length`, "1")
+	tab.run(press("#undo")) // the move of the machine, too
+	pieces(0)
+	tab.run(chromedp.KeyEvent("0"))
+	pieces(2)
+	tab.run(chromedp.Reload())
+	pieces(2)
+	tab.want(`document.querySelector('#seat1').value + location.hash`, "perfect#play")
+	tab.run(press("#swap"))
+	pieces(3)
+	tab.run(press("#resign"))
+	tab.want(`document.querySelector('#state').textContent`, "The game is over: O resigned, X wins.")
+	tab.want(`document.querySelector('#hint').disabled`, "true")
+	tab.run(press("#why"))
+	tab.wait(`location.hash === '' && document.activeElement.id === 'past' && /X: 2 moves/.test(document.querySelector('#judged').innerText)`)
+	tab.want(`document.querySelectorAll('#mistakes li').length`, tab.text(`document.querySelectorAll('#history .mark').length`))
+	tab.run(chromedp.KeyEvent("1")) // nobody answers this move
+	pieces(4)
+	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
+	tab.run(press("#playing"))
+	pieces(5)
+	tab.want(shown, "hint,resign")
+	open(t, browser, tab.text(`location.href`)).want(shown, "hint,resign")
+}
+
+// testLine steps through best play, forward and back, with the mouse and with keys, and plays out what
+// follows a losing move and a mistake.
+func testLine(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=0,0")
+	const ghosts = `[...document.querySelectorAll('#board .number')].map(n => n.textContent).sort().join('') + ' ' + document.querySelectorAll('.ghost').length`
+	const title = `document.querySelector('#plies').textContent.split(':')[0]`
+	tab.wait(`document.querySelectorAll('#plies button').length === 9`)
+	tab.want(ghosts, " 0")
+	tab.run(press("#plies button:nth-of-type(3)"))
+	tab.wait(ghosts + ` === '123 3'`)
+	tab.want(`/^Best play, move 3 of 9: X plays \d.$/.test(document.querySelector('#state').textContent)`, "true")
+	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
+	tab.run(press("#back"))
+	tab.want(ghosts, "12 2")
+	tab.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	tab.want(ghosts, "1234 4")
+	tab.run(chromedp.KeyEvent(kb.Escape))
+	tab.want(ghosts, " 0")
+	tab.want(`location.search + document.activeElement.id`, "?moves=0,0forward")
+	tab.want(`document.querySelectorAll('#moves [aria-label^=Refute]').length`, "1")
+	tab.run(press("#moves [aria-label='Refute 3']"))
+	tab.wait(`document.querySelectorAll('.ghost').length === 12 && document.querySelector('#board line.won') !== null`)
+	tab.want(title, "Refutation of 3")
+
+	tab.visit(address + solved + "?moves=0,0,3,1,2")
+	tab.run(press("#mistakes li:first-of-type [aria-label='Refute ply 3']"))
+	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.ghost').length === 12`)
+	tab.want(`document.querySelector('#plies').textContent.startsWith('Refutation of 3: 3 ')`, "true")
+	x, y := tab.middle(`.target[y="1"][data-moves="0"]`) // a click ends the line, and plays no move
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.wait(ghosts + ` === ' 0'`)
+	tab.want(`location.search + ' ' + `+title, "?moves=0%2C0 Best play")
+}
+
+// testThreats shows the squares on which a side would complete a line, and checks that Play has none.
+func testThreats(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/mnk/3-3-3?moves=a1,c2,b1,c3")
+	const shown = `[...document.querySelectorAll('.threat')].map(g => g.textContent + Math.floor(g.firstChild.cx.baseVal.value) + Math.floor(g.firstChild.cy.baseVal.value)).join()`
+	tab.want(shown, "")
+	tab.run(press("#threats"))
+	tab.want(shown, "X20,O20")
+	tab.want(`document.querySelector('#board svg').ariaLabel.endsWith('. X threatens column 3 row 1. O threatens column 3 row 1')`, "true")
+	tab.run(press("#playing"))
+	tab.wait(shown + ` === ''`)
+	tab.visit(address + "/play/quickcross/3-3-3")
+	tab.want(`document.querySelector('#threats').hidden`, "true")
+}
+
+// testChooser clicks a square with several moves, in both modes: the page shows them there.
+func testChooser(t *testing.T, browser context.Context, address string) {
+	for _, mode := range []string{"", "#play"} {
+		tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|"+mode)
+		const moves = `(document.querySelector('#chooser').checkVisibility() && [...document.querySelectorAll('#chooser button')].map(b => b.textContent).join())`
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(moves, "false")
+		x, y := tab.middle(`.target[x="2"][y="2"]`)
+		tab.run(chromedp.MouseClickXY(x, y))
+		tab.wait(moves + ` === 'c3-,c3|'`)
+		tab.want(`document.activeElement.textContent`, "c3-")
+		tab.want(`(c => c.top >= s.top && c.right <= innerWidth && Math.abs(c.top - s.bottom) < 2)(document.querySelector('#chooser').getBoundingClientRect(), s = document.querySelector('.target[x="2"][y="2"]').getBoundingClientRect())`, "true")
+		tab.run(chromedp.KeyEvent(kb.Escape))
+		tab.wait(moves + ` === false`)
+		tab.run(chromedp.MouseClickXY(x, y))
+		tab.wait(moves + ` === 'c3-,c3|'`)
+		tab.run(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+		tab.wait(`new URLSearchParams(location.search).get('moves') === 'a1-,b2|,c3|'`)
+		tab.want(moves, "false")
+	}
+}
+
+// testTargets checks that what a finger presses is large enough.
+func testTargets(t *testing.T, browser context.Context, address string) {
+	tab := newTab(t, browser)
+	tab.run(emulation.SetTouchEmulationEnabled(true), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	for _, path := range []string{"?moves=3,3", "?moves=3,3#play"} {
+		tab.visit(address + "/play/connectn/7-6-4" + path)
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")
+		tab.want(`document.documentElement.scrollWidth <= 390`, "true")
+	}
+}
+
+// testColumns shows a position of a page that counts columns from 1.
+func testColumns(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/connectn/7-6-4")
+	for _, text := range []string{"https://connect4.gamesolver.org/?pos=444447", "1:444447"} {
+		tab.run(chromedp.SetValue("#position", text), press("#goto [type=submit]"))
+		tab.wait(`document.querySelectorAll('.piece').length === 6 && new URLSearchParams(location.search).get('from') === '` + text + `'`)
+		tab.want(`new Set([...document.querySelectorAll('.piece circle')].map(c => Math.floor(c.cx.baseVal.value))).size + ' ' + document.querySelector('.piece:last-of-type circle').cx.baseVal.value`, "2 6.5")
+		tab.run(press("#restart"))
+		tab.wait(`document.querySelectorAll('.piece').length === 0`)
+	}
+	tab.want(`document.querySelector('#goto').textContent.includes('1:44444')`, "true")
+	tab.visit(address + "/play/mancala/6-4")
+	tab.want(`document.querySelector('#goto').textContent.includes('1:44444')`, "false")
+}
+
+// testModes changes the mode: one has values and the other has none.
+func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
-	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('#moves').textContent) && !document.querySelector('#past').hidden`
+	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('.side').innerText)`
 	tab.want(shown, "true")
 	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win.")
-	tab.run(press("#hints"))
-	tab.visit(address + solved + "?moves=1,1,0,2")
-	tab.wait(`document.querySelectorAll('.piece').length === 4`)
-	tab.want(`/win|lose|tie|keep/.test(document.querySelector('.side').innerText)`, "false")
-	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
-	tab.run(press("#hints"), chromedp.Reload())
+	tab.run(press("#playing"))
+	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .mark').length === 0`)
+	tab.run(chromedp.Reload())
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+	tab.want(`/win|lose|tie|keep/.test(document.querySelector('main').innerText)`, "false")
+	tab.want(shown, "false")
+	tab.run(press("#analysing"))
 	tab.settle()
-	tab.want(shown, "true")
+	tab.wait(shown)
+	tab.want(`location.search + location.hash`, "?moves=1,1")
 }
 
 // testBars checks the bars of the evaluations of a search, and that the best move comes first.
@@ -174,5 +320,5 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('#moves .bar').length === 6`)
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
 	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / evaluation [+-]?\d+/.test(r.textContent))`, "true")
-	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#line').textContent.split(' ')[2]`, "true")
+	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#plies').textContent.split(' ')[2]`, "true")
 }

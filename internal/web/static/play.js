@@ -16,9 +16,16 @@ let shown = null; // the play whose position is view, and the number of its requ
 let pushes = false; // the next position that is shown gets an entry in the browser's history
 let thinking = false; // a machine chooses a move
 let paused = false, played = false; // a move was made on this page
-let hints = stored('hints') !== 'off', keys = stored('keys') !== 'off';
+let mode = addressMode(); // play, without values, or analyse
+let resigned = -1; // the side that resigned the play
+let hint = ''; // the best move, which a player asked for
+let line = null; // the line on the board: its title, its plies, and how many of them are made
+let keys = stored('keys') !== 'off', threats = stored('threats') === 'on';
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
+
+// addressMode returns the mode that the address names.
+function addressMode() { return location.hash === '#play' ? 'play' : 'analyse'; }
 
 // stored returns what stays when the page is loaded again: settings for all pages in localStorage, the
 // state of a play in sessionStorage, which only this tab has. A browser may refuse to keep any.
@@ -69,12 +76,16 @@ async function show(remember = true) {
   pushes ||= remember;
   const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
   if (!next) return false;
+  next.since = view?.text === next.text ? view.since : performance.now();
   view = next;
   shown = { play: [from, moves, made, played], turn };
   report = null;
+  hint = '';
+  line = null;
+  $('chooser').hidden = true;
   editing = null;
   const search = `?${query()}`;
-  if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search);
+  if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search + fragment());
   pushes = false;
   render();
   follow();
@@ -83,18 +94,27 @@ async function show(remember = true) {
 
 // follow starts the analysis of the position that is shown, the clock, and the machine that is to move.
 function follow() {
-  const mine = turn, taken = made < moves.length, level = $(`seat${view.turn}`).value;
-  clock.run(view.over || taken || paused || !played && level === 'person' ? -1 : view.turn);
-  thinking = !view.over && !taken && !paused && level !== 'person';
-  if (!view.over) analyze(mine);
+  const mine = turn, stands = ended() || made < moves.length || paused, level = $(`seat${view.turn}`).value;
+  clock.run(stands || !played && level === 'person' ? -1 : view.turn);
+  thinking = !stands && level !== 'person';
+  if (!view.over && mode === 'analyse') analyze(mine);
   if (thinking) machine(mine, level);
 }
+
+// ended returns how the play ended: by the rules or, in the mode play, because a side resigned.
+function ended() {
+  const [loser, winner] = [view.players[resigned], view.players[1 - resigned]];
+  return view.over ?? (mode === 'play' && loser ? { text: `${loser} resigned, ${winner} wins` } : undefined);
+}
+
+// people returns the sides that a person plays.
+function people() { return [0, 1].filter(i => $(`seat${i}`).value === 'person'); }
 
 // ready reports whether the page shows the position of the latest request, and a person is to move.
 function ready() { return shown?.turn === turn && !thinking; }
 
 // early reports whether a key may name a move before the page shows the position: no machine moves.
-function early() { return !thinking && (paused || $('machines').hidden); }
+function early() { return !thinking && (paused || people().length === 2); }
 
 // analyze follows the analysis of the position.
 function analyze(mine) {
@@ -132,6 +152,7 @@ function machineTime(side) {
 
 function play(name) {
   say('');
+  resigned = -1;
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
   played = true;
@@ -139,17 +160,19 @@ function play(name) {
 }
 
 // press plays a move that a key names.
-function press(name) { if (ready() || early()) play(name); }
+function press(name) { if (!ended() && (ready() || early())) play(name); }
 
-// choose plays a move, or if a click can mean several, marks them in the list.
-function choose(names) {
-  if (!ready()) return;
+// choose plays a move, or if a click on a square can mean several, shows them at the square.
+function choose(names, square) {
+  if (!ready() || ended()) return;
   if (names.length === 1) return play(names[0]);
-  say(`Choose one of ${names.join(', ')}.`);
-  for (const button of $('moves').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', names.includes(button.textContent));
-  }
-  $('moves').querySelector('button[aria-pressed=true]')?.focus();
+  const chooser = $('chooser'), at = square.getBoundingClientRect(), within = $('board').getBoundingClientRect();
+  chooser.replaceChildren(...names.map(name => button(name, () => play(name))));
+  chooser.hidden = false;
+  const left = at.x + (at.width - chooser.offsetWidth) / 2 - within.x;
+  chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
+  chooser.style.top = `${at.bottom - within.y}px`;
+  chooser.firstChild.focus();
 }
 
 // jump shows a position that the server finds.
@@ -169,8 +192,9 @@ function begin(position) {
 
 function go(ply) {
   made = Math.min(ply, moves.length); // a click may be on a play that was longer
+  resigned = -1;
   say('');
-  show();
+  return show();
 }
 
 // words describes a value for the player to move.
@@ -184,30 +208,47 @@ function words(w) {
 function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.name === name)?.worth ?? null; }
 
 function render() {
-  const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)]));
-  if (!editing) $('board').replaceChildren(drawBoard(view, hints ? worths : null, hints ? report?.best : null, choose));
+  const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)])), over = ended();
+  document.body.dataset.mode = mode;
+  $('playing').setAttribute('aria-pressed', mode === 'play');
+  $('analysing').setAttribute('aria-pressed', mode === 'analyse');
+  if (!editing) {
+    const values = mode === 'analyse' && !line?.made;
+    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values ? view.threats : null };
+    $('board').replaceChildren(drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
+  }
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
   $('edit').setAttribute('aria-expanded', editing !== null);
   $('name0').textContent = view.players[0];
   $('name1').textContent = view.players[1];
   const last = view.plies[view.ply - 1];
-  $('state').textContent = view.over ? `The game is over: ${view.over.text}.`
-    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])} to move.`;
-  $('undo').disabled = made === 0;
-  $('redo').disabled = made === moves.length;
-  $('best').disabled = !report?.best;
-  $('machines').hidden = [0, 1].every(i => $(`seat${i}`).value === 'person');
-  $('hints').setAttribute('aria-pressed', hints);
-  $('keys').setAttribute('aria-pressed', keys);
+  $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
+    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])} to move.${hint ? ` Hint: ${hint}.` : ''}`;
+  renderControls(over);
   renderWorth();
+  renderLine();
   renderMoves(worths);
   $('choices').hidden = view.over !== undefined;
-  $('ended').hidden = !view.over || !made;
-  $('past').hidden = !hints && !view.over;
+  $('ended').hidden = !over || !made;
   $('history').replaceChildren(drawHistory(view, go));
   renderReview();
   renderClocks();
+}
+
+function renderControls(over) {
+  const sides = people();
+  $('undo').disabled = made === 0 || mode === 'play' && !sides.length;
+  $('redo').disabled = made === moves.length;
+  $('best').disabled = !report?.best;
+  $('hint').disabled = over !== undefined || !sides.includes(view.turn);
+  $('resign').disabled = $('hint').disabled || !made;
+  $('swap').disabled = $('seat0').value === $('seat1').value;
+  $('pause').hidden = sides.length === 2 || mode === 'play' && sides.length === 1 && !paused;
+  $('pause').setAttribute('aria-pressed', paused);
+  $('keys').setAttribute('aria-pressed', keys);
+  $('threats').hidden = !view.threats;
+  $('threats').setAttribute('aria-pressed', threats);
 }
 
 function count(n, word) { return `${n} ${word}${n === 1 ? '' : 's'}`; }
@@ -225,8 +266,7 @@ function renderClocks() {
 function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
-  $('worth').textContent = view.over ? view.over.text : hints ? `${glyph[w?.value] ?? ''} ${view.players[view.turn]}: ${words(w)}` : '';
-  $('line').textContent = hints && report?.line.length ? `Best play: ${report.line.join(' ')}` : '';
+  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${view.players[view.turn]}: ${words(w)}`;
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';
@@ -237,33 +277,105 @@ function renderWorth() {
   $('search').textContent = report?.note ? `${text} ${capital(report.note)}.` : text;
 }
 
+// lineView returns the view with the pieces of the line.
+function lineView() {
+  const picture = structuredClone(view.picture), plies = line.plies.slice(0, line.made), last = plies.at(-1);
+  plies.forEach((p, i) => p.changed.forEach(([x, y], k) => { picture.rows[y][x] = { ...p.squares[k], ply: i + 1 }; }));
+  picture.won = last.won;
+  return { ...view, picture, last: last.changed };
+}
+
+function lineState() {
+  const p = line.plies[line.made - 1];
+  return `${line.title}, move ${line.made} of ${line.plies.length}: ${view.players[p.turn]} plays ${p.move}.`;
+}
+
+// showLine shows a line that the server plays: these moves and, if best is set, best play after them.
+async function showLine(title, names, made, best = {}) {
+  const mine = turn;
+  try {
+    const { plies } = await get('/line', query({ line: names.join(','), ...best }));
+    if (mine !== turn) return;
+    line = { title, plies, made: Math.min(made, plies.length) };
+    render();
+    $('board').scrollIntoView({ block: 'nearest' });
+  } catch (e) { if (mine === turn) say(e.message); }
+}
+
+// stepTo shows the line after so many moves.
+function stepTo(made) {
+  if (!line) return report?.line.length ? showLine('Best play', report.line, made) : undefined;
+  line.made = Math.max(0, Math.min(made, line.plies.length));
+  render();
+}
+
+function closeLine() {
+  if (!line) return;
+  line = null;
+  render();
+  $('forward').focus();
+}
+
+// refute shows what follows a move of the ply.
+async function refute(ply, name) {
+  if (ply === made && ready() || await go(ply)) showLine(`Refutation of ${name}`, [name], Infinity, { best: 1 });
+}
+
+// renderLine lists the moves of the line, or else of best play.
+let lined = '';
+function renderLine() {
+  const names = line ? line.plies.map(p => p.move) : report?.line ?? [], title = line?.title ?? 'Best play', at = line?.made ?? 0;
+  $('line').hidden = view.over !== undefined;
+  $('back').disabled = !at;
+  $('forward').disabled = at >= names.length;
+  $('close').hidden = !line;
+  if (lined !== JSON.stringify([title, names])) { // so that a button keeps the focus
+    lined = JSON.stringify([title, names]);
+    $('plies').replaceChildren(names.length ? `${title}:` : '', ...names.flatMap((name, i) => [' ', button(name, () => stepTo(i + 1))]));
+  }
+  $('plies').querySelectorAll('button').forEach((b, i) => {
+    if (i + 1 === at) b.setAttribute('aria-current', 'step');
+    else b.removeAttribute('aria-current');
+  });
+  const now = $('plies').querySelector('[aria-current]');
+  if (now) $('plies').scrollLeft = now.offsetLeft - $('plies').offsetLeft - $('plies').clientWidth / 2;
+}
+
+// button makes a button.
+function button(text, pressed, label = null) {
+  const b = document.createElement('button');
+  b.type = 'button';
+  b.textContent = text;
+  b.ariaLabel = label;
+  b.addEventListener('click', pressed);
+  return b;
+}
+
 // renderMoves fills the table of moves, the best first.
 function renderMoves(worths) {
-  const order = hints && report ? report.order : view.moves.map(m => m.name);
-  const focused = document.activeElement?.closest?.('#moves') ? document.activeElement.textContent : '';
+  const order = report ? report.order : view.moves.map(m => m.name);
+  const label = b => b.ariaLabel ?? b.textContent;
+  const focused = document.activeElement?.closest?.('#moves') ? label(document.activeElement) : '';
   const most = Math.max(10, ...Object.values(worths).map(w => Math.abs(w?.score ?? 0)));
   const rows = order.map(name => {
-    const w = hints ? worths[name] : null;
+    const w = worths[name];
     const tr = document.createElement('tr');
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = name;
-    button.addEventListener('click', () => choose([name]));
     const result = document.createElement('span');
-    if (hints) result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
-    const cells = [button, result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : ''].map(content => {
+    result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
+    const cells = [button(name, () => choose([name])), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
+      w?.value === 'lose' ? button('Refute', () => refute(made, name), `Refute ${name}`) : ''].map(content => {
       const td = document.createElement('td');
       td.append(content);
       return td;
     });
     cells[1].className = w?.value ?? '';
-    if (name === report?.best && hints) cells[1].append(' ★');
+    if (name === report?.best) cells[1].append(' ★');
     tr.append(...cells);
     return tr;
   });
   $('moves').tBodies[0].replaceChildren(...rows);
-  if (focused) [...$('moves').querySelectorAll('button')].find(b => b.textContent === focused)?.focus();
-  $('summary').textContent = hints ? summary(worths) : '';
+  if (focused) [...$('moves').querySelectorAll('button')].find(b => label(b) === focused)?.focus();
+  $('summary').textContent = summary(worths);
 }
 
 // bar draws an evaluation: to the right if it is good for the player to move.
@@ -302,11 +414,7 @@ function renderReview() {
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
     if (!p.mistake) return [];
     const li = document.createElement('li');
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = `Ply ${i + 1}`;
-    button.addEventListener('click', () => go(i));
-    li.append(button, ` ${view.players[p.turn]}: ${p.mistake}`);
+    li.append(button(`Ply ${i + 1}`, () => go(i)), ` ${view.players[p.turn]}: ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
     return [li];
   }));
 }
@@ -333,10 +441,15 @@ $('review').addEventListener('click', () => {
 });
 
 $('why').addEventListener('click', () => {
+  enter('analyse');
   if (!$('review').hidden && !reviewing) $('review').click();
+  $('past').focus();
   $('past').scrollIntoView({ block: 'start' });
 });
-$('again').addEventListener('click', () => begin(''));
+$('again').addEventListener('click', () => {
+  enter('play');
+  begin('');
+});
 
 // resume continues the play at the shown position: the moves that were taken back are dropped.
 function resume() {
@@ -346,31 +459,60 @@ function resume() {
 
 for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', resume);
 
+// fragment returns the fragment of the address, which names the mode.
+function fragment() { return mode === 'play' ? '#play' : ''; }
+
+// change changes the mode. Machines do not move while a person analyses a game, unless Pause is pressed.
+function change(next) {
+  if (next === mode) return;
+  mode = next;
+  paused = mode === 'analyse';
+}
+
+// enter changes the mode and shows the position in it.
+function enter(next) {
+  change(next);
+  history.replaceState(null, '', location.pathname + location.search + fragment());
+  render();
+  show(false);
+}
+
+// takeBack takes a move back; in the mode play, all moves since a person was to move, for good.
+function takeBack() {
+  const sides = people();
+  let ply = made - 1;
+  if (ply < 0 || mode === 'play' && !sides.length) return;
+  if (mode === 'analyse') return go(ply);
+  while (ply > 0 && !sides.includes(view?.plies[ply]?.turn)) ply--;
+  moves = moves.slice(0, ply);
+  go(ply);
+}
+
 // A reload keeps the players, their clocks, the pace of machines and the moves that were taken back. The
 // address does not have them, so a link does not choose players for somebody else.
 const selects = ['seat0', 'seat1', 'speed', 'limit'];
 addEventListener('pagehide', () => store(base, JSON.stringify({
-  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played, hints,
+  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played, resigned,
 }), 'sessionStorage'));
 
 function restore() {
   const kept = JSON.parse(stored(base, 'sessionStorage') ?? 'null');
   if (!kept) return;
   selects.forEach((id, i) => { $(id).value = kept.values[i]; });
-  hints = kept.hints ?? hints;
   if (kept.address !== location.href) return; // another play of the game
-  ({ from, moves, paused, played } = kept);
-  $('pause').setAttribute('aria-pressed', paused);
+  ({ from, moves, paused, played, resigned } = kept);
   clock.set(kept.used);
 }
 
-// against begins a game of a person, who moves first, against a machine, without values until its end, if
-// the fragment of the address says so: #against=LEVEL.
+// against begins a game of a person, who moves first, against a machine, if the fragment of the address
+// says so: #against=LEVEL.
 function against() {
   const level = new URLSearchParams(location.hash.slice(1)).get('against');
   if (!level) return;
-  history.replaceState(null, '', location.pathname + location.search);
-  [$('seat0').value, $('seat1').value, hints] = ['person', level, false];
+  mode = 'play';
+  history.replaceState(null, '', location.pathname + location.search + fragment());
+  [$('seat0').value, $('seat1').value] = ['person', level];
+  if (!$('seat1').value) $('seat1').value = 'person'; // there is no such level
 }
 
 // load takes the play from the address.
@@ -380,28 +522,51 @@ function load() {
   const same = from === (q.get('from') ?? '') && named.every((m, i) => moves[i] === m);
   from = q.get('from') ?? '';
   made = named.length;
-  if (!same) moves = named;
+  if (!same) [moves, resigned] = [named, -1];
+  change(addressMode());
   pushes = false;
   show(false);
 }
 
-$('undo').addEventListener('click', () => { if (made) go(made - 1); });
+$('playing').addEventListener('click', () => enter('play'));
+$('analysing').addEventListener('click', () => enter('analyse'));
+$('undo').addEventListener('click', takeBack);
 $('redo').addEventListener('click', () => { if (made < moves.length) go(made + 1); });
 $('restart').addEventListener('click', () => begin(''));
 $('best').addEventListener('click', () => { if (report?.best) choose([report.best]); });
-$('hints').addEventListener('click', () => {
-  hints = !hints;
-  store('hints', hints ? 'on' : 'off');
+$('hint').addEventListener('click', async () => {
+  const mine = turn;
+  try {
+    const { move } = await get('/move', query({ level: 'perfect', limit: 1000 }));
+    if (mine !== turn) return;
+    hint = move;
+    render();
+  } catch (e) { if (mine === turn) say(e.message); }
+});
+$('resign').addEventListener('click', () => {
+  if (!ready()) return;
+  resigned = view.turn;
+  follow();
   render();
+  $('why').focus();
+});
+$('swap').addEventListener('click', () => {
+  [$('seat0').value, $('seat1').value] = [$('seat1').value, $('seat0').value];
+  resume();
 });
 $('keys').addEventListener('click', () => {
   keys = !keys;
   store('keys', keys ? 'on' : 'off');
   render();
 });
+$('threats').addEventListener('click', () => {
+  threats = !threats;
+  store('threats', threats ? 'on' : 'off');
+  render();
+});
 $('pause').addEventListener('click', () => {
   paused = !paused;
-  $('pause').setAttribute('aria-pressed', paused);
+  render();
   if (paused) show(false);
   else resume();
 });
@@ -429,6 +594,9 @@ $('editor').addEventListener('submit', e => {
   e.preventDefault();
   jump({ board: editing(), turn: $('editturn').value });
 });
+$('back').addEventListener('click', () => stepTo(line.made - 1));
+$('forward').addEventListener('click', () => stepTo((line?.made ?? 0) + 1));
+$('close').addEventListener('click', closeLine);
 $('share').addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(location.href);
@@ -444,15 +612,18 @@ $('typed').addEventListener('submit', e => {
 });
 $('goto').addEventListener('submit', async e => {
   e.preventDefault();
-  [from, moves, made, played] = [$('position').value, [], 0, false];
+  [from, moves, made, played, resigned] = [$('position').value, [], 0, false, -1];
   if (await show()) {
     say('');
     clock.set([0, 0]);
   }
 });
 // The second click of a double click is no move of the position that the first one leads to.
-addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#board, #moves')) e.stopPropagation(); }, true);
-addEventListener('pointerdown', () => { pressed = true; });
+addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
+addEventListener('pointerdown', e => {
+  pressed = true;
+  if (!e.target.closest('#chooser')) $('chooser').hidden = true;
+});
 for (const end of ['pointerup', 'pointercancel']) {
   addEventListener(end, () => setTimeout(() => {
     pressed = false;
@@ -463,11 +634,15 @@ addEventListener('popstate', load);
 setInterval(renderClocks, 500);
 addEventListener('keydown', e => {
   if (e.repeat) { // a key that is held down
-    if (e.key === 'Enter' && e.target.closest('#moves, #best')) e.preventDefault();
+    if (e.key === 'Enter' && e.target.closest('#moves, #best, #chooser')) e.preventDefault();
     return;
   }
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
-  if (e.key === 'ArrowLeft' && made) go(made - 1);
+  if (e.key === 'Escape' && !$('chooser').hidden) $('chooser').hidden = true;
+  else if (line && e.key === 'Escape') closeLine();
+  else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
+  else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);
+  else if (e.key === 'ArrowLeft') takeBack();
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
   else if (keys && view?.moves.some(m => m.name === e.key)) press(e.key);
 });

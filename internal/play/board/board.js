@@ -57,9 +57,9 @@ export function draw(view, worths, best, chosen) {
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
-  const labelled = view.moves.some(m => m.label);
-  const top = (Above ? .6 : .1) + (labelled && view.moves.some(m => m.label && m.spot[1] < 0) ? .5 : 0);
-  const bottom = (Below ? .6 : .1) + (labelled && view.moves.some(m => m.label && m.spot[1] >= height) ? .5 : 0);
+  const marked = view.labelled ?? view.moves.some(m => m.label) ? .5 : 0; // the place for marks below the labels
+  const top = Above ? .6 + marked : .1;
+  const bottom = Below ? .6 + marked : .1;
   const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: 'img', 'aria-label': describe(view) });
   const at = (x, y) => [x + .5, y + .5];
   if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));

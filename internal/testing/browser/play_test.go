@@ -169,7 +169,7 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	tab.want(shown, "hint,resign")
 	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
 	tab.run(press("#hint"))
-	tab.wait(`/^X to move. Hint: [12].$/.test(document.querySelector('#state').textContent)`) // the moves that win soonest
+	tab.wait(`/^X \(you\) to move. Hint: [12].$/.test(document.querySelector('#state').textContent)`) // the moves that win soonest
 	tab.want(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent).join()`, "★")
 	tab.choose("speed", "0")
 	tab.run(chromedp.KeyEvent("2"))

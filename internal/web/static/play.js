@@ -77,6 +77,7 @@ async function show(remember = true) {
   const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
   if (!next) return false;
   next.since = view?.text === next.text ? view.since : performance.now();
+  next.labelled = next.moves.some(m => m.label) || next.over && view?.labelled; // at the end, the board keeps its size
   view = next;
   shown = { play: [from, moves, made, played], turn };
   report = null;
@@ -109,6 +110,9 @@ function ended() {
 
 // people returns the sides that a person plays.
 function people() { return [0, 1].filter(i => $(`seat${i}`).value === 'person'); }
+
+// you marks, in the mode play, the side of the only person.
+function you(side) { return mode === 'play' && people().join() === String(side) ? ' (you)' : ''; }
 
 // ready reports whether the page shows the position of the latest request, and a person is to move.
 function ready() { return shown?.turn === turn && !thinking; }
@@ -197,6 +201,11 @@ function go(ply) {
   return show();
 }
 
+// goBoard shows the position after so many moves, and the board, which may be outside the window.
+async function goBoard(ply) {
+  if (await go(ply)) $('stand').scrollIntoView({ block: 'nearest' });
+}
+
 // words describes a value for the player to move.
 function words(w) {
   if (!w) return 'not known yet';
@@ -224,14 +233,14 @@ function render() {
   $('name1').textContent = view.players[1];
   const last = view.plies[view.ply - 1];
   $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
-    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])} to move.${hint ? ` Hint: ${hint}.` : ''}`;
+    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])}${you(view.turn)} to move.${hint ? ` Hint: ${hint}.` : ''}`;
   renderControls(over);
   renderWorth();
   renderLine();
   renderMoves(worths);
   $('choices').hidden = view.over !== undefined;
   $('ended').hidden = !over || !made;
-  $('history').replaceChildren(drawHistory(view, go));
+  $('history').replaceChildren(drawHistory(view, goBoard));
   renderReview();
   renderClocks();
 }
@@ -414,7 +423,7 @@ function renderReview() {
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
     if (!p.mistake) return [];
     const li = document.createElement('li');
-    li.append(button(`Ply ${i + 1}`, () => go(i)), ` ${view.players[p.turn]}: ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
+    li.append(button(`Ply ${i + 1}`, () => goBoard(i)), ` ${view.players[p.turn]}: ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
     return [li];
   }));
 }

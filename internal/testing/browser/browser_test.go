@@ -166,6 +166,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
 	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
 	t.Run("the line", func(t *testing.T) { testLine(t, browser, address) })
+	t.Run("practice", func(t *testing.T) { testPractice(t, browser, address) })
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
@@ -243,7 +244,7 @@ func TestBrowser(t *testing.T) {
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
-		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
+		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "practice": solved + "?moves=0,0,3,1,2", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
 		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
@@ -267,6 +268,11 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					if name == "line" {
 						tab.run(press("#plies button:nth-of-type(5)"))
 						tab.wait(`document.querySelectorAll('.ghost').length === 5`)
+					}
+					if name == "practice" {
+						tab.run(press("#practise"))
+						tab.wait(`document.activeElement.id === 'practice'`)
+						tab.run(chromedp.KeyEvent("3"), chromedp.WaitVisible("#why-wrong"))
 					}
 					if name == "threats" {
 						tab.run(press("#threats"))

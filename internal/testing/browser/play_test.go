@@ -233,6 +233,43 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.want(`location.search + ' ' + `+title, "?moves=0%2C0 Best play")
 }
 
+// testPractice puts the mistakes of a play right: the first one at the second try, after the refutation of
+// the first, the second one at once, and not the third. Against a machine, only the person practises.
+func testPractice(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+solved+"?moves=0,0,3,1,2")
+	const shown = `document.querySelector('#asked').textContent.trim().replace('\n', ' ') + ' ' + document.querySelectorAll('#board .mark').length + ' ' + [...document.querySelectorAll('#practice button')].filter(b => b.checkVisibility()).map(b => b.textContent).join()`
+	const wins, focus = ` Find a move that still wins.`, `document.activeElement.id`
+	tab.run(press("#practise"))
+	tab.wait(focus + ` === 'practice'`)
+	tab.want(shown, "Mistake 1 of 3."+wins+" 0 Skip,Stop")
+	tab.want(`['.side', '#undo'].filter(id => document.querySelector(id).checkVisibility({ visibilityProperty: true })).join()`, "")
+	tab.run(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent("3"))
+	tab.want(shown, "Mistake 1 of 3."+wins+" 3 is wrong: lose in 12 moves. Try another move. 0 Show why,Skip,Stop")
+	tab.run(press("#why-wrong"))
+	tab.wait(`document.querySelectorAll('.ghost').length === 12`)
+	tab.run(chromedp.KeyEvent(kb.Escape))
+	tab.want(`document.querySelectorAll('.ghost').length + `+focus, "0practice")
+	tab.run(chromedp.KeyEvent("0"))
+	tab.want(shown, "Mistake 1 of 3."+wins+" 0 is right: win in 11 moves. 4 Next,Stop")
+	tab.want(focus, "next")
+	tab.run(chromedp.KeyEvent(kb.Enter))
+	tab.wait(shown + ` === 'Mistake 2 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 3`)
+	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)
+	tab.run(chromedp.MouseClickXY(x, y), chromedp.KeyEvent(kb.Enter))
+	tab.wait(shown + ` === 'Mistake 3 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 4`)
+	tab.run(chromedp.KeyEvent("3"), press("#next"))
+	tab.wait(shown + ` === '1 of 3 found at the first try. 0 Close'`)
+	tab.run(press("#stop"))
+	tab.wait(focus + ` === 'practise'`)
+	tab.want(`location.search + document.querySelectorAll('.piece').length + document.querySelectorAll('#board .mark').length`, "?moves=0,0,3,1,254")
+
+	tab.choose("seat1", "novice")
+	tab.run(press("#practise"))
+	tab.wait(shown + ` === 'Mistake 1 of 2.` + wins + ` 0 Skip,Stop'`)
+	tab.run(chromedp.KeyEvent(kb.Escape))
+	tab.wait(focus + ` === 'practise'`)
+}
+
 // testThreats shows the squares on which a side would complete a line, and checks that Play has none.
 func testThreats(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/mnk/3-3-3?moves=a1,c2,b1,c3")

@@ -21,6 +21,7 @@ let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
 let keys = stored('keys') !== 'off', threats = stored('threats') === 'on';
+let practice = null; // the mistakes that a player tries to put right: all, the current one, the moves tried at it, how many were found at once, and the ply before the practice
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
 
@@ -126,7 +127,7 @@ function analyze(mine) {
   events.addEventListener('report', e => {
     if (mine !== turn) return;
     report = JSON.parse(e.data);
-    if (report.worth) view.plies[view.ply].worth = report.worth;
+    if (report.worth?.value) view.plies[view.ply].worth = report.worth;
     if (!pressed) render();
   });
   for (const end of ['end', 'error']) events.addEventListener(end, () => events.close());
@@ -156,6 +157,7 @@ function machineTime(side) {
 
 function play(name) {
   say('');
+  if (practice) return attempt(name);
   resigned = -1;
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
@@ -189,6 +191,7 @@ async function jump(q) {
 function begin(position) {
   [from, moves, played] = [position, [], false];
   clock.set([0, 0]);
+  practice = null;
   reviewing?.close();
   reviewing = null;
   go(0);
@@ -218,11 +221,11 @@ function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.na
 
 function render() {
   const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)])), over = ended();
-  document.body.dataset.mode = mode;
+  document.body.dataset.mode = practice ? 'practice' : mode;
   $('playing').setAttribute('aria-pressed', mode === 'play');
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
-    const values = mode === 'analyse' && !line?.made;
+    const values = mode === 'analyse' && !line?.made && (!practice || tried().right);
     const drawn = { ...(line?.made ? lineView() : view), threats: threats && values ? view.threats : null };
     $('board').replaceChildren(drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
@@ -242,6 +245,7 @@ function render() {
   $('ended').hidden = !over || !made;
   $('history').replaceChildren(drawHistory(view, goBoard));
   renderReview();
+  renderPractice();
   renderClocks();
 }
 
@@ -322,7 +326,7 @@ function closeLine() {
   if (!line) return;
   line = null;
   render();
-  $('forward').focus();
+  $(practice ? 'practice' : 'forward').focus();
 }
 
 // refute shows what follows a move of the ply.
@@ -334,7 +338,7 @@ async function refute(ply, name) {
 let lined = '';
 function renderLine() {
   const names = line ? line.plies.map(p => p.move) : report?.line ?? [], title = line?.title ?? 'Best play', at = line?.made ?? 0;
-  $('line').hidden = view.over !== undefined;
+  $('line').hidden = view.over !== undefined || practice && !line;
   $('back').disabled = !at;
   $('forward').disabled = at >= names.length;
   $('close').hidden = !line;
@@ -395,12 +399,13 @@ function bar(score, most) {
     el('line', { x1: 0, x2: 0, y1: 0, y2: 12 }));
 }
 
+const ranks = { win: 3, tie: 2, draw: 1, lose: 0 };
+
 // summary tells how many moves keep the result.
 function summary(worths) {
   const all = Object.values(worths);
   if (!all.length || all.some(w => !w?.value)) return '';
-  const rank = { win: 3, tie: 2, draw: 1, lose: 0 };
-  const best = all.reduce((a, b) => rank[b.value] > rank[a.value] ? b : a).value;
+  const best = all.reduce((a, b) => ranks[b.value] > ranks[a.value] ? b : a).value;
   const keep = all.filter(w => w.value === best).length;
   if (all.length === 1) return 'The only move.';
   if (best === 'lose') return 'Every move loses.';
@@ -417,6 +422,7 @@ function renderReview() {
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
   });
   $('review').hidden = !unknown;
+  $('practise').hidden = reviewing !== null || !mistakes().length;
   if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
   listed = JSON.stringify(made);
@@ -448,6 +454,78 @@ $('review').addEventListener('click', () => {
     });
   }
 });
+
+// mistakes returns the plies of the mistakes, with the result that the player had: those of the only
+// person, or of both sides.
+function mistakes() {
+  const sides = people();
+  return view.plies.flatMap((p, ply) => p.mistake && (sides.length !== 1 || sides.includes(p.turn)) ? [{ ply, had: p.worth.value }] : []);
+}
+
+// tried returns the last move that was tried at the current mistake, its value, as far as it is known, and
+// whether it keeps the result.
+function tried() {
+  const name = practice.tries.at(-1);
+  const worth = [view.moves.find(m => m.name === name)?.worth, report?.moves[name]].find(w => w?.value);
+  return { name, worth, right: worth && ranks[worth.value] >= ranks[practice.all[practice.at].had] };
+}
+
+// attempt tries a move at the current mistake.
+function attempt(name) {
+  if (!ready() || tried().right) return;
+  practice.tries.push(name);
+  line = null;
+  $('chooser').hidden = true;
+  render();
+  if (tried().right) $('next').focus();
+}
+
+// practise shows the current mistake, or after the last one the end of the practice.
+async function practise() {
+  practice.tries = [];
+  made = practice.all[practice.at]?.ply ?? practice.back;
+  if (!await show(false)) {
+    practice = null;
+    return render();
+  }
+  $('practice').focus();
+  $('stand').scrollIntoView({ block: 'nearest' });
+}
+
+// stopPractice returns to the review.
+async function stopPractice() {
+  made = practice.back;
+  practice = null;
+  if (await show(false)) $('practise').focus();
+}
+
+function renderPractice() {
+  $('practice').hidden = !practice;
+  if (!practice) return;
+  const { all, at, found } = practice, { name, worth, right } = tried(), end = at === all.length;
+  const verdict = !name ? '' : !worth ? `The value of ${name} is not known yet.`
+    : right ? `${name} is right: ${words(worth)}.` : `${name} is wrong: ${words(worth)}. Try another move.`;
+  const text = end ? `${found} of ${all.length} found at the first try.`
+    : `Mistake ${at + 1} of ${all.length}. Find a move that ${all[at].had === 'win' ? 'still wins' : 'does not lose'}.\n${verdict}`;
+  if ($('asked').textContent !== text) $('asked').textContent = text;
+  $('why-wrong').hidden = !worth || right;
+  $('next').hidden = end;
+  $('next').textContent = right ? 'Next' : 'Skip';
+  $('stop').textContent = end ? 'Close' : 'Stop';
+}
+
+$('practise').addEventListener('click', () => {
+  practice = { all: mistakes(), at: 0, found: 0, back: made };
+  practise();
+});
+$('why-wrong').addEventListener('click', () => refute(made, tried().name));
+$('next').addEventListener('click', () => {
+  if (!ready()) return;
+  if (tried().right && practice.tries.length === 1) practice.found++;
+  practice.at++;
+  practise();
+});
+$('stop').addEventListener('click', stopPractice);
 
 $('why').addEventListener('click', () => {
   enter('analyse');
@@ -481,6 +559,7 @@ function change(next) {
 // enter changes the mode and shows the position in it.
 function enter(next) {
   change(next);
+  practice = null;
   history.replaceState(null, '', location.pathname + location.search + fragment());
   render();
   show(false);
@@ -528,6 +607,7 @@ function against() {
 function load() {
   const q = new URLSearchParams(location.search);
   const named = (q.get('moves') ?? '').split(',').filter(Boolean);
+  practice = null;
   const same = from === (q.get('from') ?? '') && named.every((m, i) => moves[i] === m);
   from = q.get('from') ?? '';
   made = named.length;
@@ -651,6 +731,8 @@ addEventListener('keydown', e => {
   else if (line && e.key === 'Escape') closeLine();
   else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
   else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);
+  else if (practice && e.key === 'Escape') stopPractice();
+  else if (practice && e.key.startsWith('Arrow')) return;
   else if (e.key === 'ArrowLeft') takeBack();
   else if (e.key === 'ArrowRight' && made < moves.length) go(made + 1);
   else if (keys && view?.moves.some(m => m.name === e.key)) press(e.key);

@@ -232,7 +232,7 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`document.getElementById('state').textContent.includes('O wins')`)
 		tab.run(press("#why"))
 		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
-		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Ply 7 X: 1')`, "true")
+		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Ply 7 X played 1')`, "true")
 		tab.run(press("#again"))
 		tab.wait(`location.search === '' && document.getElementById('ended').hidden`)
 	})

@@ -429,7 +429,7 @@ function renderReview() {
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
     if (!p.mistake) return [];
     const li = document.createElement('li');
-    li.append(button(`Ply ${i + 1}`, () => goBoard(i)), ` ${view.players[p.turn]}: ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
+    li.append(button(`Ply ${i + 1}`, () => goBoard(i)), ` ${capital(view.players[p.turn])} played ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
     return [li];
   }));
 }

@@ -240,7 +240,8 @@ func TestBrowser(t *testing.T) {
 	t.Run("pages", func(t *testing.T) { testPages(t, browser, address) })
 }
 
-// testPages opens every page, light and dark, wide and narrow, checks it and keeps a picture.
+// testPages opens every page, light and dark, wide and narrow, checks it and keeps a picture. README.md has
+// copies of table-light-1200.png and mancala-light-1200.png, as docs/web-table.png and docs/web-search.png.
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -238,7 +239,7 @@ func testLine(t *testing.T, browser context.Context, address string) {
 func testPractice(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=0,0,3,1,2")
 	const shown = `document.querySelector('#asked').textContent.trim().replace('\n', ' ') + ' ' + document.querySelectorAll('#board .mark').length + ' ' + [...document.querySelectorAll('#practice button')].filter(b => b.checkVisibility()).map(b => b.textContent).join()`
-	const wins, focus = ` Find a move that still wins.`, `document.activeElement.id`
+	const wins, focus = ` Find a move with which X still wins.`, `document.activeElement.id`
 	tab.run(press("#practise"))
 	tab.wait(focus + ` === 'practice'`)
 	tab.want(shown, "Mistake 1 of 3."+wins+" 0 Skip,Stop")
@@ -253,7 +254,7 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.want(shown, "Mistake 1 of 3."+wins+" 0 is right: win in 11 moves. 4 Next,Stop")
 	tab.want(focus, "next")
 	tab.run(chromedp.KeyEvent(kb.Enter))
-	tab.wait(shown + ` === 'Mistake 2 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 3`)
+	tab.wait(shown + ` === 'Mistake 2 of 3.` + strings.Replace(wins, "X", "O", 1) + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 3`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)
 	tab.run(chromedp.MouseClickXY(x, y), chromedp.KeyEvent(kb.Enter))
 	tab.wait(shown + ` === 'Mistake 3 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 4`)

@@ -506,7 +506,7 @@ function renderPractice() {
   const verdict = !name ? '' : !worth ? `The value of ${name} is not known yet.`
     : right ? `${name} is right: ${words(worth)}.` : `${name} is wrong: ${words(worth)}. Try another move.`;
   const text = end ? `${found} of ${all.length} found at the first try.`
-    : `Mistake ${at + 1} of ${all.length}. Find a move that ${all[at].had === 'win' ? 'still wins' : 'does not lose'}.\n${verdict}`;
+    : `Mistake ${at + 1} of ${all.length}. Find a move with which ${view.players[view.turn]} ${all[at].had === 'win' ? 'still wins' : 'does not lose'}.\n${verdict}`;
   if ($('asked').textContent !== text) $('asked').textContent = text;
   $('why-wrong').hidden = !worth || right;
   $('next').hidden = end;
@@ -635,6 +635,7 @@ $('hint').addEventListener('click', async () => {
 $('resign').addEventListener('click', () => {
   if (!ready()) return;
   resigned = view.turn;
+  hint = '';
   follow();
   render();
   $('why').focus();

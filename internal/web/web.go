@@ -25,7 +25,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
@@ -320,7 +320,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
-			_, data["Connect4"] = command.KindOf(s.o.Games, "connect4")
+			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
 		s.write(w, r, name, data)
 	}

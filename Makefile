@@ -60,9 +60,9 @@ build: ## build driver, play, mapper, reducer, and each step under its own name,
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done
 
-# The program of play web --export, with what starts it in a browser. The tag leaves HTTP/2 out.
+# The program of play web --export, with what starts it in a browser.
 site: build ## also build what play web --export writes: bin/play.wasm.gz and bin/wasm_exec.js
-	@GOOS=js GOARCH=wasm $(BUILD) -tags nethttpomithttp2 -o bin/play.wasm ./cmd/play-wasm
+	@GOOS=js GOARCH=wasm $(BUILD) -o bin/play.wasm ./cmd/play-wasm
 	@gzip -n9f bin/play.wasm
 	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/
 

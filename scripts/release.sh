@@ -36,7 +36,7 @@ for program in driver driver-aws play; do
 	done
 done
 cp README.md "$common/"
-GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -tags nethttpomithttp2 -o "$common/play.wasm" ./cmd/play-wasm
+GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./cmd/play-wasm
 gzip -n9 "$common/play.wasm"
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$common/"
 for platform in "${platforms[@]}"; do # the modules in the programs differ between systems

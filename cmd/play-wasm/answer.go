@@ -5,8 +5,9 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 	"syscall/js"
+
+	"github.com/treereduce/treereduce/internal/web/http"
 )
 
 // answer answers a request. exchange has its address (path, from the root of the site) and its header Accept (accept), and
@@ -15,9 +16,9 @@ import (
 func answer(ctx context.Context, h http.Handler, exchange js.Value) {
 	defer exchange.Call("end")
 	w := &response{header: make(http.Header), exchange: exchange}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+exchange.Get("path").String(), nil)
+	r, err := http.NewRequest(ctx, exchange.Get("path").String())
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	r.Header.Set("Accept", exchange.Get("accept").String())
@@ -53,8 +54,8 @@ func (w *response) WriteHeader(status int) {
 	}
 	w.begun = true
 	headers := make(map[string]any)
-	for name := range w.header {
-		headers[name] = w.header.Get(name)
+	for name, value := range w.header {
+		headers[name] = value
 	}
 	w.exchange.Call("begin", status, headers)
 }
@@ -72,6 +73,3 @@ func (w *response) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
-
-// Flush does nothing: Write does not wait.
-func (w *response) Flush() {}

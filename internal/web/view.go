@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -12,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/internal/web/http"
 )
 
 // maxPlies is the number of moves that a request may name.

@@ -1,5 +1,3 @@
-//go:build !js
-
 // Package filesys opens the file system that a name on a command line refers to: that of this
 // machine, an HDFS, or another one that the program registers as an Opener. This keeps the
 // Amazon client out of programs that do not need it. The package knows nothing of the content

@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 first: build help
 
@@ -59,6 +59,12 @@ build: ## build driver, play, mapper, reducer, and each step under its own name,
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done
+
+# The program of play web --export, with what starts it in a browser.
+site: build ## also build what play web --export writes: bin/play.wasm.gz and bin/wasm_exec.js
+	@GOOS=js GOARCH=wasm $(BUILD) -o bin/play.wasm ./cmd/play-wasm
+	@gzip -n9f bin/play.wasm
+	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/
 
 aws: build ## also build driver-aws: driver with S3 and Amazon EMR
 	@$(BUILD) -o bin/ ./cmd/driver-aws
@@ -169,7 +175,7 @@ web-tools: $(AXE)
 	@{ command -v chromium-headless-shell && command -v nginx; } >/dev/null || { apt-get update && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell nginx-light; }
 
-test-web: build web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
+test-web: site web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
 	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .
 
 # The packages that start goroutines; the packages that they import are built with the detector, too. The

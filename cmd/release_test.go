@@ -16,7 +16,7 @@ import (
 )
 
 // TestLongRelease builds the archive of this platform from two clones. The archives must be equal,
-// and contain programs that run, manual pages and completions.
+// and contain programs that run, manual pages, completions and a site.
 func TestLongRelease(t *testing.T) {
 	longtest.Skip(t)
 	dir := t.TempDir()
@@ -50,6 +50,7 @@ func TestLongRelease(t *testing.T) {
 			t.Errorf("manual page of %s: %.100q", program, page)
 		}
 	}
+	run(in, "./play", "web", "--export", filepath.Join(out, "site"))
 	if script := run(in, "bash", "-c", ". completions/driver.bash && complete -p driver"); !strings.Contains(script, "_driver_complete") {
 		t.Errorf("completion: %q", script)
 	}

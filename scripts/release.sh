@@ -23,7 +23,7 @@ build() { # build DIR [FLAG]: the programs for GOOS and GOARCH
 	go build -trimpath -buildvcs=true -ldflags='-s -w' "${@:2}" -o "$1/" "${packages[@]}"
 }
 
-# Manual pages, completions and licences are the same for all platforms.
+# Manual pages, completions, licences and the program of play web --export are the same for all platforms.
 build "$work/host" -tags=manpages
 common=$work/common
 mkdir -p "$common/man" "$common/completions"
@@ -36,6 +36,9 @@ for program in driver driver-aws play; do
 	done
 done
 cp README.md "$common/"
+GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./cmd/play-wasm
+gzip -n9 "$common/play.wasm"
+cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$common/"
 for platform in "${platforms[@]}"; do # the modules in the programs differ between systems
 	GOOS=${platform%/*} GOARCH=${platform#*/} go list -deps \
 		-f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' "${packages[@]}"

@@ -13,6 +13,8 @@ type clock struct {
 	aim   time.Duration   // when to stop, after began; 0: never
 	until time.Duration   // when to stop the current part; not set while workers run
 	over  <-chan struct{} // closed when the context ends
+
+	rested time.Duration // when yield rested, after began
 }
 
 // pollNodes is the number of positions that a worker searches between checks of the clock:

@@ -45,6 +45,7 @@ func (w *worker) poll() bool {
 	if w.report != nil {
 		w.report()
 	}
+	w.clock.yield()
 	w.stopped = w.stopped || w.round.over.Load() || w.clock.due() || w.budget > 0 && w.looked >= w.budget
 	return w.stopped
 }

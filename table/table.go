@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
 // tiers it contains a file for each tier, from the initial position's on, or shards of such a file
 // (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it

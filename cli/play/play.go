@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
 // Main implements the command play for a program with these games: it executes the command line
@@ -42,7 +43,7 @@ func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		err := unknown(c)
 		if c.NArg() == 0 {
-			name := append(command.AliasesOf(games), games.Names()...)[0]
+			name := append(alias.Names(games), games.Names()...)[0]
 			err = errors.Join(err, fmt.Errorf("to begin: play tui %s (in the terminal), play %s (line by line) or play web --open (in a browser)", name, name))
 		}
 		return err

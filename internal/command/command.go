@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
 // The exit codes of all commands.
@@ -239,14 +240,26 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 	for _, kind := range games {
 		add(kind, kind, "")
 	}
-	for _, a := range aliases {
-		if kind, ok := a.of(games); ok {
-			add(a.as(kind), kind, aliasCategory)
-		}
+	for _, name := range alias.Names(games) {
+		kind, _ := alias.KindOf(games, name)
+		add(called(kind, name), kind, aliasCategory)
 	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))
 	return c
+}
+
+// aliasCategory is the heading of the aliases in the help.
+const aliasCategory = "other names"
+
+// called returns kind with another name. Its usage is what that name stands for.
+func called(kind game.Kind, name string) game.Kind {
+	kind.Usage = kind.Name
+	for _, p := range kind.Params {
+		kind.Usage += " --" + p.Name + " " + p.Text(p.Default)
+	}
+	kind.Name = name
+	return kind
 }
 
 // Which returns the kinds whose games satisfy such. It tests the game that a kind makes by

@@ -5,13 +5,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/web/http"
 )
 
 // openAPI describes the interface below /api/.
@@ -385,4 +385,12 @@ func sortMoves(moves []apiMove) {
 	slices.SortStableFunc(moves, func(a, b apiMove) int {
 		return cmp.Or(slices.Index(moveValues, a.MoveValue)-slices.Index(moveValues, b.MoveValue), a.Delta-b.Delta)
 	})
+}
+
+// turnAfter returns the player to move at p, after a move by turn.
+func turnAfter(g game.Game, turn game.Player, p game.Position) game.Player {
+	if g.Values().OfMover {
+		return turn.Other()
+	}
+	return g.ToMove(p)
 }

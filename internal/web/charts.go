@@ -1,3 +1,5 @@
+//go:build !js
+
 package web
 
 import (
@@ -6,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -109,14 +111,6 @@ func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
 		return chart.Tie
 	}
 	return chart.Draw
-}
-
-// turnAfter returns the player to move at p, after a move by turn.
-func turnAfter(g game.Game, turn game.Player, p game.Position) game.Player {
-	if g.Values().OfMover {
-		return turn.Other()
-	}
-	return g.ToMove(p)
 }
 
 // textOf returns a value in words.
@@ -338,9 +332,6 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 	}
 	return nil
 }
-
-// errNoTable is the error for a game that is served by search.
-var errNoTable = problem{http.StatusNotFound, fmt.Errorf("this game has no table here")}
 
 // tableOf returns what is shown of the table that a request names.
 func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole, error) {

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/play/book"
+	"github.com/treereduce/treereduce/internal/web/http"
 )
 
 // A served is a game that is served.
@@ -138,7 +137,7 @@ type paramEntry struct {
 // open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
 // to the page of the game with the parameters of a form, or the defaults.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
-	kind, ok := command.KindOf(s.o.Games, r.PathValue("game"))
+	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
 		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
 		return
@@ -167,7 +166,7 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		id, variant := idOf(g.Spec())
 		e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name}
 		runs = slices.DeleteFunc(runs, func(run *apiRun) bool {
-			its := run.Status == solve.Solved && run.Data == source.Name
+			its := run.isSolved() && run.Data == source.Name
 			if its {
 				e.Run = run.Link()
 			}

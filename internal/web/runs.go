@@ -1,3 +1,5 @@
+//go:build !js
+
 package web
 
 import (
@@ -7,7 +9,6 @@ import (
 	"html/template"
 	"io/fs"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -61,6 +63,9 @@ type apiRun struct {
 
 	page template.HTML // the state as the page shows it
 }
+
+// isSolved reports whether the run has solved its game.
+func (a *apiRun) isSolved() bool { return a.Status == solve.Solved }
 
 // Link returns the address of the page, from the first page.
 func (a *apiRun) Link() string { return "run?data=" + url.QueryEscape(a.Data) }
@@ -386,4 +391,13 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
+}
+
+// wholeRoutes registers the pages of tables and of runs.
+func (s *Server) wholeRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+	mux.HandleFunc("GET /run", s.runPage)
+	mux.HandleFunc("GET /run/events", s.runEvents)
 }

@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"log"
 	"net"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -25,11 +24,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/book"
+	"github.com/treereduce/treereduce/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -107,53 +107,22 @@ func New(o Options) (*Server, error) {
 
 // Limits of a request.
 const (
-	headerTime  = 10 * time.Second
-	answerTime  = 30 * time.Second // of an answer that is no stream
-	idleTime    = 2 * time.Minute
-	maxHeader   = 32 << 10
-	maxQuery    = 16 << 10
-	maxStreams  = 200 // event streams at the same time
-	closingTime = 5 * time.Second
+	answerTime = 30 * time.Second // of an answer that is no stream
+	maxQuery   = 16 << 10
+	maxStreams = 200 // event streams at the same time
 )
-
-// Serve answers requests that arrive at l until ctx ends; then it finishes those that it has
-// begun, and returns nil.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	streams, end := context.WithCancel(context.Background())
-	defer end()
-	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime + headerTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return streams },
-		ErrorLog: s.o.Log,
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("web: %w", err)
-	case <-ctx.Done():
-	}
-	end() // ends the event streams
-	closing, cancel := context.WithTimeout(context.Background(), closingTime)
-	defer cancel()
-	if err := server.Shutdown(closing); err != nil {
-		server.Close()
-	}
-	return nil
-}
 
 // Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	files, _ := fs.Sub(static, "static")
-	assets := http.StripPrefix("/static/", http.FileServerFS(files))
 	mux.Handle("GET /static/{file}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Ext(r.PathValue("file")) == ".html" {
+		if file := r.PathValue("file"); path.Ext(file) == ".html" || strings.Contains(file, "/") {
 			s.fail(w, r, errNotFound)
 			return
 		}
 		w.Header().Set("Cache-Control", "max-age=3600")
-		assets.ServeHTTP(w, r)
+		http.ServeFileFS(w, r, files, r.PathValue("file"))
 	}))
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
@@ -168,15 +137,11 @@ func (s *Server) Handler() http.Handler {
 			io.WriteString(w, file.text)
 		})
 	}
-	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+	s.wholeRoutes(mux)
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
-	mux.HandleFunc("GET /run", s.runPage)
-	mux.HandleFunc("GET /run/events", s.runEvents)
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
 	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
 	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
@@ -323,7 +288,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
-			_, data["Connect4"] = command.KindOf(s.o.Games, "connect4")
+			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
 		s.write(w, r, name, data)
 	}

@@ -110,9 +110,6 @@ func delegated(dir string) string {
 	return ""
 }
 
-// writable reports whether we may create files in a directory.
-func writable(dir string) bool { return syscall.Access(dir, 2) == nil }
-
 // A Group is the control groups of a program. A nil Group has none.
 type Group struct {
 	dirs   []string

@@ -22,7 +22,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // Limits are what a program may use. The zero value does not limit anything.
@@ -194,7 +193,7 @@ func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
 	if s != nil && s.limits.ReadOnly {
 		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return !passed.MatchString(v) })
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
+	cmd.SysProcAttr = ownProcesses()
 	return cmd, group, nil
 }
 

@@ -1,4 +1,5 @@
-package command
+// Package alias has the names that people know for games with certain parameters.
+package alias
 
 import (
 	"slices"
@@ -19,9 +20,6 @@ var aliases = []alias{
 	{"noughts", "mnk", []int{3, 3, 3}},
 }
 
-// aliasCategory is the heading of the aliases in the help.
-const aliasCategory = "other names"
-
 // of returns the kind that the alias stands for; ok is false if games does not contain it, or
 // has a game with the name of the alias.
 func (a alias) of(games game.Kinds) (kind game.Kind, ok bool) {
@@ -41,18 +39,6 @@ func (a alias) with(kind game.Kind) game.Kind {
 	return kind
 }
 
-// as returns kind with the name and the parameters of the alias. Its usage is what the alias
-// stands for.
-func (a alias) as(kind game.Kind) game.Kind {
-	kind = a.with(kind)
-	kind.Usage = kind.Name
-	for _, p := range kind.Params {
-		kind.Usage += " --" + p.Name + " " + p.Text(p.Default)
-	}
-	kind.Name = a.name
-	return kind
-}
-
 // KindOf returns the game of a name or of an alias, whose parameters are then the defaults.
 func KindOf(games game.Kinds, name string) (kind game.Kind, ok bool) {
 	for _, a := range aliases {
@@ -63,8 +49,8 @@ func KindOf(games game.Kinds, name string) (kind game.Kind, ok bool) {
 	return games.Named(name)
 }
 
-// AliasesOf returns the names of the aliases of games.
-func AliasesOf(games game.Kinds) (names []string) {
+// Names returns the aliases of games.
+func Names(games game.Kinds) (names []string) {
 	for _, a := range aliases {
 		if _, ok := a.of(games); ok {
 			names = append(names, a.name)

@@ -1,0 +1,45 @@
+//go:build !js
+
+// Package http is net/http, as far as the handlers of package web need it. For browsers, it has a small
+// part of that with the same names: net/http would be half of the program that they load.
+package http
+
+import "net/http"
+
+// The types of net/http.
+type (
+	Handler        = http.Handler
+	HandlerFunc    = http.HandlerFunc
+	Header         = http.Header
+	Request        = http.Request
+	ResponseWriter = http.ResponseWriter
+
+	ResponseController = http.ResponseController
+)
+
+// The constants of net/http.
+const (
+	MethodGet  = http.MethodGet
+	MethodHead = http.MethodHead
+
+	StatusOK                  = http.StatusOK
+	StatusSeeOther            = http.StatusSeeOther
+	StatusBadRequest          = http.StatusBadRequest
+	StatusNotFound            = http.StatusNotFound
+	StatusMethodNotAllowed    = http.StatusMethodNotAllowed
+	StatusRequestURITooLong   = http.StatusRequestURITooLong
+	StatusMisdirectedRequest  = http.StatusMisdirectedRequest
+	StatusInternalServerError = http.StatusInternalServerError
+	StatusServiceUnavailable  = http.StatusServiceUnavailable
+)
+
+// The functions of net/http.
+var (
+	MaxBytesReader        = http.MaxBytesReader
+	NewResponseController = http.NewResponseController
+	NewServeMux           = http.NewServeMux
+	ServeFileFS           = http.ServeFileFS
+)
+
+// ServeMux is that of net/http.
+type ServeMux = http.ServeMux

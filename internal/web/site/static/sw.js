@@ -1,0 +1,78 @@
+// Answers the requests of the pages with the program, which runs here and not on a server.
+importScripts('wasm_exec.js');
+
+const program = 'program.bin?VERSION';
+const cacheName = `${registration.scope} VERSION`; // all sites of a host share the caches
+const base = new URL(registration.scope).pathname;
+let running = null; // a promise of the function that answers a request
+
+addEventListener('install', e => e.waitUntil((async () => {
+  await (await caches.open(cacheName)).add(program);
+  await skipWaiting();
+})()));
+
+addEventListener('activate', e => e.waitUntil((async () => {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(`${registration.scope} `) && name !== cacheName) await caches.delete(name);
+  }
+  await clients.claim();
+})()));
+
+addEventListener('fetch', e => {
+  if (e.request.url.startsWith(registration.scope)) e.respondWith(answer(e.request));
+});
+
+// start starts the program. If it ends, the next request starts it again.
+async function start() {
+  const stored = await (await caches.open(cacheName)).match(program) ?? await fetch(program);
+  const code = new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
+  const go = new Go();
+  const { instance } = await WebAssembly.instantiateStreaming(code, go.importObject);
+  return new Promise(resolve => {
+    self.programReady = resolve;
+    go.run(instance).finally(() => { running = null; });
+  });
+}
+
+async function answer(request) {
+  const { pathname, search } = new URL(request.url);
+  const path = `/${pathname.slice(base.length)}`;
+  const clean = path.replace(/\/(index\.html)?$/, ''); // a server of files adds these
+  if (request.mode === 'navigate' && clean !== path && path !== '/') return Response.redirect(base + clean.slice(1) + search);
+  let serve;
+  try {
+    serve = await (running ??= start());
+  } catch (error) {
+    running = null;
+    return new Response(`The program of this site does not start: ${error.message}. Load the page again.`, { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
+  }
+  return exchange(serve, path + search, request);
+}
+
+// exchange has the program answer a request.
+function exchange(serve, path, request) {
+  return new Promise(resolve => {
+    let out, cancel, open = true;
+    const leave = () => {
+      if (open) cancel();
+      open = false;
+    };
+    const body = new ReadableStream({ start(controller) { out = controller; }, cancel: leave });
+    request.signal.addEventListener('abort', leave);
+    cancel = serve({
+      path,
+      accept: request.headers.get('Accept') ?? '',
+      begin(status, headers) {
+        resolve(headers.Location ? Response.redirect(new URL(headers.Location, request.url), status) : new Response(body, { status, headers }));
+      },
+      send(bytes) {
+        if (open) out.enqueue(bytes);
+        return open;
+      },
+      end() {
+        if (open) out.close();
+        open = false;
+      },
+    });
+  });
+}

@@ -23,9 +23,12 @@ const (
 	solvedMemory = 1.9
 	mostSolved   = 64 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
-	// images that a job sorts. They use at most imagesMemory bytes.
+	// images that a job sorts. They use at most imagesMemory bytes, or manyMemory for each position of a tier with
+	// so many that they make many bands, then at most mostImages.
 	imageMemory  = 4
 	imagesMemory = 95e6
+	manyMemory   = 0.05
+	mostImages   = 250e6
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
 	// of the indexes that a job reads and writes.
 	rangeMemory = 2
@@ -83,7 +86,7 @@ func (w *work) memory(s *site, until int) float64 {
 	switch w.method {
 	case blocks:
 		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges +
-			max(solvedMemory*solved, min(slotMemory*slots, sharedMemory)+min(imageMemory*stored, imagesMemory))
+			max(solvedMemory*solved, min(slotMemory*slots, sharedMemory)+min(imageMemory*stored, max(imagesMemory, min(manyMemory*stored, mostImages))))
 	case lists:
 		bytes += rows
 	case states:

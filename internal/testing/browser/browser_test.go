@@ -268,7 +268,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.wait(`document.querySelectorAll('#moves .bar').length > 5 || document.querySelectorAll('#moves td.win').length > 0`)
 					}
 					if name == "line" {
-						tab.run(press("#plies button:nth-of-type(5)"))
+						tab.run(press("#steps button:nth-of-type(5)"))
 						tab.wait(`document.querySelectorAll('.ghost').length === 5`)
 					}
 					if name == "practice" {
@@ -279,6 +279,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					if name == "threats" {
 						tab.run(press("#threats"))
 					}
+					tab.want(`[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`, "")
 					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")
 					if name == "editor" {
 						tab.run(press("#edit"), press("details summary"))

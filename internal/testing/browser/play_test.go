@@ -205,10 +205,10 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 func testLine(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=0,0")
 	const ghosts = `[...document.querySelectorAll('#board .number')].map(n => n.textContent).sort().join('') + ' ' + document.querySelectorAll('.ghost').length`
-	const title = `document.querySelector('#plies').textContent.split(':')[0]`
-	tab.wait(`document.querySelectorAll('#plies button').length === 9`)
+	const title = `document.querySelector('#steps').textContent.split(':')[0]`
+	tab.wait(`document.querySelectorAll('#steps button').length === 9`)
 	tab.want(ghosts, " 0")
-	tab.run(press("#plies button:nth-of-type(3)"))
+	tab.run(press("#steps button:nth-of-type(3)"))
 	tab.wait(ghosts + ` === '123 3'`)
 	tab.want(`/^Best play, move 3 of 9: X plays \d.$/.test(document.querySelector('#state').textContent)`, "true")
 	tab.want(`document.querySelectorAll('#board .mark').length`, "0")
@@ -227,7 +227,7 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.visit(address + solved + "?moves=0,0,3,1,2")
 	tab.run(press("#mistakes li:first-of-type [aria-label='Refute ply 3']"))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.ghost').length === 12`)
-	tab.want(`document.querySelector('#plies').textContent.startsWith('Refutation of 3: 3 ')`, "true")
+	tab.want(`document.querySelector('#steps').textContent.startsWith('Refutation of 3: 3 ')`, "true")
 	x, y := tab.middle(`.target[y="1"][data-moves="0"]`) // a click ends the line, and plays no move
 	tab.run(chromedp.MouseClickXY(x, y))
 	tab.wait(ghosts + ` === ' 0'`)
@@ -358,5 +358,5 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('#moves .bar').length === 6`)
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
 	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / evaluation [+-]?\d+/.test(r.textContent))`, "true")
-	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#plies').textContent.split(' ')[2]`, "true")
+	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#steps').textContent.split(' ')[2]`, "true")
 }

@@ -56,15 +56,16 @@ func filesOf(programs string) (map[string][]byte, error) {
 		content, _ := static.ReadFile("static/" + name) // it is embedded
 		return content
 	}
-	for name, built := range map[string]string{"program.bin": Program, Runtime: Runtime} {
-		content, err := os.ReadFile(filepath.Join(programs, built))
+	for _, file := range []struct{ name, built string }{{"program.bin", Program}, {Runtime, Runtime}} {
+		built := filepath.Join(programs, file.built)
+		content, err := os.ReadFile(built)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: missing: build it with make site, or take it from the archive of a release", filepath.Join(programs, built))
+			return nil, fmt.Errorf("%s: missing: build it with make site, or take it from the archive of a release", built)
 		}
 		if err != nil {
 			return nil, err
 		}
-		files[name] = content
+		files[file.name] = content
 	}
 	// A server shows 404.html for the address of a page, such as a link that was sent.
 	files["index.html"], files["404.html"], files["start.js"] = read("start.html"), read("start.html"), read("start.js")

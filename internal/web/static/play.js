@@ -344,14 +344,14 @@ function renderLine() {
   $('close').hidden = !line;
   if (lined !== JSON.stringify([title, names])) { // so that a button keeps the focus
     lined = JSON.stringify([title, names]);
-    $('plies').replaceChildren(names.length ? `${title}:` : '', ...names.flatMap((name, i) => [' ', button(name, () => stepTo(i + 1))]));
+    $('steps').replaceChildren(names.length ? `${title}:` : '', ...names.flatMap((name, i) => [' ', button(name, () => stepTo(i + 1))]));
   }
-  $('plies').querySelectorAll('button').forEach((b, i) => {
+  $('steps').querySelectorAll('button').forEach((b, i) => {
     if (i + 1 === at) b.setAttribute('aria-current', 'step');
     else b.removeAttribute('aria-current');
   });
-  const now = $('plies').querySelector('[aria-current]');
-  if (now) $('plies').scrollLeft = now.offsetLeft - $('plies').offsetLeft - $('plies').clientWidth / 2;
+  const now = $('steps').querySelector('[aria-current]');
+  if (now) $('steps').scrollLeft = now.offsetLeft - $('steps').offsetLeft - $('steps').clientWidth / 2;
 }
 
 // button makes a button.

@@ -61,4 +61,18 @@ func (c *clock) worthwhile(part bool) bool {
 	return !c.due() && (part || c.aim == 0 || c.spent() < c.aim/2)
 }
 
+// restTime is the shortest time that a browser can wait.
+const restTime = time.Millisecond
+
+// yield lets others run if the search has worked for workTime, unless that is 0.
+func (c *clock) yield() {
+	if workTime == 0 {
+		return
+	}
+	if spent := c.spent(); spent-c.rested >= workTime {
+		time.Sleep(restTime)
+		c.rested = c.spent()
+	}
+}
+
 func (c *clock) spent() time.Duration { return c.now().Sub(c.began) }

@@ -80,12 +80,9 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	t, name, notice, err := l.data.tableIfAny(only(g))
+	t, name, err := l.data.tableOf(g, l.notices)
 	if err != nil {
 		return err
-	}
-	if notice != "" {
-		l.notices.Print(notice)
 	}
 	if t != nil {
 		defer t.Close()
@@ -112,7 +109,7 @@ type measured struct {
 	accuracy.Result
 	g         game.Game
 	player    string
-	source    string // of the positions and their values
+	source    string // where the positions and their values come from
 	seed      uint64
 	histories []*player.History // that end at the positions
 }

@@ -421,10 +421,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 		return l.table(s.rest)
 	}
 	if s.level != nil && s.level.Perfect {
-		t, _, notice, err := l.data.tableIfAny(only(l.g))
-		if notice != "" {
-			l.notices.Print(notice)
-		}
+		t, _, err := l.data.tableOf(l.g, l.notices)
 		if err != nil {
 			return nil, err
 		}

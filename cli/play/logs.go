@@ -32,8 +32,8 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 	return &logDir{path: name, resume: resume, warn: warn}, nil
 }
 
-// of begins the file of a player, given by its number from 0 and its name, and returns a function that
-// appends to it. It returns nil if d is nil.
+// of creates or empties the file of a player, and returns a function that appends to it; nil if d is nil.
+// number is that of the player, from 0.
 func (d *logDir) of(number int, player string) (func(text []byte), error) {
 	if d == nil {
 		return nil, nil

@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/report"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // resultFlags returns the flags of match and tournament; games is the default of --games, more are
@@ -50,7 +51,7 @@ type resultOptions struct {
 	openings        int // number of moves, or referee.AutoPlies
 	grace           time.Duration
 	save, csv, html string
-	title           string // of the page
+	title           string // the title of the page
 	quiet, json     bool
 	resume          bool
 	against         string // the name of the player of a gauntlet
@@ -77,16 +78,16 @@ type arena struct {
 	match      referee.Match
 	tournament bool // not a match
 	entrants   []referee.Entrant
-	against    *int                                         // the entrant of o.against
-	planned    int                                          // number of games of a complete result
-	games      int                                          // number of finished games
-	openings   map[string]bool                              // the openings of these games
-	distinct   map[string]bool                              // the players and moves of these games
-	all        []referee.Played                             // these games, if they are needed
-	recorded   []referee.Played                             // games of --resume that have not been used yet
-	begun      time.Time                                    // when the command was started
-	judge      func(game.Position) (analysis.Report, error) // by the game's table, for the page; nil: there is none
-	stopped    bool                                         // before all games were played
+	against    *int             // the entrant of o.against
+	planned    int              // number of games of a complete result
+	games      int              // number of finished games
+	openings   map[string]bool  // the openings of these games
+	distinct   map[string]bool  // the players and moves of these games
+	all        []referee.Played // these games, if they are needed
+	recorded   []referee.Played // games of --resume that have not been used yet
+	begun      time.Time        // when the command was started
+	table      *table.Table     // the game's, for the page; nil: there is none
+	stopped    bool             // before all games were played
 	saved      *os.File
 	out        io.Writer
 	players    [2]string // of the current game
@@ -200,16 +201,9 @@ func (a *arena) openTable() error {
 	if a.o.html == "" {
 		return nil
 	}
-	t, _, notice, err := a.lobby.data.tableIfAny(only(a.match.Game))
-	if notice != "" {
-		a.lobby.notices.Print(notice)
-	}
-	if err != nil || t == nil {
-		return err
-	}
-	analyzer := analysis.New(a.match.Game, t, nil, a.lobby.options)
-	a.judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
-	return nil
+	t, _, err := a.lobby.data.tableOf(a.match.Game, a.lobby.notices)
+	a.table = t
+	return err
 }
 
 // open makes the openings, unless a human plays who has not asked for them, and opens the file of
@@ -451,14 +445,19 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 // write writes the files of --csv and --html.
 func (a *arena) write(cross referee.Cross) error {
 	r := report.Report{
-		Game: a.match.Game, Cross: cross, Title: a.o.title, Date: a.begun, Settings: a.described(), Note: a.summary(), Played: a.all, Judge: a.judge,
+		Game: a.match.Game, Cross: cross, Title: a.o.title, Date: a.begun, Settings: a.described(), Note: a.summary(), Played: a.all,
+	}
+	if a.table != nil {
+		defer a.table.Close()
+		analyzer := analysis.New(a.match.Game, a.table, nil, a.lobby.options)
+		r.Judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
 	}
 	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
 }
 
 // described returns the settings for people, by name.
 func (a *arena) described() [][2]string {
-	var limits []string // of the time, each once
+	var limits []string // the different times per move
 	for _, e := range a.entrants {
 		limit := "none"
 		if e.Limit > 0 {

@@ -71,12 +71,9 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.spec == g.Spec() {
 		return nil
 	}
-	t, _, notice, err := r.data.tableIfAny(only(g))
+	t, _, err := r.data.tableOf(g, r.notices)
 	if err != nil {
 		return err
-	}
-	if notice != "" {
-		r.notices.Print(notice)
 	}
 	r.release()
 	if r.release = func() {}; t != nil {
@@ -86,27 +83,20 @@ func (r *reviewer) prepare(g game.Game) error {
 	return nil
 }
 
-// review judges and prints a game. It begins with the last position, because the search keeps
-// what it finds in later positions for earlier ones.
+// review judges and prints a game.
 func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
 	g := h.Game()
 	if err := r.prepare(g); err != nil {
 		return err
 	}
-	reports := make([]analysis.Report, len(p.Moves)+1)
-	for i := len(p.Moves); i >= 0; i-- {
-		var err error
-		if reports[i], err = r.analyzer.Assess(ctx, h.At(i), r.time); err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return command.ErrInterrupted
-		}
+	reports, err := r.analyzer.AssessAll(ctx, h.Positions(), r.time)
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
 	}
-	judgments := analysis.Review(g, p.Moves, reports)
-	for i := range p.Opening { // its moves were given, not chosen
-		judgments[i].Mistake = false
+	if err != nil {
+		return err
 	}
+	judgments := analysis.Review(g, p.Moves, p.Opening, reports)
 	if r.json {
 		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
 	}

@@ -137,8 +137,8 @@ func roundsJSON(c referee.Cross) [][][]string {
 		var matches [][]string
 		for _, b := range round {
 			names := []string{c.Standings[b.Winner].Name}
-			if b.Entrants[1] >= 0 {
-				names = append(names, c.Standings[b.Entrants[0]+b.Entrants[1]-b.Winner].Name)
+			if loser := b.Loser(); loser >= 0 {
+				names = append(names, c.Standings[loser].Name)
 			}
 			matches = append(matches, names)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/train"
 )
@@ -65,16 +66,18 @@ func trainOn(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	values := reviewer{options: options, data: dataOf(c), notices: logOf(c), release: func() {}}
-	defer func() { values.release() }()
-	if err := values.prepare(g); err != nil {
+	t, _, err := dataOf(c).tableOf(g, logOf(c))
+	if err != nil {
 		return err
+	}
+	if t != nil {
+		defer t.Close()
 	}
 	seed := c.Uint64("seed")
 	if !c.IsSet("seed") {
 		seed = uint64(time.Now().UnixNano())
 	}
-	finder, err := train.NewFinder(g, values.analyzer, c.Duration("time"), seed)
+	finder, err := train.NewFinder(g, analysis.New(g, t, book.Embedded(g), options), c.Duration("time"), seed)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -239,6 +240,16 @@ func (d dataDir) tableIfAny(parse func(spec string) (game.Game, error)) (t *tabl
 		return nil, "", "", nil
 	}
 	return nil, "", err.Error(), nil
+}
+
+// tableOf returns the table of g in the data directory, nil if there is none, and the name of the directory.
+// It reports a damaged table to notices.
+func (d dataDir) tableOf(g game.Game, notices *log.Logger) (*table.Table, string, error) {
+	t, name, notice, err := d.tableIfAny(only(g))
+	if notice != "" {
+		notices.Print(notice)
+	}
+	return t, name, err
 }
 
 // lineByLine returns the players to use if there is no terminal.

@@ -23,8 +23,8 @@ const (
 	solvedMemory = 1.9
 	mostSolved   = 64 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
-	// images that a job sorts. They use at most imagesMemory bytes, or manyMemory for each position of a tier with
-	// so many that they make many bands, then at most mostImages.
+	// images that a job sorts. They use at most imagesMemory bytes. A tier whose images make many bands may use more:
+	// manyMemory for each position, at most mostImages.
 	imageMemory  = 4
 	imagesMemory = 95e6
 	manyMemory   = 0.05

@@ -224,7 +224,7 @@ func (s *Server) pliesOf(g *served, h *player.History) []plyJSON {
 			reports[i] = s.begin(g, h.At(i))
 		}
 	}
-	for i, j := range analysis.Review(g.g, h.Names(), reports) {
+	for i, j := range analysis.Review(g.g, h.Names(), 0, reports) {
 		plies[i].Move, plies[i].Judged = j.Move, j.Known()
 		if j.Mistake {
 			plies[i].Mistake = j.Text(g.g, h.At(i))

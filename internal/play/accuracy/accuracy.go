@@ -14,10 +14,10 @@ import (
 // A Group is the result of the moves of some plies.
 type Group struct {
 	First, Last int     // the plies, from 1
-	Moves       int     // that were judged, including faults
-	Kept        int     // of these: moves that keep the result
+	Moves       int     // judged moves, including faults
+	Kept        int     // judged moves that keep the result
 	Measured    int     // moves of which it is known whether they are the best
-	Best        int     // of these: moves with the value of the position, its distance included
+	Best        int     // measured moves with the value of the position, its distance included
 	Lost        float64 // points lost by all moves: the result of the position less that of the move
 }
 
@@ -46,10 +46,10 @@ func Interval(k, n int) (low, high float64) {
 // A Result is the result of a player.
 type Result struct {
 	Plies     []Group       // by ply: that of ply 1 has index 0
-	Positions int           // judged or not
+	Positions int           // positions, judged or not
 	Asked     int           // positions at which the player was asked
 	Faults    int           // answers that lose a game at once, such as illegal moves
-	Time      time.Duration // of all answers
+	Time      time.Duration // the time of all answers together
 }
 
 // Unjudged returns the number of positions without a proven value, of themselves or after the player's move.
@@ -97,7 +97,7 @@ func (r Result) width() int {
 type Exam struct {
 	Asker    *referee.Asker
 	Analyzer *analysis.Analyzer
-	Limit    time.Duration                        // of each search that judges, without a table
+	Limit    time.Duration                        // the time limit of each search that judges, if there is no table
 	Fault    func(h *player.History, fault error) // called for each fault
 	Report   func(positions int)                  // called after each position
 }
@@ -144,7 +144,7 @@ func (x Exam) examine(ctx context.Context, h *player.History, r *Result) error {
 	if err != nil {
 		return err
 	}
-	j := analysis.Review(h.Game(), []string{name}, []analysis.Report{before, after})[0]
+	j := analysis.Review(h.Game(), []string{name}, 0, []analysis.Report{before, after})[0]
 	if j.Known() {
 		r.add(h, judged(h, j))
 	}

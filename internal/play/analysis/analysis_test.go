@@ -206,7 +206,7 @@ func TestReview(t *testing.T) {
 					r := must.Get(z.Assess(t.Context(), h.At(i), 0))(t)
 					reports = append(reports, r)
 				}
-				for i, j := range Review(g, h.Names(), reports) {
+				for i, j := range Review(g, h.Names(), 0, reports) {
 					choices := must.Get(tab.Choices(h.At(i)))(t)
 					result := func(name string) game.Result {
 						at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == name })
@@ -243,7 +243,7 @@ func TestReviewUnknown(t *testing.T) {
 	z := New(g, nil, nil, search.Options{})
 	reports := []Report{z.Begin(g.Start()), {Worth: Worth{Value: game.NewValue(game.SecondWins, 8), Known: true}}}
 	reports[0].Worth = Worth{Value: game.NewValue(game.FirstWins, 9), Known: true}
-	j := Review(g, []string{"0"}, reports)[0]
+	j := Review(g, []string{"0"}, 0, reports)[0]
 	if got, want := j.Text(g, g.Start()), "0: win in 9 → lose in 9"; !j.Mistake || got != want {
 		t.Errorf("%+v, %q, want %q", j, got, want)
 	}

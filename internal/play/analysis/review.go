@@ -3,6 +3,7 @@ package analysis
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,22 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	r.take(s)
 	r.Best = r.index(s.Line[0].Name)
 	return r, nil
+}
+
+// AssessAll returns the reports of the positions of a play, each as Assess finds it. It begins with the last
+// one, because the search keeps what it finds in later positions for earlier ones. It is an error if ctx ends.
+func (z *Analyzer) AssessAll(ctx context.Context, play []game.Position, limit time.Duration) ([]Report, error) {
+	reports := make([]Report, len(play))
+	for i, p := range slices.Backward(play) {
+		var err error
+		if reports[i], err = z.Assess(ctx, p, limit); err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reports, nil
 }
 
 // A Judgment is a move of a play and what it led to.
@@ -77,9 +94,9 @@ func (w Worth) Text(g game.Game, p game.Position) string {
 	return fmt.Sprintf("%s in %d", value.Word(), value.Remoteness)
 }
 
-// Review judges the moves of a play of g. reports are those of its positions, the last one
-// included.
-func Review(g game.Game, moves []string, reports []Report) []Judgment {
+// Review judges the moves of a play of g. The first ones, as many as given, were not chosen by a player: none
+// is a Mistake. reports are those of the positions of the play, the last one included.
+func Review(g game.Game, moves []string, given int, reports []Report) []Judgment {
 	judgments := make([]Judgment, len(moves))
 	for i, name := range moves {
 		r, j := reports[i], Judgment{Move: name, Before: reports[i].Worth, After: reports[i+1].Worth}
@@ -90,7 +107,7 @@ func Review(g game.Game, moves []string, reports []Report) []Judgment {
 				j.Before.Open = true // there may be a shorter win
 			}
 		}
-		if m, ok := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); ok {
+		if m, ok := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); ok && i >= given {
 			j.Mistake, j.From, j.To = true, m.From, m.To
 			for _, k := range r.Order(g) {
 				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == j.From {

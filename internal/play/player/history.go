@@ -51,6 +51,9 @@ func (h *History) At(moves int) game.Position { return h.positions[moves] }
 // alternate, because the position need not contain the player to move.
 func (h *History) Turn() game.Player { return h.turns[len(h.turns)-1] }
 
+// Positions returns the positions, the current one last. The caller must not modify it.
+func (h *History) Positions() []game.Position { return h.positions }
+
 // Names returns the names of the moves made. The caller must not modify it.
 func (h *History) Names() []string { return h.names }
 

@@ -60,6 +60,9 @@ type Bout struct {
 	Winner   int
 }
 
+// Loser returns the entrant that plays no more; -1 if the winner has no opponent.
+func (b Bout) Loser() int { return b.Entrants[0] + b.Entrants[1] - b.Winner }
+
 // NewCross makes the table of these entrants without games.
 func NewCross(entrants []Entrant) Cross {
 	n := len(entrants)
@@ -84,42 +87,43 @@ func (t *Tournament) Play(parent context.Context) (Cross, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	c := NewCross(t.Entrants)
-	hall := &hall{t: t, cross: &c, cancel: cancel}
+	r := &runner{t: t, cross: &c, cancel: cancel}
 	for _, e := range t.Entrants {
-		hall.entrants = append(hall.entrants, e.giveUp())
+		r.entrants = append(r.entrants, e.giveUp())
 	}
 	if t.Knockout {
-		hall.knockout(ctx)
+		r.knockout(ctx)
 	} else {
-		hall.play(ctx, t.pairs())
+		r.play(ctx, t.pairs())
 	}
 	return c, context.Cause(ctx)
 }
 
-// A hall is where the matches of a tournament are played, some at the same time.
-type hall struct {
+// A runner plays the matches of a tournament, some at the same time.
+type runner struct {
 	t        *Tournament
 	entrants []Entrant
 	cancel   context.CancelCauseFunc
-	mu, talk sync.Mutex // of cross; of the functions of Match
+	talk     sync.Mutex // is held while a function of Match is called
+	mu       sync.Mutex // guards cross
 	cross    *Cross
 }
 
 // play plays the matches of some pairs.
-func (l *hall) play(ctx context.Context, pairs [][2]int) {
+func (r *runner) play(ctx context.Context, pairs [][2]int) {
 	matches := make(chan [2]int)
 	var workers sync.WaitGroup
-	for range max(1, l.t.Parallel) {
+	for range max(1, r.t.Parallel) {
 		workers.Go(func() {
 			for pair := range matches {
-				m := l.t.Match.guarded(&l.talk)
-				m.Entrants = [2]Entrant{l.entrants[pair[0]], l.entrants[pair[1]]}
+				m := r.t.Match.guarded(&r.talk)
+				m.Entrants = [2]Entrant{r.entrants[pair[0]], r.entrants[pair[1]]}
 				s, _, err := m.Play(ctx)
-				l.mu.Lock()
-				l.cross.Add(pair[0], pair[1], s)
-				l.mu.Unlock()
+				r.mu.Lock()
+				r.cross.Add(pair[0], pair[1], s)
+				r.mu.Unlock()
 				if err != nil {
-					l.cancel(err)
+					r.cancel(err)
 				}
 			}
 		})
@@ -136,14 +140,14 @@ func (l *hall) play(ctx context.Context, pairs [][2]int) {
 
 // knockout plays the rounds of a knockout tournament. In each, the first place plays against the last, the
 // second against the last but one, and so on; the winner has the better place in the next round.
-func (l *hall) knockout(ctx context.Context) {
+func (r *runner) knockout(ctx context.Context) {
 	size := 1
-	for size < len(l.entrants) {
+	for size < len(r.entrants) {
 		size *= 2
 	}
 	places := make([]int, size)
 	for i := range places {
-		if places[i] = i; i >= len(l.entrants) {
+		if places[i] = i; i >= len(r.entrants) {
 			places[i] = -1
 		}
 	}
@@ -156,14 +160,14 @@ func (l *hall) knockout(ctx context.Context) {
 				pairs = append(pairs, b.Entrants)
 			}
 		}
-		if l.play(ctx, pairs); ctx.Err() != nil {
+		if r.play(ctx, pairs); ctx.Err() != nil {
 			return
 		}
 		for i := range bouts {
-			bouts[i].Winner = l.cross.winner(bouts[i].Entrants)
+			bouts[i].Winner = r.cross.winner(bouts[i].Entrants)
 			places[i] = bouts[i].Winner
 		}
-		l.cross.Rounds = append(l.cross.Rounds, bouts)
+		r.cross.Rounds = append(r.cross.Rounds, bouts)
 	}
 }
 

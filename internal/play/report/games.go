@@ -10,10 +10,10 @@ import (
 // A finished is a game of the tournament with what the page shows of it.
 type finished struct {
 	referee.Played
-	places    [2]int // of its players in the ranking, from 0
+	places    [2]int // the places of its players in the ranking, from 0
 	history   *player.History
 	worths    []string            // the value of each position for the player to move, "" if it is not known
-	judgments []analysis.Judgment // of the moves; empty without Judge
+	judgments []analysis.Judgment // what the Judge says of each move; empty without one
 }
 
 // games replays the games, and judges their moves if there is a Judge.
@@ -63,10 +63,7 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 		}
 		f.worths = append(f.worths, text)
 	}
-	f.judgments = analysis.Review(g, f.Moves, reports)
-	for i := range f.Opening { // its moves were given, not chosen
-		f.judgments[i].Mistake = false
-	}
+	f.judgments = analysis.Review(g, f.Moves, f.Opening, reports)
 	return nil
 }
 
@@ -104,7 +101,7 @@ type (
 		Text     string
 		Opening  int
 		Moves    []string
-		Turns    []int // who makes each move
+		Turns    []int // the player who makes each move
 		Boards   []int // before each move, and after the last
 		Values   []int `json:",omitempty"` // in Texts, of each of these positions
 		Mistakes []mistake

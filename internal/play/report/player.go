@@ -17,8 +17,8 @@ type pagePlayer struct {
 	Points    string
 	Opponents []opponent
 	Kinds     []faults // its faults
-	// Of the moves: how many were judged and were mistakes, and their times. Slowest is the game with
-	// the longest.
+	// Judged and Mistakes are numbers of moves, Mean, Median and Longest times of moves. Slowest is the
+	// game with the longest move.
 	Judged, Mistakes      int
 	Mean, Median, Longest string
 	Slowest               int

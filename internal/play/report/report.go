@@ -25,7 +25,7 @@ type Report struct {
 
 	// The other fields are for the page.
 	Title    string           // "": that of the game
-	Date     time.Time        // of the match or tournament; zero: not shown
+	Date     time.Time        // the day of the match or tournament; zero: not shown
 	Settings [][2]string      // names and values
 	Note     string           // describes the games, and what is missing
 	Played   []referee.Played // the games
@@ -50,8 +50,8 @@ func Rounds(c referee.Cross) (lines []string) {
 			name = "final"
 		}
 		for _, b := range round {
-			winner, loser := b.Winner, b.Entrants[0]+b.Entrants[1]-b.Winner
-			if b.Entrants[1] < 0 {
+			winner, loser := b.Winner, b.Loser()
+			if loser < 0 {
 				lines = append(lines, fmt.Sprintf("%s: %s has no opponent", name, c.Standings[winner].Name))
 				continue
 			}

@@ -271,19 +271,15 @@ func (m *model) advise() tea.Cmd {
 // judgeTime is the time of the search of each position of a play that is over.
 const judgeTime = 300 * time.Millisecond
 
-// judge finds the mistakes of a play that is over. It begins with the last position, because the search
-// keeps what it finds in later positions for earlier ones.
+// judge finds the mistakes of a play that is over.
 func (m *model) judge() tea.Cmd {
 	turn, ctx, h, z := m.turn, m.ctx, m.h.Clone(), m.analyzer
 	return func() tea.Msg {
-		reports := make([]analysis.Report, len(h.Names())+1)
-		for i := len(reports) - 1; i >= 0 && ctx.Err() == nil; i-- {
-			var err error
-			if reports[i], err = z.Assess(ctx, h.At(i), judgeTime); err != nil {
-				return judged{turn: turn}
-			}
+		reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
+		if err != nil {
+			return judged{turn: turn}
 		}
-		return judged{turn, analysis.Review(h.Game(), h.Names(), reports)}
+		return judged{turn, analysis.Review(h.Game(), h.Names(), 0, reports)}
 	}
 }
 

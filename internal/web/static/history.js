@@ -43,7 +43,7 @@ function place({ worth: w, turn }, most) {
   return { x: first ? -x : x, cls: first ? 'first' : 'second' };
 }
 
-// winner tells who wins, and when.
+// winner returns the player who wins, and when.
 function winner(view, { worth: w, turn }) {
   if (w?.value !== 'win' && w?.value !== 'lose') return w?.value ?? 'not known';
   return `${view.players[w.value === 'win' ? turn : 1 - turn]}${w.open ? '' : ` in ${w.remoteness}`}`;

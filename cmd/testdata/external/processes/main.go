@@ -1,5 +1,5 @@
 // Processes is a driver with a runner of its own: it starts this program again for each map and each reduce
-// of a job, several at a time, and sorts their lines in memory. This process itself runs jobs that do not read text.
+// of a job, several at a time, and sorts their lines in memory. Jobs that do not read text run in the driver's process.
 package main
 
 import (

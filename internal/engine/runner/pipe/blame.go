@@ -15,8 +15,8 @@ import (
 
 // Limits of the search for the line at which a program fails.
 const (
-	blameTime  = 30 * time.Second
-	blameBytes = 64 << 20 // of the input of the task
+	blameTime  = 30 * time.Second // for all runs of the program
+	blameBytes = 64 << 20         // the input of the task
 )
 
 // A programError is the error of a program of the user that failed by itself.

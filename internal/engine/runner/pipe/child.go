@@ -42,7 +42,7 @@ type child struct {
 	*exec.Cmd
 	name     string
 	maps     bool // a mapper
-	number   int  // of the mapper or reducer
+	number   int  // the number of the mapper or reducer
 	own      bool // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -476,10 +477,25 @@ func (t *tab) wait(expression string) {
 	}
 }
 
-// press presses a button or follows a link with the keyboard. A click with the mouse misses the button if
-// the page moves it in the same moment.
+// press presses a button or follows a link with the keyboard, once it is visible. A click with the mouse misses the
+// button if the page moves it in the same moment. The query runs in the page: those of chromedp fail while
+// a page is being replaced.
 func press(selector string) chromedp.Action {
-	return chromedp.Tasks{chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter)}
+	focus := fmt.Sprintf(`(e => { if (!e?.checkVisibility()) return false; e.focus(); return document.activeElement === e; })(document.querySelector(%q))`, selector)
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		var focused bool
+		for {
+			err := chromedp.Evaluate(focus, &focused).Do(ctx)
+			if err == nil && focused {
+				return chromedp.KeyEvent(kb.Enter).Do(ctx)
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("press %s: not visible: %w", selector, errors.Join(err, ctx.Err()))
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
 }
 
 // want checks the value of an expression.

@@ -1,13 +1,13 @@
 // Answers the requests of the pages with the program, which runs here and not on a server.
 importScripts('wasm_exec.js');
 
-const program = 'program.bin?VERSION';
+const program = 'program.bin?VERSION', tables = 'tables.bin?VERSION';
 const cacheName = `${registration.scope} VERSION`; // all sites of a host share the caches
 const base = new URL(registration.scope).pathname;
 let running = null; // a promise of the function that answers a request
 
 addEventListener('install', e => e.waitUntil((async () => {
-  await (await caches.open(cacheName)).add(program);
+  await (await caches.open(cacheName)).addAll([program, tables]);
   await skipWaiting();
 })()));
 
@@ -22,10 +22,33 @@ addEventListener('fetch', e => {
   if (e.request.url.startsWith(registration.scope)) e.respondWith(answer(e.request));
 });
 
+// unpacked returns a file that is stored compressed.
+async function unpacked(name, type) {
+  const stored = await (await caches.open(cacheName)).match(name) ?? await fetch(name);
+  return new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': type } });
+}
+
+let noParts = false; // the server sends complete files instead of parts
+
+// fetchPart fetches the bytes from offset from to offset to of a file of a table. It reads nothing else that a
+// server sends.
+self.fetchPart = async (name, from, to, size) => {
+  if (!noParts) {
+    const part = `${from}-${to - 1}`;
+    const response = await fetch(`${name}?VERSION`, { headers: { Range: `bytes=${part}` }, signal: AbortSignal.timeout(10_000) })
+      .catch(() => { throw new Error('the server does not answer'); });
+    if (response.headers.get('Content-Range') === `bytes ${part}/${size}`) return new Uint8Array(await response.arrayBuffer());
+    await response.body?.cancel();
+    noParts = response.status === 200;
+    if (!noParts) throw new Error(`the server does not have the part that was asked for (status ${response.status})`);
+  }
+  throw new Error('this server sends only complete files, not parts of them');
+};
+
 // start starts the program. If it ends, the next request starts it again.
 async function start() {
-  const stored = await (await caches.open(cacheName)).match(program) ?? await fetch(program);
-  const code = new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
+  const code = await unpacked(program, 'application/wasm');
+  self.siteTables = await (await unpacked(tables, 'application/json')).text();
   const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(code, go.importObject);
   return new Promise(resolve => {

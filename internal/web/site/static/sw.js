@@ -28,21 +28,25 @@ async function unpacked(name, type) {
   return new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': type } });
 }
 
-let noParts = false; // the server sends complete files instead of parts
+const patience = 10_000; // milliseconds until the server must have answered, and until it is asked again after a failure
+let trouble = '', failed = -Infinity; // the last failure and its time
 
 // fetchPart fetches the bytes from offset from to offset to of a file of a table. It reads nothing else that a
 // server sends.
 self.fetchPart = async (name, from, to, size) => {
-  if (!noParts) {
-    const part = `${from}-${to - 1}`;
-    const response = await fetch(`${name}?VERSION`, { headers: { Range: `bytes=${part}` }, signal: AbortSignal.timeout(10_000) })
-      .catch(() => { throw new Error('the server does not answer'); });
+  if (Date.now() - failed < patience) throw new Error(trouble);
+  const part = `${from}-${to - 1}`;
+  try {
+    const response = await fetch(`${name}?VERSION`, { headers: { Range: `bytes=${part}` }, signal: AbortSignal.timeout(patience) });
     if (response.headers.get('Content-Range') === `bytes ${part}/${size}`) return new Uint8Array(await response.arrayBuffer());
+    trouble = response.status === 200 ? 'this server sends only complete files, not parts of them'
+      : `the server does not have the part that was asked for (status ${response.status})`;
     await response.body?.cancel();
-    noParts = response.status === 200;
-    if (!noParts) throw new Error(`the server does not have the part that was asked for (status ${response.status})`);
+  } catch {
+    trouble = 'the server does not answer';
   }
-  throw new Error('this server sends only complete files, not parts of them');
+  failed = Date.now();
+  throw new Error(trouble);
 };
 
 // start starts the program. If it ends, the next request starts it again.

@@ -1,5 +1,3 @@
-//go:build !js
-
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
 // tiers it contains a file for each tier, from the initial position's on, or shards of such a file
 // (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it
@@ -15,16 +13,15 @@
 package table
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -54,7 +51,7 @@ func TierFile(g game.Game, tier int) string {
 type Table struct {
 	g        game.Game
 	contents contents
-	place    filesys.Place // to be closed; empty unless Open made the table
+	place    io.Closer // to be closed; nil unless Open made the table
 	sealed   seal
 }
 
@@ -63,24 +60,6 @@ type seal struct {
 	fsys store.FS
 	name string
 	info fs.FileInfo // nil: there was none
-}
-
-// contents is the part of a table that depends on the kind of game.
-type contents interface {
-	// lookup implements Table.Lookup for a valid position.
-	lookup(p game.Position) (v game.Value, ok bool, err error)
-	// before calls do, in the order of tiers and keys, for positions that include all
-	// predecessors of p, which is valid.
-	before(p game.Position, do func(game.Position, game.Value)) error
-	// counts returns the number of positions of a tier by value, as recorded in its file.
-	counts(tier int) (Counts, error)
-	// verify checks the complete table, except the counts of lists. It calls report now and
-	// then with the share that is done, unless report is nil.
-	verify(ctx context.Context, report func(share float64)) error
-	// parts returns the parts that Rules checks, and the greatest remoteness that the format
-	// can store.
-	parts() (parts []*rulesPart, most int, err error)
-	Close() error
 }
 
 // Counts contains the number of positions of each value; the value of a draw is 0.
@@ -103,23 +82,6 @@ func (c Counts) Total() (all uint64) {
 		all += n
 	}
 	return all
-}
-
-// Open opens the table of a data directory, whose game must be one of the given games. The
-// directory is a path on this machine, or a name in HDFS: hdfs://host:port/path, or
-// hdfs:///path for the default file system of Hadoop's configuration. Open fails if the table
-// is incomplete, differs from its seal, or is of another game than its data directory.
-func Open(directory string, games game.Kinds) (*Table, error) {
-	place, err := filesys.Open(directory)
-	if err != nil {
-		return nil, fmt.Errorf("table: %w", err)
-	}
-	t, err := OpenFS(place.FS, place.Path, games.Parse)
-	if err != nil {
-		return nil, errors.Join(err, place.Close())
-	}
-	t.place = *place
-	return t, nil
 }
 
 // OpenFS is like Open, but opens a data directory of a file system. parse makes the game from
@@ -230,7 +192,13 @@ func Seal(fsys store.FS, data, game string) error {
 }
 
 // Close closes the files.
-func (t *Table) Close() error { return errors.Join(t.contents.Close(), t.place.Close()) }
+func (t *Table) Close() error {
+	err := t.contents.Close()
+	if t.place != nil {
+		err = errors.Join(err, t.place.Close())
+	}
+	return err
+}
 
 // Current reports whether the data directory still contains the table that was opened, as far as
 // its file system answers.
@@ -272,15 +240,6 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 		return 0, false, err
 	}
 	return t.contents.lookup(p)
-}
-
-// start returns the value of the initial position, which every table must contain.
-func (t *Table) start() (game.Value, error) {
-	v, ok, err := t.Lookup(t.g.Start())
-	if err == nil && !ok {
-		err = t.fault(t.g.Start(), "is missing: it is the initial position")
-	}
-	return v, err
 }
 
 // A Choice is a move with the value of the position it leads to.
@@ -351,26 +310,3 @@ func newFault(g game.Game, p game.Position, reason string) error {
 }
 
 func (t *Table) fault(p game.Position, reason string) error { return newFault(t.g, p, reason) }
-
-// Verify checks that the table is complete and correct, and returns the number of its
-// positions: no position is missing, no position is unreachable, and every value follows from
-// the values of the successors. The first error is a *Fault, or the error of a damaged file.
-// Verify does not solve the game again; its method depends on the kind of game. A table of
-// lists is checked by Rules without a sample.
-func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {
-	return t.VerifyReport(ctx, nil)
-}
-
-// VerifyReport is like Verify, but calls report now and then with the share that is done, from
-// 0 to 1, unless report is nil.
-func (t *Table) VerifyReport(ctx context.Context, report func(share float64)) (positions uint64, err error) {
-	if err := t.contents.verify(ctx, report); err != nil {
-		return 0, err
-	}
-	return t.Positions()
-}
-
-// wrongCounts is the error for a file whose recorded counts differ from its positions.
-func wrongCounts(name string) error {
-	return fmt.Errorf("%s: the recorded counts differ from the positions in the file", name)
-}

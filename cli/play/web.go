@@ -39,7 +39,7 @@ func webCommand(games game.Kinds) *cli.Command {
 			command.ListFlag("host", "a further `HOST` name that requests may name"),
 			&cli.StringFlag{Name: "allow-origin", Usage: "`ORIGIN` of pages that may use the interface below /api/; * allows all"},
 			&cli.IntFlag{Name: "searches", Usage: "number of searches at a time", DefaultText: "number of cores less one, at least 1"},
-			&cli.StringFlag{Name: "export", Usage: "write the pages to an empty `DIRECTORY`, for any web server, and end"},
+			&cli.StringFlag{Name: "export", Usage: "write the pages, and the tables of --data, to an empty `DIRECTORY` for any web server, and end"},
 			&cli.StringFlag{Name: "memory", Usage: "memory of all searches together, e.g. 64M or 4G", DefaultText: "64M"},
 		},
 		Action: func(c *cli.Context) error { return serveWeb(c, games) },
@@ -52,7 +52,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		return err
 	}
 	if dir := c.String("export"); dir != "" {
-		return exportWeb(c, dir)
+		return exportWeb(c, games, dir)
 	}
 	o := web.Options{
 		Games: games, Hosts: command.ListOf(c, "host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),

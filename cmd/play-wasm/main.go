@@ -18,7 +18,11 @@ import (
 const searches = 2
 
 func main() {
-	s, err := web.New(web.Options{Games: all.Kinds(), Searches: searches, Log: log.New(os.Stderr, "play: ", 0)})
+	sources, err := openTables(all.Kinds())
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := web.New(web.Options{Games: all.Kinds(), Sources: sources, Searches: searches, Log: log.New(os.Stderr, "play: ", 0)})
 	if err != nil {
 		log.Fatal(err)
 	}

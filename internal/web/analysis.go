@@ -66,7 +66,7 @@ func (s *Server) begin(g *served, p game.Position) analysis.Report {
 		if r.Table {
 			return r
 		}
-		trouble = r.Trouble
+		trouble = "the table is not used: " + r.Trouble
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

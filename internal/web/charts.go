@@ -33,6 +33,9 @@ const (
 	readTime     = 4 * time.Second // for each of the two lists
 )
 
+// hasWhole reports whether there are pages of tables.
+const hasWhole = true
+
 // A whole is what the page of a table shows.
 type whole struct {
 	stats     table.Stats

@@ -59,8 +59,7 @@ func arranged(g *served, board, turn string) (game.Position, error) {
 	}
 	p, err := game.Arrange(g.g, squares, mover)
 	if err == nil && g.source != nil {
-		var ok bool
-		if _, ok, err = g.source.Table.Lookup(p); err == nil && !ok {
+		if _, ok, unread := g.source.Table.Lookup(p); unread == nil && !ok {
 			err = errUnreached
 		}
 	}

@@ -65,11 +65,10 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 		limit = min(time.Duration(n)*time.Millisecond, maxMoveTime)
 	}
 	var move string
-	if best, _, ok := g.book.Best(h.Position()); l.Perfect && ok { // without a wait for a search
-		move = best.Name
-	} else if l.Perfect && g.source != nil {
-		move, err = player.NewTable(g.source.Table).Move(r.Context(), h, limit)
-	} else {
+	if l.Perfect {
+		move = g.knownMove(r.Context(), h, limit)
+	}
+	if move == "" {
 		err = s.withSlot(r.Context(), g, func(sl *slot) (err error) {
 			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 			return err
@@ -82,4 +81,18 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return map[string]string{"move": move}, nil
+}
+
+// knownMove returns the best move by the table or the book of a game, without a search; "" if there is none, or
+// if the table cannot be read.
+func (g *served) knownMove(ctx context.Context, h *player.History, limit time.Duration) string {
+	if g.source != nil {
+		if move, err := player.NewTable(g.source.Table).Move(ctx, h, limit); err == nil {
+			return move
+		}
+	}
+	if best, _, ok := g.book.Best(h.Position()); ok {
+		return best.Name
+	}
+	return ""
 }

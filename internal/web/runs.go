@@ -395,6 +395,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 
 // wholeRoutes registers the pages of tables and of runs.
 func (s *Server) wholeRoutes(mux *http.ServeMux) {
+	s.api(mux)
 	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)

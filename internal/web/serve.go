@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -42,4 +44,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		server.Close()
 	}
 	return nil
+}
+
+// hostAllowed reports whether a request may name this host. Other names are refused, so that a
+// page elsewhere cannot reach the server by a name of its own that leads to this machine.
+func (s *Server) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if ip := net.ParseIP(name); ip != nil {
+		return true
+	}
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }

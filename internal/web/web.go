@@ -15,9 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
-	"net"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -147,7 +145,6 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
 	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))
-	s.api(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotFound) })
 	return s.guard(mux)
 }
@@ -206,20 +203,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// hostAllowed reports whether a request may name this host. Other names are refused, so that a
-// page elsewhere cannot reach the server by a name of its own that leads to this machine.
-func (s *Server) hostAllowed(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	if ip := net.ParseIP(name); ip != nil {
-		return true
-	}
-	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
 // fail answers with an error: as JSON, or to a browser that asks for a page, as a page.
@@ -281,13 +264,14 @@ func (s *Server) page(name string) http.HandlerFunc {
 				s.fail(w, r, err)
 				return
 			}
-			data["Title"], data["ID"], data["Variant"], data["Table"] = g.title(), g.id, g.variant, g.source != nil
+			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
 			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
+			data["Whole"] = hasWhole
 			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
 		s.write(w, r, name, data)

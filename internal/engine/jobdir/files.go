@@ -169,7 +169,7 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	}
 	f.closers = append(f.closers, in)
 	var file *streamfmt.File
-	if IsText(name) {
+	if ReadsText && IsText(name) {
 		file, err = f.pack(seal.Reader(in, name), name)
 	} else {
 		file, err = OpenPacked(in, name, seal, f.packed)

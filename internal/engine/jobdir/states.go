@@ -39,8 +39,11 @@ type entry struct {
 }
 
 func newStates(seals *Seals, g game.Cyclic) *StateFiles {
-	return &StateFiles{g: g, files: files{seals: seals, spec: g.Spec(), packed: streamfmt.OpenRangeFile,
-		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Packed) }}}
+	p := &StateFiles{g: g, files: files{seals: seals, spec: g.Spec(), packed: streamfmt.OpenRangeFile}}
+	if ReadsText {
+		p.writer = func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Packed) }
+	}
+	return p
 }
 
 // OpenNew opens all shards of some directories: the new positions of these passes. A range

@@ -53,8 +53,10 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	if half != nil {
 		g = half.Halved
 	}
-	t := &Tier{g: g, files: files{seals: s, spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
-		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }}}
+	t := &Tier{g: g, files: files{seals: s, spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile}}
+	if ReadsText {
+		t.writer = func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }
+	}
 	last := uint64(0)
 	for _, name := range names {
 		file, err := t.open(fsys, name)

@@ -129,7 +129,7 @@ func (f *file) box() (*file, error) {
 	return f, nil
 }
 
-func (f *file) isText() bool { return jobdir.IsText(f.name) }
+func (f *file) isText() bool { return jobdir.ReadsText && jobdir.IsText(f.name) }
 
 func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
 

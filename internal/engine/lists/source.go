@@ -477,7 +477,7 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 
 // cell appends the rows of cell i of a file.
 func (l *Loader) cell(dst []Row, f *file, i int) (_ []Row, err error) {
-	if f.list != nil {
+	if !f.isText() {
 		return l.cells.Append(dst, f.list, f.cells[i:])
 	}
 	dst, l.text, err = f.appendText(dst, f.cells[i], l.text)

@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -8,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -20,21 +25,37 @@ const maxSite = 2_500_000
 // A fileServer is a plain web server with a site below a path. It notes what is requested.
 type fileServer struct {
 	*httptest.Server
-	mu    sync.Mutex
-	paths []string
-	bytes int
+	noParts bool // it sends complete files instead of parts
+
+	mu     sync.Mutex
+	paths  []string
+	bytes  int
+	ranges int // parts that it has sent
 }
 
-// exported writes the site of play web --export, and serves it.
-func exported(t *testing.T) *fileServer {
+// export writes the site of play web --export, with the tables of data directories, and returns its directory.
+func export(t *testing.T, data ...string) string {
 	dir := filepath.Join(t.TempDir(), "site")
-	if out, err := exec.Command(play, "web", "--export", dir).CombinedOutput(); err != nil {
+	cmd := exec.Command(play, "web", "--export", dir)
+	for _, d := range data {
+		cmd.Args = append(cmd.Args, "--data", d)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("play web --export: %v: run make site\n%s", err, out)
 	}
-	s := new(fileServer)
+	return dir
+}
+
+// serveSite serves a site.
+func serveSite(t *testing.T, dir string, noParts bool) *fileServer {
+	s := &fileServer{noParts: noParts}
 	files := http.StripPrefix("/games/", http.FileServer(http.Dir(dir)))
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		counted := &counter{ResponseWriter: w}
+		if s.noParts && r.Header.Get("Range") != "" {
+			sendForEver(w, r)
+			return
+		}
 		if r.URL.Path == "/games/play/connectn/4-4-3" { // as GitHub Pages does
 			http.ServeFile(&missing{counted}, r, filepath.Join(dir, "404.html"))
 		} else {
@@ -44,9 +65,20 @@ func exported(t *testing.T) *fileServer {
 		defer s.mu.Unlock()
 		s.paths = append(s.paths, r.URL.Path)
 		s.bytes += counted.n
+		if w.Header().Get("Content-Range") != "" {
+			s.ranges++
+		}
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// sendForEver begins to answer with a complete file, and waits until the client has left.
+func sendForEver(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", strconv.Itoa(1<<40))
+	w.Write(make([]byte, 64<<10))
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
 }
 
 // A counter counts the bytes of an answer.
@@ -68,7 +100,7 @@ func (m *missing) WriteHeader(int) { m.ResponseWriter.WriteHeader(http.StatusNot
 // TestSite uses the site of play web --export: a game against a machine to its end, then other pages without the
 // server.
 func TestSite(t *testing.T) {
-	server := exported(t)
+	server := serveSite(t, export(t), false)
 	site := server.URL + "/games/"
 	browser := launch(t)
 	tab := newTab(t, browser)
@@ -79,7 +111,7 @@ func TestSite(t *testing.T) {
 
 	server.mu.Lock()
 	slices.Sort(server.paths)
-	want := []string{"/games/", "/games/program.bin", "/games/start.js", "/games/sw.js", "/games/wasm_exec.js"}
+	want := []string{"/games/", "/games/program.bin", "/games/start.js", "/games/sw.js", "/games/tables.bin", "/games/wasm_exec.js"}
 	if got := slices.Compact(server.paths); !slices.Equal(got, want) {
 		t.Errorf("requests of %q, want %q", got, want)
 	}
@@ -107,8 +139,133 @@ func TestSite(t *testing.T) {
 func TestSiteLink(t *testing.T) {
 	tab := newTab(t, launch(t))
 	tab.expectError = true // the server has no such file
-	tab.run(chromedp.Navigate(exported(t).URL + "/games/play/connectn/4-4-3?moves=1,1,2"))
+	tab.run(chromedp.Navigate(serveSite(t, export(t), false).URL + "/games/play/connectn/4-4-3?moves=1,1,2"))
 	tab.wait(`document.querySelectorAll('.piece').length === 3`)
+}
+
+// A looked is what driver lookup --json prints of a position.
+type looked struct {
+	Hash       uint64
+	Value      string
+	Remoteness int
+	Moves      []struct {
+		Move, Value string
+		Remoteness  int
+	}
+}
+
+// String returns the values of the position and its moves.
+func (l looked) String() string {
+	words := []string{fmt.Sprint(l.Value, l.Remoteness)}
+	for _, m := range l.Moves {
+		words = append(words, fmt.Sprint(m.Move, " ", m.Value, m.Remoteness))
+	}
+	slices.Sort(words[1:])
+	return strings.Join(words, ", ")
+}
+
+// sample draws positions of a table, and looks them up with driver.
+func sample(t *testing.T, data string, n int) (all []looked) {
+	positions, err := exec.Command(driver, "export", "--data", data, "--sample", strconv.Itoa(n), "--seed", "1").Output()
+	if err != nil {
+		t.Fatalf("driver export: %v", err)
+	}
+	cmd := exec.Command(driver, "lookup", "--data", data, "--json")
+	cmd.Stdin = bytes.NewReader(positions)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("driver lookup: %v", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var l looked
+		if err := d.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// lookUp is a function for the page of a game that returns what a looked prints of positions.
+const lookUp = `async hashes => {
+  const found = [], text = w => w.value + w.remoteness;
+  for (const h of hashes) {
+    const v = await (await fetch(document.body.dataset.view + '?from=%23' + h)).json();
+    found.push([text(v.plies[0].worth), ...v.moves.map(m => m.name + ' ' + text(m.worth)).sort()].join(', '));
+  }
+  return found;
+}`
+
+// TestSiteTables compares the tables of a site, one of each method, with driver lookup.
+func TestSiteTables(t *testing.T) {
+	boards := map[string][]string{
+		"connectn/5-5-4": {"connectn", "--width", "5", "--height", "5", "--connect", "4"},
+		"mancala/3-4":    {"mancala", "--pits", "3", "--stones", "4"},
+		"dodgem/4":       {"dodgem", "--size", "4"},
+	}
+	data, all := make(map[string]string), []string(nil)
+	for board, game := range boards {
+		data[board] = filepath.Join(t.TempDir(), "data")
+		if out, err := exec.Command(driver, append(append([]string{"solve"}, game...), "--data", data[board])...).CombinedOutput(); err != nil {
+			t.Fatalf("driver solve: %v\n%s", err, out)
+		}
+		all = append(all, data[board])
+	}
+	dir, browser := export(t, all...), launch(t)
+	server := serveSite(t, dir, false)
+	for board := range boards {
+		t.Run(board, func(t *testing.T) { testSiteTable(t, newTab(t, browser), server, board, sample(t, data[board], 1000)) })
+	}
+	near := sample(t, data["connectn/5-5-4"], 1000)
+	position := near[slices.IndexFunc(near, func(l looked) bool { return l.Remoteness == 3 })]
+	page := fmt.Sprintf("/games/play/connectn/5-5-4?from=%%23%d", position.Hash)
+	worth := fmt.Sprintf(`document.querySelector('#worth').textContent.includes('%s in 3 moves') && `, position.Value)
+	t.Run("complete files", func(t *testing.T) {
+		tab := newTab(t, browser)
+		server := serveSite(t, dir, true)
+		tab.openSite(server)
+		tab.run(chromedp.Navigate(server.URL + page))
+		tab.wait(worth + `/^Search:.* The table is not used: .*this server sends only complete files, not parts of them\.$/.test(document.querySelector('#search').textContent)`)
+	})
+	t.Run("no server", func(t *testing.T) {
+		tab := newTab(t, browser)
+		server := serveSite(t, dir, false)
+		tab.openSite(server)
+		server.Close()
+		tab.run(chromedp.Navigate(server.URL + page))
+		tab.wait(worth + `/^Search:.* The table is not used: .*the server does not answer\.$/.test(document.querySelector('#search').textContent)`)
+	})
+}
+
+// openSite opens the first page of a site with the tables.
+func (t *tab) openSite(server *fileServer) {
+	t.Helper()
+	t.run(chromedp.Navigate(server.URL + "/games/"))
+	t.wait(`[...document.querySelectorAll('h2')].some(h => h.textContent === 'Solved')`)
+}
+
+// testSiteTable compares positions of a table, and what its page shows of one.
+func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, positions []looked) {
+	tab.openSite(server)
+	tab.run(chromedp.Navigate(server.URL + "/games/play/" + board))
+	tab.wait(`/From the table/.test(document.querySelector('#search').textContent)`)
+	var hashes, want, got []string
+	for _, p := range positions {
+		hashes, want = append(hashes, strconv.FormatUint(p.Hash, 10)), append(want, p.String())
+	}
+	tab.run(chromedp.Evaluate("("+lookUp+")(["+strings.Join(hashes, ",")+"])", &got, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Fatalf("position #%s: %q, want %q", hashes[i], got[i:min(len(got), i+1)], want[i])
+		}
+	}
+	server.mu.Lock()
+	t.Logf("%d requests", server.ranges)
+	if server.ranges == 0 || server.ranges > 3*len(positions) {
+		t.Errorf("%d requests for %d positions", server.ranges, len(positions))
+	}
+	server.ranges = 0
+	server.mu.Unlock()
 }
 
 // playOut plays a game to its end against the machine that plays second.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"io/fs"
-	"mime"
 	"net/url"
 	"path"
 	"time"
@@ -57,7 +56,7 @@ func NewRequest(ctx context.Context, address string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Request{Method: MethodGet, Host: "localhost", URL: u, Header: make(Header), ctx: ctx}, nil
+	return &Request{Method: MethodGet, URL: u, Header: make(Header), ctx: ctx}, nil
 }
 
 // Context returns the context of the request.
@@ -76,6 +75,11 @@ func (r *Request) PathValue(name string) string { return r.values[name] }
 // MaxBytesReader returns r: a page sends no body.
 func MaxBytesReader(_ ResponseWriter, r io.ReadCloser, _ int64) io.ReadCloser { return r }
 
+// types are the types of files, by the ends of their names. Package mime would make the program larger.
+var types = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml",
+}
+
 // ServeFileFS answers with a file.
 func ServeFileFS(w ResponseWriter, _ *Request, fsys fs.FS, name string) {
 	content, err := fs.ReadFile(fsys, name)
@@ -83,7 +87,7 @@ func ServeFileFS(w ResponseWriter, _ *Request, fsys fs.FS, name string) {
 		w.WriteHeader(StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Header().Set("Content-Type", types[path.Ext(name)])
 	w.Write(content)
 }
 

@@ -4,13 +4,18 @@ package site
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/treereduce/treereduce/internal/web/remote"
 )
 
 // Program and Runtime are the names of the files that make builds for a site: the program for
@@ -23,33 +28,80 @@ const (
 //go:embed static
 var static embed.FS
 
-// Write writes a site to dir, which must be empty or missing, and returns the number of bytes that a
-// browser loads. programs is the directory with Program and Runtime.
-func Write(dir, programs string) (int, error) {
+// A Site is a site that is to be written.
+type Site struct {
+	dir   string
+	files map[string][]byte
+}
+
+// New returns a site for dir, which must be empty or missing. programs is the directory with Program and Runtime.
+func New(dir, programs string) (*Site, error) {
 	switch entries, err := os.ReadDir(dir); {
 	case err == nil && len(entries) > 0:
-		return 0, fmt.Errorf("%s: not empty: name a new or an empty directory", dir)
+		return nil, fmt.Errorf("%s: not empty: name a new or an empty directory", dir)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return 0, err
+		return nil, err
 	}
 	files, err := filesOf(programs)
-	if err != nil {
+	return &Site{dir, files}, err
+}
+
+// Write writes the site with some tables, and returns the number of bytes that a browser loads first. After an
+// error, it leaves nothing in the directory.
+func (s *Site) Write(tables []*remote.Table) (size int, err error) {
+	for i, t := range tables {
+		t.Dir = fmt.Sprintf("tables/%d", i)
+	}
+	if err := s.describe(tables); err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return 0, err
 	}
-	size := 0
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.clear())
+		}
+	}()
+	for _, t := range tables {
+		if err := t.Copy(filepath.Join(s.dir, t.Dir)); err != nil {
+			return 0, err
+		}
+	}
+	for name, content := range s.files {
+		if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o666); err != nil {
 			return 0, err
 		}
 		size += len(content)
 	}
-	return size - len(files["404.html"]), nil
+	return size - len(s.files["404.html"]), nil
 }
 
-// filesOf returns the files of a site.
+// describe adds the description of the tables to the files, and the service worker.
+func (s *Site) describe(tables []*remote.Table) error {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		err = cmp.Or(json.NewEncoder(w).Encode(tables), w.Close())
+	}
+	if err != nil {
+		return err
+	}
+	s.files["tables.bin"] = packed.Bytes()
+	s.files["sw.js"] = workerOf(s.files, s.files["sw.js"])
+	return nil
+}
+
+// clear deletes what is in the directory.
+func (s *Site) clear() error {
+	entries, err := os.ReadDir(s.dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, e.Name())))
+	}
+	return err
+}
+
+// filesOf returns the files of a site, but not the description of the tables.
 func filesOf(programs string) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	read := func(name string) []byte {
@@ -69,7 +121,7 @@ func filesOf(programs string) (map[string][]byte, error) {
 	}
 	// A server shows 404.html for the address of a page, such as a link that was sent.
 	files["index.html"], files["404.html"], files["start.js"] = read("start.html"), read("start.html"), read("start.js")
-	files["sw.js"] = workerOf(files, read("sw.js"))
+	files["sw.js"] = read("sw.js")
 	return files, nil
 }
 
@@ -77,7 +129,7 @@ func filesOf(programs string) (map[string][]byte, error) {
 // hash of the files.
 func workerOf(files map[string][]byte, text []byte) []byte {
 	sum := sha256.New()
-	for _, name := range []string{"program.bin", Runtime, "start.js"} {
+	for _, name := range []string{"program.bin", "tables.bin", Runtime, "start.js"} {
 		sum.Write(files[name])
 	}
 	return bytes.ReplaceAll(text, []byte("VERSION"), fmt.Appendf(nil, "%x", sum.Sum(nil)[:8]))

@@ -1,13 +1,13 @@
 // Answers the requests of the pages with the program, which runs here and not on a server.
 importScripts('wasm_exec.js');
 
-const program = 'program.bin?VERSION';
+const program = 'program.bin?VERSION', tables = 'tables.bin?VERSION';
 const cacheName = `${registration.scope} VERSION`; // all sites of a host share the caches
 const base = new URL(registration.scope).pathname;
 let running = null; // a promise of the function that answers a request
 
 addEventListener('install', e => e.waitUntil((async () => {
-  await (await caches.open(cacheName)).add(program);
+  await (await caches.open(cacheName)).addAll([program, tables]);
   await skipWaiting();
 })()));
 
@@ -22,10 +22,37 @@ addEventListener('fetch', e => {
   if (e.request.url.startsWith(registration.scope)) e.respondWith(answer(e.request));
 });
 
+// unpacked returns a file that is stored compressed.
+async function unpacked(name, type) {
+  const stored = await (await caches.open(cacheName)).match(name) ?? await fetch(name);
+  return new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': type } });
+}
+
+const patience = 10_000; // milliseconds until the server must have answered, and until it is asked again after a failure
+let trouble = '', failed = -Infinity; // the last failure and its time
+
+// fetchPart fetches the bytes from offset from to offset to of a file of a table. It reads nothing else that a
+// server sends.
+self.fetchPart = async (name, from, to, size) => {
+  if (Date.now() - failed < patience) throw new Error(trouble);
+  const part = `${from}-${to - 1}`;
+  try {
+    const response = await fetch(`${name}?VERSION`, { headers: { Range: `bytes=${part}` }, signal: AbortSignal.timeout(patience) });
+    if (response.headers.get('Content-Range') === `bytes ${part}/${size}`) return new Uint8Array(await response.arrayBuffer());
+    trouble = response.status === 200 ? 'this server sends only complete files, not parts of them'
+      : `the server does not have the part that was asked for (status ${response.status})`;
+    await response.body?.cancel();
+  } catch {
+    trouble = 'the server does not answer';
+  }
+  failed = Date.now();
+  throw new Error(trouble);
+};
+
 // start starts the program. If it ends, the next request starts it again.
 async function start() {
-  const stored = await (await caches.open(cacheName)).match(program) ?? await fetch(program);
-  const code = new Response(stored.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
+  const code = await unpacked(program, 'application/wasm');
+  self.siteTables = await (await unpacked(tables, 'application/json')).text();
   const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(code, go.importObject);
   return new Promise(resolve => {

@@ -1,0 +1,4 @@
+package jobdir
+
+// ReadsText reports whether files of text are read.
+const ReadsText = false

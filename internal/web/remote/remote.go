@@ -1,0 +1,228 @@
+// Package remote reads the tables that are beside a site of static files, by requests of parts of their
+// files. What opening a table reads is recorded when the site is written, so that opening takes no request. A
+// look-up takes at most two: the index of a tier and a cell, or a page of an index and a block.
+package remote
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A Table describes the table of a data directory for a site.
+type Table struct {
+	Game  string           `json:"game"`
+	Data  string           `json:"data"` // the data directory, as the user gave it
+	Dir   string           `json:"dir"`  // the directory that takes its place, from the root of the site
+	Files map[string]*File `json:"files"`
+
+	// Indexes is the number of bytes of the file IndexFile in Dir: the parts of files that are opened when a
+	// look-up first needs them.
+	Indexes int64 `json:"indexes"`
+
+	// Where the table is, when it is recorded, and the content of IndexFile.
+	fsys    store.FS
+	data    string
+	indexes []byte
+}
+
+// IndexFile is the name of the file that a site adds to a table.
+const IndexFile = "indexes"
+
+// A File is a file of a table, by its path in the data directory.
+type File struct {
+	Size  int64  `json:"size"`
+	Parts []Part `json:"parts"` // that opening the table or the file reads
+	Index int64  `json:"index"` // offset of the parts in IndexFile, if their bytes are there
+}
+
+// A Part is consecutive bytes of a file.
+type Part struct {
+	At     int64  `json:"at"`
+	Length int64  `json:"length"`
+	Bytes  []byte `json:"bytes,omitempty"` // nil: they are in IndexFile
+}
+
+// has reports whether the part has the bytes from at to end.
+func (p Part) has(at, end int64) bool { return p.At <= at && end <= p.At+p.Length }
+
+// Size returns the number of bytes of all files.
+func (t *Table) Size() (all int64) {
+	for _, f := range t.Files {
+		all += f.Size
+	}
+	return all
+}
+
+// A Get returns the bytes from offset from to offset to, which is not included, of a file of size bytes. The
+// name is its path from the root of the site.
+type Get func(name string, from, to, size int64) ([]byte, error)
+
+const (
+	chunk  = 32 << 10 // bytes that are read at a time, at least; neighbouring positions are often in the same
+	recent = 256      // reads that are cached
+)
+
+// FS returns the data directory with the table as a file system, which reads what was not recorded by get. It
+// is safe for concurrent use.
+func (t *Table) FS(get Get) store.FS { return &remoteFS{table: t, get: get} }
+
+type remoteFS struct {
+	readOnly
+	table *Table
+	get   Get
+
+	mu   sync.Mutex
+	read []read // the newest last
+}
+
+// A read is a part that was read.
+type read struct {
+	file *File
+	Part
+}
+
+// file returns a file and its information.
+func (r *remoteFS) file(op, name string) (*File, info, error) {
+	if f := r.table.Files[name]; f != nil {
+		return f, info{path.Base(name), f.Size, 0}, nil
+	}
+	return nil, info{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+}
+
+// Open opens a file.
+func (r *remoteFS) Open(name string) (store.File, error) {
+	f, info, err := r.file("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return newSection(reader{r, f, path.Join(r.table.Dir, name)}, info, func() error { return nil }), nil
+}
+
+// ReadDir lists a directory.
+func (r *remoteFS) ReadDir(name string) (entries []fs.DirEntry, err error) {
+	for file, f := range r.table.Files {
+		if path.Dir(file) == name {
+			entries = append(entries, fs.FileInfoToDirEntry(info{path.Base(file), f.Size, 0}))
+		}
+	}
+	return entries, nil
+}
+
+// Stat describes a file, or a directory with files.
+func (r *remoteFS) Stat(name string) (fs.FileInfo, error) {
+	if entries, _ := r.ReadDir(name); len(entries) > 0 {
+		return info{path.Base(name), 0, fs.ModeDir}, nil
+	}
+	_, info, err := r.file("stat", name)
+	return info, err
+}
+
+// A reader reads a file.
+type reader struct {
+	fs   *remoteFS
+	file *File
+	name string // from the root of the site
+}
+
+// ReadAt reads bytes that exist.
+func (r reader) ReadAt(b []byte, at int64) (int, error) {
+	r.fs.mu.Lock()
+	defer r.fs.mu.Unlock()
+	end := at + int64(len(b))
+	for i, p := range r.file.Parts {
+		if p.has(at, end) {
+			if err := r.fs.fill(r.file); err != nil {
+				return 0, err
+			}
+			return copy(b, r.file.Parts[i].Bytes[at-p.At:]), nil
+		}
+	}
+	for _, d := range r.fs.read {
+		if d.file == r.file && d.has(at, end) {
+			return copy(b, d.Bytes[at-d.At:]), nil
+		}
+	}
+	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, r.file.Size)
+	bytes, err := r.fs.part(r.name, from, to, r.file.Size)
+	if err != nil {
+		return 0, err
+	}
+	if len(r.fs.read) == recent {
+		r.fs.read = slices.Delete(r.fs.read, 0, 1)
+	}
+	r.fs.read = append(r.fs.read, read{r.file, Part{from, to - from, bytes}})
+	return copy(b, bytes[at-from:]), nil
+}
+
+// fill fetches the recorded parts of a file, unless they are there.
+func (r *remoteFS) fill(f *File) error {
+	if len(f.Parts[0].Bytes) > 0 {
+		return nil
+	}
+	end := f.Index
+	for _, p := range f.Parts {
+		end += p.Length
+	}
+	bytes, err := r.part(path.Join(r.table.Dir, IndexFile), f.Index, end, r.table.Indexes)
+	for i := range f.Parts {
+		if p := &f.Parts[i]; err == nil {
+			p.Bytes, bytes = bytes[:p.Length], bytes[p.Length:]
+		}
+	}
+	return err
+}
+
+// part gets a part of a file.
+func (r *remoteFS) part(name string, from, to, size int64) ([]byte, error) {
+	bytes, err := r.get(name, from, to, size)
+	if err == nil && int64(len(bytes)) != to-from {
+		err = io.ErrUnexpectedEOF
+	}
+	return bytes, err
+}
+
+// A section is an open file.
+type section struct {
+	*io.SectionReader
+	info  fs.FileInfo
+	close func() error
+}
+
+func newSection(r io.ReaderAt, info fs.FileInfo, close func() error) *section {
+	return &section{io.NewSectionReader(r, 0, info.Size()), info, close}
+}
+
+func (s *section) Stat() (fs.FileInfo, error) { return s.info, nil }
+
+func (s *section) Close() error { return s.close() }
+
+// info is the information about a file.
+type info struct {
+	name string
+	size int64
+	mode fs.FileMode
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return i.size }
+func (i info) Mode() fs.FileMode  { return i.mode }
+func (i info) IsDir() bool        { return i.mode.IsDir() }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) Sys() any           { return nil }
+
+// readOnly has the methods of a store.FS that write: they fail.
+type readOnly struct{}
+
+func (readOnly) Create(string) (io.WriteCloser, error) { return nil, errors.ErrUnsupported }
+func (readOnly) Rename(string, string) error           { return errors.ErrUnsupported }
+func (readOnly) RemoveAll(string) error                { return errors.ErrUnsupported }
+func (readOnly) MkdirAll(string) error                 { return errors.ErrUnsupported }
+func (readOnly) Sync(string) error                     { return errors.ErrUnsupported }
+func (readOnly) Lock(string) (io.Closer, error)        { return nil, errors.ErrUnsupported }

@@ -1,0 +1,130 @@
+//go:build !js
+
+package table
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+)
+
+func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
+	_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
+	return err
+}
+
+// intervalRows is the number of rows that are checked at a time, and read at a time to find
+// successors.
+const intervalRows = 1 << 12
+
+// keepRows is the number of rows that a worker of the check caches.
+const keepRows = rulesKeep / 16
+
+// A listInterval is a range of the check by Rules: some rows of a tier.
+type listInterval struct {
+	lists.Interval
+	tier int
+}
+
+// listIntervals are the ranges of the check by Rules: their indexes.
+type listIntervals []listInterval
+
+func (of listIntervals) Len() int { return len(of) }
+
+func (of listIntervals) at(i int) (rng uint64, most int, err error) {
+	return uint64(i), int(of[i].Rows), nil
+}
+
+// parts returns one part, because moves may lead to any later tier. Its ranges are the indexes
+// of the intervals of all tiers.
+func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
+	part := &rulesPart{own: true}
+	var intervals listIntervals
+	begins := []int{0} // index of the first interval of each tier; at the end, the number of all intervals
+	for tier, name := range t.names {
+		f, err := t.tier(tier)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, interval := range lists.Cut(cmp.Or(t.interval, intervalRows), f) {
+			intervals = append(intervals, listInterval{interval, tier})
+		}
+		begins = append(begins, len(intervals))
+		part.files = append(part.files, rulesFile{name, f.Counts(), len(intervals)})
+	}
+	part.ranges = intervals
+	part.reader = func(int) rulesReader {
+		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]lists.Row)}
+	}
+	return []*rulesPart{part}, game.MaxRemoteness, nil
+}
+
+// A listReader reads intervals of tiers.
+type listReader struct {
+	t         *rowLists
+	intervals []listInterval
+	begins    []int
+	loader    lists.Loader
+	rows      []lists.Row // of the current interval
+	kept      map[uint64][]lists.Row
+	held      int // number of rows in kept
+}
+
+func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
+	if r.rows, err = r.read(r.rows, rng); err != nil {
+		return nil, err
+	}
+	tier := r.intervals[rng].tier
+	for i, row := range r.rows {
+		switch {
+		case i > 0 && row.Key == r.rows[i-1].Key:
+			return nil, newFault(r.t.g, row.Key, "is there twice")
+		case r.t.g.Check(row.Key) == nil && r.t.g.Tier(row.Key) != tier:
+			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("is in the file of tier %d", tier))
+		}
+		slots = append(slots, uint32(i)) // no key is there twice, so there are about intervalRows
+	}
+	return slots, nil
+}
+
+func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
+	interval := r.intervals[rng]
+	f, err := r.t.tier(interval.tier)
+	if err != nil {
+		return nil, err
+	}
+	return r.loader.Load(dst, f, interval.Interval)
+}
+
+func (r *listReader) at(slot int) (game.Position, game.Value) {
+	return r.rows[slot].Key, lists.ValueOf(r.rows[slot].Word)
+}
+
+func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	tier := r.t.g.Tier(p)
+	if tier >= len(r.t.tiers) {
+		return 0, 0, 0, false, nil
+	}
+	first, of := r.begins[tier], r.intervals[r.begins[tier]:r.begins[tier+1]]
+	rng = uint64(first + sort.Search(len(of)-1, func(i int) bool { return of[i].Last >= p }))
+	rows, ok := r.kept[rng]
+	if !ok {
+		if r.held > cmp.Or(r.t.keep, keepRows) {
+			clear(r.kept)
+			r.held = 0
+		}
+		if rows, err = r.read(nil, rng); err != nil {
+			return 0, 0, 0, false, err
+		}
+		r.kept[rng] = rows
+		r.held += len(rows)
+	}
+	if slot, ok = findRow(rows, p); !ok {
+		return 0, 0, 0, false, nil
+	}
+	return rng, slot, lists.ValueOf(rows[slot].Word), true, nil
+}

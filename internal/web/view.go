@@ -78,6 +78,7 @@ type (
 		Ply     int          `json:"ply"`   // index of this position in Plies
 		Tiers   int          `json:"tiers,omitempty"`
 		Tier    int          `json:"tier"`
+		Labels  bool         `json:"labels"` // labels of the board name moves
 	}
 	overJSON struct {
 		Text   string `json:"text"`
@@ -185,7 +186,7 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: s.pliesOf(g, whole), Ply: len(h.Names()),
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
-	v.Place = squaresOf(v.Look.Place)
+	v.Place, v.Labels = squaresOf(v.Look.Place), labelled(g.g)
 	v.Threats = threatsOf(g.g.Picture(p), v.Look)
 	_, v.Chosen = g.g.(game.Arranger)
 	if first := h.At(0); first != g.g.Start() {
@@ -209,6 +210,12 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		}
 	}
 	return v
+}
+
+// labelled reports whether labels of the board name moves.
+func labelled(g game.Game) bool {
+	start := g.Start()
+	return slices.ContainsFunc(board.Spots(g, start, g.Moves(nil, start)), func(s board.Spot) bool { return s.Label })
 }
 
 // pliesOf returns the plies of a play, and judges its moves as far as their values are known.

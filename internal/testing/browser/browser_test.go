@@ -139,6 +139,14 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
 	})
 
+	t.Run("the size of a finished board", func(t *testing.T) {
+		const size = `document.querySelector('#board svg').getAttribute('viewBox')`
+		tab := open(t, browser, address+solved+"?moves=0,1,0,1")
+		before := tab.text(size)
+		tab.visit(address + solved + "?moves=0,1,0,1,0")
+		tab.want(size, before)
+	})
+
 	t.Run("a piece falls", func(t *testing.T) {
 		for motion, want := range map[string]string{"no-preference": "drop", "reduce": "none"} {
 			tab := newTab(t, browser)
@@ -169,6 +177,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("practice", func(t *testing.T) { testPractice(t, browser, address) })
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
+	t.Run("squares", func(t *testing.T) { testSquares(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
 	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
@@ -233,7 +242,7 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`document.getElementById('state').textContent.includes('O wins')`)
 		tab.run(press("#why"))
 		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
-		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Ply 7 X played 1')`, "true")
+		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Move 7 X played 1')`, "true")
 		tab.run(press("#again"))
 		tab.wait(`location.search === '' && document.getElementById('ended').hidden`)
 	})

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/player"
@@ -72,8 +74,23 @@ func (f finished) text() string {
 	if !f.Fault() {
 		return f.Text()
 	}
-	sentence, message := f.Explain()
+	sentence, message := f.explain()
 	return sentence + " (" + message + ")"
+}
+
+// explain returns the sentence for a fault, and the beginning of its message.
+func (f finished) explain() (sentence, message string) {
+	const length = 200
+	sentence, message = f.Explain()
+	return sentence, short(message, length)
+}
+
+// short returns the beginning of a text.
+func short(text string, length int) string {
+	if len(text) <= length {
+		return text
+	}
+	return strings.ToValidUTF8(text[:length], "") + "…"
 }
 
 // The data of the games, for the script. A board is a text with a character for each square, from

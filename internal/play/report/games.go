@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -48,7 +49,8 @@ func (r Report) games(rows []Row) ([]finished, error) {
 func (f *finished) judge(judge func(game.Position) (analysis.Report, error), known map[game.Position]analysis.Report) error {
 	g := f.history.Game()
 	reports := make([]analysis.Report, len(f.Moves)+1)
-	for i := range reports {
+	f.worths = make([]string, len(reports))
+	for i := range slices.Backward(reports) { // a search keeps what it finds in later positions for earlier ones
 		at := f.history.At(i)
 		found, ok := known[at]
 		if !ok {
@@ -59,11 +61,9 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 			known[at] = found
 		}
 		reports[i] = found
-		text := ""
 		if found.Known {
-			text = found.Text(g, at)
+			f.worths[i] = found.Text(g, at)
 		}
-		f.worths = append(f.worths, text)
 	}
 	f.judgments = analysis.Review(g, f.Moves, f.Opening, reports)
 	return nil

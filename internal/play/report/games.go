@@ -6,6 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -99,7 +100,7 @@ type (
 	data struct {
 		Look               game.Look
 		Players, Names     []string // what the game calls the players; the entrants, best first
-		Squares            []square
+		Squares            []board.Square
 		Width              int
 		Above, Below, Left []string
 		Boards             []string
@@ -107,11 +108,6 @@ type (
 		Games              []played
 		Judged             bool
 		Texts              []string // the values of positions, as texts; the first is ""
-	}
-	square struct {
-		Kind  int    `json:"kind"`
-		Text  string `json:"text"`
-		Owner int    `json:"owner"`
 	}
 	played struct {
 		Players  [2]int // in Names
@@ -150,7 +146,7 @@ func (d *drawer) number(p game.Position) int {
 		for _, s := range row {
 			if _, ok := d.squares[s]; !ok {
 				d.squares[s] = len(d.Squares)
-				d.Squares = append(d.Squares, square{int(s.Kind), s.Text, int(s.Owner)})
+				d.Squares = append(d.Squares, board.SquareOf(s))
 			}
 			text += string(rune(firstSquare + d.squares[s]))
 		}

@@ -49,7 +49,7 @@ func TestTournament(t *testing.T) {
 						emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 						chromedp.Navigate(server.URL+"/"+name+".html"))
 					tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
-					tab.want(`document.querySelector('#state').textContent`, "Initial position")
+					tab.want(`document.querySelector('#state').textContent.split('\n')[0]`, "Initial position")
 					tab.want(`document.querySelectorAll('#game option').length`, "24")
 					tab.want(`document.querySelectorAll('.faults li').length`, "1")
 					tab.want(`document.querySelectorAll('.player:not([hidden])').length`, "0")

@@ -236,8 +236,8 @@ function render() {
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('name0').textContent = view.players[0];
-  $('name1').textContent = view.players[1];
+  $('name0').textContent = capital(view.players[0]);
+  $('name1').textContent = capital(view.players[1]);
   const last = view.plies[view.ply - 1];
   $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
     : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])}${you(view.turn)} to move.${hint ? ` Hint: ${hint}.` : ''}`;
@@ -283,7 +283,7 @@ function renderClocks() {
 function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
-  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : view.players[view.turn]}: ${words(w)}`;
+  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';

@@ -285,8 +285,9 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.wait(`document.activeElement.id === 'practice'`)
 						tab.run(chromedp.KeyEvent("3"), chromedp.WaitVisible("#why-wrong"))
 					}
-					if name == "threats" {
+					if name == "threats" { // the browser keeps this setting
 						tab.run(press("#threats"))
+						defer tab.run(press("#threats"))
 					}
 					tab.want(`[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`, "")
 					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")

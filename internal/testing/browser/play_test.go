@@ -282,6 +282,13 @@ func testThreats(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelector('#board svg').ariaLabel.endsWith('. X threatens column c, row 1. O threatens column c, row 1')`, "true")
 	tab.run(press("#playing"))
 	tab.wait(shown + ` === ''`)
+	tab.run(press("#analysing"))
+	tab.wait(shown + ` === 'X20,O20'`)
+	tab.run(chromedp.SendKeys("#move", "c1"+kb.Enter)) // the end of the game
+	tab.wait(`document.querySelector('#threats').hidden`)
+	tab.want(shown, "")
+	tab.run(press("#undo"), press("#threats")) // off, as for the next test
+	tab.wait(shown + ` === ''`)
 	tab.visit(address + "/play/quickcross/3-3-3")
 	tab.want(`document.querySelector('#threats').hidden`, "true")
 }

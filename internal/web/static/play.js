@@ -230,7 +230,7 @@ function render() {
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
     const values = mode === 'analyse' && !line?.made && (!practice || tried().right);
-    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values ? view.threats : null };
+    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values && !over ? view.threats : null };
     replace($('board'), drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
   $('editor').hidden = !editing;
@@ -264,7 +264,7 @@ function renderControls(over) {
   $('pause').hidden = sides.length === 2 || mode === 'play' && sides.length === 1 && !paused;
   $('pause').setAttribute('aria-pressed', paused);
   $('keys').setAttribute('aria-pressed', keys);
-  $('threats').hidden = !view.threats;
+  $('threats').hidden = !view.threats || over !== undefined;
   $('threats').setAttribute('aria-pressed', threats);
 }
 

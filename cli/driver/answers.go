@@ -77,7 +77,7 @@ func marked(g game.Game, a notation.Parsed) game.Picture {
 	for _, at := range picture.Won {
 		picture.Rows[at[1]][at[0]].Marked = true
 	}
-	if a.Moved && len(picture.Won) == 0 {
+	if len(a.Moves) > 0 && len(picture.Won) == 0 {
 		markChanges(picture, g.Picture(a.Before))
 	}
 	return picture

@@ -170,9 +170,14 @@ func (t *tableTalk) ask(ctx context.Context, question string, answers ...string)
 		if i := slices.IndexFunc(answers, func(a string) bool { return strings.EqualFold(line, a) || strings.EqualFold(line, a[:1]) }); i >= 0 {
 			return i, nil
 		}
-		if player.Word(line) == player.Quit {
+		expected := fmt.Sprintf("%s or %s, their first letter, or quit", answers[0], answers[1])
+		switch player.Word(line) {
+		case player.Quit:
 			return 0, player.ErrLeft
+		case player.Help:
+			fmt.Fprintf(t.out, "answer %s\n", expected)
+		default:
+			fmt.Fprintf(t.out, "expected %s; found %q\n", expected, line)
 		}
-		fmt.Fprintf(t.out, "expected %s or %s, their first letter, or quit; found %q\n", answers[0], answers[1], line)
 	}
 }

@@ -66,7 +66,7 @@ func TestGameEnds(t *testing.T) {
 		"Human\nExit\n":      "X to move\n",
 		"H\n?\nq\n":          "quit    exit the program\nX to move\n",
 		"q\n":                "Who moves first, human or random?\n",
-		"?\nexit\n":          "their first letter, or quit; found \"?\"\nWho moves first, human or random?\n",
+		"?\nexit\n":          "answer human or random, their first letter, or quit\nWho moves first, human or random?\n",
 		"h\n":                "X to move\n",
 		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
 		"h\nresign\n":        "\nPlay again, yes or no?\n",

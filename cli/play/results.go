@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/report"
@@ -38,7 +39,8 @@ func resultFlags(games int, usage string, more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "save", Usage: "write the games to a new `FILE`, for play replay"},
 		&cli.StringFlag{Name: "logs", Usage: "keep what each program writes to stderr in a file in `DIR`, of each run of it the last 64 KiB"},
 		&cli.StringFlag{Name: "csv", Usage: "write the table to `FILE` as comma-separated values"},
-		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser; with the game's table in --data also the mistakes"},
+		&cli.StringFlag{Name: "html", Usage: "write the table, the faults and all games to `FILE`, a page for a browser; with values and mistakes from the game's table in --data, or else from a search"},
+		&cli.DurationFlag{Name: "review", Usage: "the `TIME` of that search, for all positions together; 0 for none", Value: 10 * time.Second},
 		&cli.StringFlag{Name: "title", Usage: "`TITLE` of the page of --html", DefaultText: "the game's"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result only; in a human's game, moves but no boards"},
 		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game, and one for the result"},
@@ -52,6 +54,7 @@ type resultOptions struct {
 	grace           time.Duration
 	save, csv, html string
 	title           string // the title of the page
+	review          time.Duration
 	quiet, json     bool
 	resume          bool
 	against         string // the name of the player of a gauntlet
@@ -63,10 +66,13 @@ type resultOptions struct {
 func resultOptionsOf(c *cli.Context) (resultOptions, error) {
 	o := resultOptions{
 		games: c.Int("games"), openings: c.Int("openings"), grace: c.Duration("grace"),
-		save: c.String("save"), csv: c.String("csv"), html: c.String("html"), title: c.String("title"),
+		save: c.String("save"), csv: c.String("csv"), html: c.String("html"), title: c.String("title"), review: c.Duration("review"),
 		quiet: c.Bool("quiet"), json: c.Bool("json"), resume: c.Bool("resume"), against: c.String("against"), knockout: c.Bool("knockout"), unlimited: unlimitedOf(c),
 	}
-	return o, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace"),
+	if c.IsSet("review") && o.html == "" {
+		return o, command.Usagef("--review %v: expected --html, too, the page that has the values", o.review)
+	}
+	return o, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace", "review"),
 		command.CheckOutput(c, "csv"), command.CheckOutput(c, "html"))
 }
 
@@ -429,7 +435,7 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 	}
 	a.stopped = playing != nil
 	if a.games > 0 {
-		if err := cmp.Or(print(), a.write(cross)); err != nil {
+		if err := cmp.Or(print(), a.write(ctx, cross)); err != nil {
 			return err
 		}
 	}
@@ -443,7 +449,7 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 }
 
 // write writes the files of --csv and --html.
-func (a *arena) write(cross referee.Cross) error {
+func (a *arena) write(ctx context.Context, cross referee.Cross) error {
 	r := report.Report{
 		Game: a.match.Game, Cross: cross, Title: a.o.title, Date: a.begun, Settings: a.described(), Note: a.summary(), Played: a.all,
 	}
@@ -451,8 +457,30 @@ func (a *arena) write(cross referee.Cross) error {
 		defer a.table.Close()
 		analyzer := analysis.New(a.match.Game, a.table, nil, a.lobby.options)
 		r.Judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
+	} else if a.o.review > 0 {
+		r.Judge = a.searched(ctx)
 	}
 	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
+}
+
+// searched returns a function that finds what is known of a position of the games by a search. All searches
+// share the time of --review; when it is over, or ctx ends, the opening book alone is asked.
+func (a *arena) searched(ctx context.Context) func(game.Position) (analysis.Report, error) {
+	g := a.match.Game
+	analyzer := analysis.New(g, nil, book.Embedded(g), a.lobby.options)
+	left := 0
+	for _, p := range a.all {
+		left += len(p.Moves) + 1
+	}
+	end := time.Now().Add(a.o.review)
+	return func(p game.Position) (analysis.Report, error) {
+		limit := time.Until(end) / time.Duration(max(1, left))
+		left--
+		if g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
+			return analyzer.Begin(p), nil
+		}
+		return analyzer.Assess(context.Background(), p, limit)
+	}
 }
 
 // described returns the settings for people, by name.
@@ -476,9 +504,15 @@ func (a *arena) described() [][2]string {
 	case a.o.knockout:
 		form = "knockout"
 	}
+	values := "none"
+	if a.table != nil {
+		values = "from the game's table"
+	} else if a.o.review > 0 {
+		values = fmt.Sprintf("from searches of %v in all", a.o.review)
+	}
 	return [][2]string{
 		{"Form", form}, {"Game", a.match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.match.Games)}, {"Time per move", strings.Join(limits, ", ")},
-		{"Grace", a.match.Rules.Grace.String()}, {"Seed", strconv.FormatUint(a.lobby.seed, 10)},
+		{"Grace", a.match.Rules.Grace.String()}, {"Seed", strconv.FormatUint(a.lobby.seed, 10)}, {"Values", values},
 	}
 }
 

@@ -109,7 +109,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 	g := h.Game()
 	who := func(side game.Player) string { return fmt.Sprintf("%s (%s)", player.Who(g, side), p.Players[side]) }
 	fmt.Fprintln(out, gameLine(n, p))
-	rows := [][]string{{"ply", "player", "move", "before", "after"}}
+	rows := [][]string{{"move", "player", "played", "before", "after"}}
 	var mistakes []string
 	var counts [2]struct{ moves, mistakes, unknown int }
 	for i, j := range judgments {
@@ -129,7 +129,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 		}
 		if j.Mistake {
 			count.mistakes++
-			mistakes = append(mistakes, fmt.Sprintf("ply %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
+			mistakes = append(mistakes, fmt.Sprintf("move %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
 		}
 	}
 	columns(out, rows)

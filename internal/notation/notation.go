@@ -32,9 +32,10 @@ var Forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal}
 type Parsed struct {
 	Text     string // the original text
 	Position game.Position
-	// If Moved is true, the text was moves, and Before is the position before the last one.
+	// Moves are the names of the moves since the initial position if the text was moves, and Before is the
+	// position before the last one.
+	Moves  []string
 	Before game.Position
-	Moved  bool
 }
 
 // Parse parses a position in the given form. For AnyForm, a text that counts columns from 1, "1:44444" or
@@ -91,6 +92,7 @@ func (a *Parsed) parseAny(g game.Game, text string) (err error) {
 		return nil
 	}
 	var notBoard error
+	a.Moves = nil
 	if a.Position, notBoard = parseBoard(g, text); notBoard == nil {
 		return nil
 	}
@@ -203,7 +205,7 @@ func (a *Parsed) playAny(g game.Game, text string) (made int, err error) {
 // several moves without blanks between them; then each move is the longest one that fits. play
 // returns the number of moves made.
 func (a *Parsed) play(g game.Game, joined bool, words ...string) (made int, err error) {
-	a.Position, a.Moved = g.Start(), false
+	a.Position, a.Moves = g.Start(), nil
 	for _, word := range words {
 		for ; word != ""; made++ {
 			moves, best := g.Moves(nil, a.Position), -1
@@ -216,7 +218,7 @@ func (a *Parsed) play(g game.Game, joined bool, words ...string) (made int, err 
 			if best < 0 {
 				return made, noMove(moves, made, word)
 			}
-			a.Before, a.Position, a.Moved = a.Position, moves[best].To, true
+			a.Before, a.Position, a.Moves = a.Position, moves[best].To, append(a.Moves, moves[best].Name)
 			word = word[len(moves[best].Name):]
 		}
 	}

@@ -60,6 +60,11 @@ func TestParsePosition(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	for text, want := range map[string]string{"010": "0,1,0", "0,1\t0": "0,1,0", "1:121": "0,1,0", "": "", "0 0 X O ": "", "0 0 ____": ""} {
+		if a := must.Get(notation.Parse(g, text, notation.AnyForm))(t); strings.Join(a.Moves, ",") != want {
+			t.Errorf("%q: moves %q, want %s", text, a.Moves, want)
+		}
+	}
 }
 
 // TestInputCut checks that the error for a long input that is not a position, such as a

@@ -171,7 +171,7 @@ func (w *whole) open(ctx context.Context, g *served) error {
 		level = next
 	}
 	w.opening = chart.Sunburst{
-		Title:    g.title() + ": the first " + plies(depth),
+		Title:    g.title() + ": the opening, " + numfmt.Count(depth, "move"),
 		Subtitle: "Who wins under best play after each move; the moves of a position share its arc equally",
 		Root:     root,
 		Legend: []chart.Series{
@@ -234,14 +234,6 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
 	}
 	return err
-}
-
-// plies returns a number of plies in words.
-func plies(n int) string {
-	if n == 1 {
-		return "1 ply"
-	}
-	return numfmt.Number(n) + " plies"
 }
 
 // each calls do for the positions of a scan until it returns false, or until limit positions

@@ -52,6 +52,28 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
+// TestFindPosition finds positions in each form: moves since the initial position are moves of the play.
+func TestFindPosition(t *testing.T) {
+	at := serve(t).URL + "/view/connectn/4-4-3?position="
+	for text, want := range map[string]string{"1,1,2": " 1,1,2", "112": " 1,1,2", "1:223": " 1,1,2", "    X           ": "    X            ", "": " "} {
+		status, body := get(t, at+url.QueryEscape(text))
+		var v viewJSON
+		if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
+			t.Fatalf("%q: status %d, %v: %s", text, status, err, body)
+		}
+		var moves []string
+		for _, p := range v.Plies[:v.Ply] {
+			moves = append(moves, p.Move)
+		}
+		if got := v.From + " " + strings.Join(moves, ","); got != want || !v.Labels {
+			t.Errorf("%q: %q, labels %v, want %q", text, got, v.Labels, want)
+		}
+	}
+	if status, body := get(t, at+"9"); status != 400 || !strings.Contains(body, "neither a board nor moves") {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
 // TestArranged finds positions by the squares of their pictures.
 func TestArranged(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "network"} {

@@ -59,25 +59,26 @@ func playAll(h *player.History, moves string) error {
 type (
 	// viewJSON is a position of a play.
 	viewJSON struct {
-		Spec    string       `json:"spec"`
-		Title   string       `json:"title"`
-		Players [2]string    `json:"players"`
-		Table   bool         `json:"table"` // values come from a table
-		From    string       `json:"from"`  // "" if the play began at the initial position
-		Text    string       `json:"text"`
-		Turn    int          `json:"turn"`
-		Over    *overJSON    `json:"over,omitempty"`
-		Picture pictureJSON  `json:"picture"`
-		Look    game.Look    `json:"look"`
-		Place   []squareJSON `json:"place"`             // what an editor can put on squares
-		Chosen  bool         `json:"chosen"`            // an editor must choose the player to move
-		Last    [][2]int     `json:"last"`              // squares that the last move changed
-		Threats *threats     `json:"threats,omitempty"` // nil: pieces of no player make a line
-		Moves   []moveJSON   `json:"moves"`
-		Plies   []plyJSON    `json:"plies"` // of the play, with the moves that were taken back
-		Ply     int          `json:"ply"`   // index of this position in Plies
-		Tiers   int          `json:"tiers,omitempty"`
-		Tier    int          `json:"tier"`
+		Spec    string         `json:"spec"`
+		Title   string         `json:"title"`
+		Players [2]string      `json:"players"`
+		Table   bool           `json:"table"` // values come from a table
+		From    string         `json:"from"`  // "" if the play began at the initial position
+		Text    string         `json:"text"`
+		Turn    int            `json:"turn"`
+		Over    *overJSON      `json:"over,omitempty"`
+		Picture pictureJSON    `json:"picture"`
+		Look    game.Look      `json:"look"`
+		Place   []board.Square `json:"place"`             // what an editor can put on squares
+		Chosen  bool           `json:"chosen"`            // an editor must choose the player to move
+		Last    [][2]int       `json:"last"`              // squares that the last move changed
+		Threats *threats       `json:"threats,omitempty"` // nil: pieces of no player make a line
+		Moves   []moveJSON     `json:"moves"`
+		Plies   []plyJSON      `json:"plies"` // of the play, with the moves that were taken back
+		Ply     int            `json:"ply"`   // index of this position in Plies
+		Tiers   int            `json:"tiers,omitempty"`
+		Tier    int            `json:"tier"`
+		Labels  bool           `json:"labels"` // labels of the board name moves
 	}
 	overJSON struct {
 		Text   string `json:"text"`
@@ -87,15 +88,10 @@ type (
 	// threats are the squares on which each player would complete a line.
 	threats     [2][][2]int
 	pictureJSON struct {
-		Rows               [][]squareJSON `json:"rows"`
+		Rows               [][]board.Square `json:"rows"`
 		Above, Below, Left []string
 		Won                [][2]int `json:"won"`
 		Line               int      `json:"line"`
-	}
-	squareJSON struct {
-		Kind  int    `json:"kind"`
-		Text  string `json:"text"`
-		Owner int    `json:"owner"` // 0: none, 1: the first player, 2: the second
 	}
 	moveJSON struct {
 		Name    string     `json:"name"`
@@ -114,11 +110,11 @@ type (
 	}
 	// linePlyJSON is a move of a line.
 	linePlyJSON struct {
-		Move    string       `json:"move"`
-		Turn    int          `json:"turn"`
-		Changed [][2]int     `json:"changed"`
-		Squares []squareJSON `json:"squares"` // what is on the squares of Changed after the move
-		Won     [][2]int     `json:"won,omitempty"`
+		Move    string         `json:"move"`
+		Turn    int            `json:"turn"`
+		Changed [][2]int       `json:"changed"`
+		Squares []board.Square `json:"squares"` // what is on the squares of Changed after the move
+		Won     [][2]int       `json:"won,omitempty"`
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
@@ -185,7 +181,7 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: s.pliesOf(g, whole), Ply: len(h.Names()),
 		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
 	}
-	v.Place = squaresOf(v.Look.Place)
+	v.Place, v.Labels = squaresOf(v.Look.Place), labelled(g.g)
 	v.Threats = threatsOf(g.g.Picture(p), v.Look)
 	_, v.Chosen = g.g.(game.Arranger)
 	if first := h.At(0); first != g.g.Start() {
@@ -209,6 +205,12 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		}
 	}
 	return v
+}
+
+// labelled reports whether labels of the board name moves.
+func labelled(g game.Game) bool {
+	start := g.Start()
+	return slices.ContainsFunc(board.Spots(g, start, g.Moves(nil, start)), func(s board.Spot) bool { return s.Label })
 }
 
 // pliesOf returns the plies of a play, and judges its moves as far as their values are known.
@@ -316,10 +318,10 @@ func pictureOf(p game.Picture) pictureJSON {
 	return out
 }
 
-func squaresOf(row []game.Square) []squareJSON {
-	squares := make([]squareJSON, len(row))
+func squaresOf(row []game.Square) []board.Square {
+	squares := make([]board.Square, len(row))
 	for i, s := range row {
-		squares[i] = squareJSON{int(s.Kind), s.Text, int(s.Owner)}
+		squares[i] = board.SquareOf(s)
 	}
 	return squares
 }

@@ -15,13 +15,10 @@ export function el(name, attributes = {}, ...children) {
 // glyphs and letters of the results, so that none depends on its colour alone.
 export const glyph = { win: '▲', lose: '▼', tie: '=', draw: '∞' };
 
-// evaluation returns the score of a value that is not known, with its sign. The server leaves 0 out.
-export function evaluation({ score = 0 }) { return (score > 0 ? '+' : '') + score; }
-
-// mark returns the short form of a value: "▲7".
+// mark returns the short form of a value: "▲7", or of an evaluation: "+3". The server leaves 0 out.
 function mark(worth) {
   if (!worth) return '·';
-  if (!worth.value) return evaluation(worth);
+  if (!worth.value) return (worth.score > 0 ? '+' : '') + (worth.score ?? 0);
   return glyph[worth.value] + (worth.value === 'draw' || worth.open ? '' : worth.remoteness);
 }
 
@@ -57,10 +54,11 @@ export function draw(view, worths, best, chosen) {
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
-  const marked = view.labelled ?? view.moves.some(m => m.label) ? .5 : 0; // the place for marks below the labels
+  const marked = view.labels ? .5 : 0; // the place for marks below the labels
   const top = Above ? .6 + marked : .1;
   const bottom = Below ? .6 + marked : .1;
-  const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: 'img', 'aria-label': describe(view) });
+  const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: view.moves.length ? 'group' : 'img', 'aria-label': describe(view) });
+  svg.addEventListener('keydown', walk);
   const at = (x, y) => [x + .5, y + .5];
   if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));
   const last = new Set(view.last.map(String));
@@ -147,30 +145,84 @@ function rank(w) {
   return { win: 4, tie: 1, draw: .5, lose: 0 }[w.value] + (w.value === 'lose' ? 1 : -1) * w.remoteness / 1e5;
 }
 
-// targets lays areas over the squares that answer to the mouse and to touch.
+// targets lays areas over the squares that answer to the mouse and to touch. The keyboard reaches one of those
+// that mean the same move.
 function targets(svg, view, chosen, width, height) {
   const areas = new Map();
-  const add = (x, y, name) => {
+  const add = (x, y, name, quiet = false) => {
     const key = `${x},${y}`;
-    if (!areas.has(key)) areas.set(key, []);
-    areas.get(key).push(name);
+    if (!areas.has(key)) areas.set(key, { x, y, names: [], quiet });
+    areas.get(key).names.push(name);
   };
   for (const m of view.moves) {
     if (m.label) {
       const both = view.picture.Above && view.picture.Below;
       for (let y = -1; y <= height; y++) {
-        if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name);
+        if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name, y !== m.spot[1]);
       }
     } else {
       for (const [x, y] of m.changed) add(x, y, m.name);
     }
   }
-  for (const [key, names] of areas) {
-    const [x, y] = key.split(',').map(Number);
-    const target = el('rect', { x, y, width: 1, height: 1, class: 'target', 'data-moves': names.join(' ') });
-    target.addEventListener('click', () => chosen(names, target));
+  for (const { x, y, names, quiet } of areas.values()) {
+    const label = names.length === 1 ? `move ${names[0]}` : `${squareName(view.picture, x, y)}: ${names.length} moves`;
+    const target = area(x, y, quiet ? null : label, () => chosen(names, target));
+    target.dataset.moves = names.join(' ');
     svg.append(target);
   }
+}
+
+// area returns an area over a square that can be pressed: with the keyboard, too, if it has a label.
+export function area(x, y, label, press) {
+  const rect = el('rect', { x, y, width: 1, height: 1, class: 'target', ...label && { role: 'button', tabindex: -1, 'aria-label': label } });
+  rect.addEventListener('click', press);
+  rect.addEventListener('mousedown', e => { // the focus is for the keyboard
+    e.preventDefault();
+    document.activeElement?.blur();
+  });
+  for (const kind of ['keydown', 'keyup']) { // a key that is pressed once, or held down, presses once
+    rect.addEventListener(kind, e => {
+      if (e.key !== 'Enter' && e.key !== ' ') return;
+      e.preventDefault();
+      if (kind === 'keyup') press();
+    });
+  }
+  return rect;
+}
+
+// replace shows a drawing in place of another one. The tabulator key reaches one square of the board: the one
+// that it reached before, if that can still be pressed.
+export function replace(board, svg) {
+  const focused = board.contains(document.activeElement), old = focused ? document.activeElement : board.querySelector('[tabindex="0"]');
+  const squares = [...svg.querySelectorAll('[role=button]')], same = s => ['x', 'y'].every(at => s.getAttribute(at) === old?.getAttribute(at));
+  const square = squares.find(same) ?? squares[0];
+  square?.setAttribute('tabindex', 0);
+  board.replaceChildren(svg);
+  if (focused) square?.focus();
+}
+
+const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// walk moves the focus to the nearest square in the direction of an arrow key.
+function walk(e) {
+  if (!arrows[e.key] || e.altKey || e.ctrlKey || e.metaKey || e.target.getAttribute('role') !== 'button') return;
+  e.preventDefault();
+  e.stopPropagation();
+  const [dx, dy] = arrows[e.key], distance = s => {
+    const [x, y] = ['x', 'y'].map(at => s.getAttribute(at) - e.target.getAttribute(at)), ahead = x * dx + y * dy;
+    return ahead > 0 ? ahead + 2 * Math.abs(x * dy + y * dx) : Infinity;
+  };
+  const next = [...e.currentTarget.querySelectorAll('[role=button]')].reduce((a, b) => distance(b) < distance(a) ? b : a);
+  if (distance(next) === Infinity) return;
+  e.target.setAttribute('tabindex', -1);
+  next.setAttribute('tabindex', 0);
+  next.focus();
+}
+
+// squareName names a square by the labels of the board, or else by numbers from 1.
+export function squareName({ rows, Above, Below, Left }, x, y) {
+  const columns = y < rows.length / 2 ? Above ?? Below : Below ?? Above;
+  return `column ${columns?.[x] || x + 1}, row ${Left?.[y] || y + 1}`.replaceAll('_', '');
 }
 
 // sights draws the lines along which pieces see one another.
@@ -194,6 +246,6 @@ function sights(svg, rows, texts) {
 function describe(view) {
   const side = view.players[view.turn];
   const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
-  const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => `column ${x + 1} row ${y + 1}`).join(', ')}` : '').join('') ?? '';
+  const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => squareName(view.picture, x, y)).join(' and ')}` : '').join('') ?? '';
   return (view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
 }

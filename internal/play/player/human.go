@@ -67,7 +67,7 @@ func (c *Console) read() typed {
 
 // The words that a human may type instead of a move.
 const (
-	help   = "help"
+	Help   = "help"
 	undo   = "undo"
 	resign = "resign"
 	Quit   = "quit"
@@ -75,7 +75,7 @@ const (
 
 // words are these words, and what they do.
 var words = []struct{ word, means string }{
-	{help, "list the moves and these words"},
+	{Help, "list the moves and these words"},
 	{undo, "take back your last move"},
 	{resign, "give up the game"},
 	{Quit, "exit the program"},
@@ -87,7 +87,7 @@ func Word(line string) string {
 	case "q", "exit":
 		return Quit
 	case "?":
-		return help
+		return Help
 	default:
 		return word
 	}
@@ -135,7 +135,7 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 			return "", ErrLeft
 		case word == resign:
 			return "", ErrResigned
-		case word == help:
+		case word == Help:
 			p.help(h)
 			continue
 		case word == undo && p.console.Undo:

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,11 +121,24 @@ func (p Played) Text() string {
 }
 
 // faultPlace matches what Play writes before the message in Detail, and notLegal the message for a move
-// that is not legal.
+// that is not legal: that of Play, or those of the templates for programs.
 var (
 	faultPlace = regexp.MustCompile(`^move \d+, (first|second) at "(?:[^"\\]|\\.)*": `)
-	notLegal   = regexp.MustCompile(`^expected one of .*, found ("(?:[^"\\]|\\.)*"…?)$`)
+	notLegal   = regexp.MustCompile(`(?:^expected one of .*, found| it returned|: choose returned) ("(?:[^"\\]|\\.)*"…?|[^", ]+)(?:, expected one of [^,]*)?$`)
 )
+
+// A failure says what a program did whose message matches.
+type failure struct {
+	message *regexp.Regexp
+	what    string
+}
+
+var failures = []failure{
+	{regexp.MustCompile(`^program: \w+: no answer within `), "gave no answer"},
+	{regexp.MustCompile(`^program: \w+: no answer`), "ended without an answer"},
+	{regexp.MustCompile(`^program: protocol error `), "gave an answer that breaks the protocol"},
+	{regexp.MustCompile(`^program: answered `), "reported an error"},
+}
 
 // Explain describes a fault as a sentence for people: "cheat played 3, which is not a legal move, on
 // move 13; alice wins". The message is what the program or the referee reported, without the position.
@@ -136,13 +150,17 @@ func (p Played) Explain() (sentence, message string) {
 	case p.Reason == Late:
 		what = "took too long"
 	case p.Reason == Illegal && found != nil:
-		name, err := strconv.Unquote(found[1])
+		name, err := strconv.Unquote(`"` + strings.Trim(found[1], `"'`) + `"`)
 		if err != nil || name == "" || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) || c == ' ' }) {
 			name = found[1]
 		}
 		what = fmt.Sprintf("played %s, which is not a legal move,", name)
 	case p.Reason == Illegal:
 		what = "chose a move that is not legal"
+	default:
+		if i := slices.IndexFunc(failures, func(f failure) bool { return f.message.MatchString(message) }); i >= 0 {
+			what = failures[i].what
+		}
 	}
 	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], what, len(p.Moves)+1, p.Players[winner]), message
 }

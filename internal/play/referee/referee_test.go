@@ -226,14 +226,23 @@ func TestExplain(t *testing.T) {
 		{"9", "B played 9, which is not a legal move, on move 2; A wins", `expected one of 0 1 2, found "9"`},
 		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`},
 		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`},
-		{"illegal", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know"},
+		{"illegal: I know", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know"},
+		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B played 99, which is not a legal move, on move 2; A wins", "illegal move: move, engine.py"},
+		{"illegal: choose returned 8, expected one of 0 1 2", "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose"},
+		{`illegal: choose returned "8", expected one of 0 1 2`, "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose"},
+		{"illegal: it returned 8, on move 7; B wins", "B chose a move that is not legal on move 2; A wins", "illegal move: it returned"},
 		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`},
+		{"fails", "B gave no answer on move 2; A wins", "program: list_commands: no answer within 30s"},
+		{"fails", "B ended without an answer on move 2; A wins", "program: genmove: no answer (exit status 3)"},
+		{"fails", "B gave an answer that breaks the protocol on move 2; A wins", "program: protocol error after genmove: line 1"},
+		{"fails", "B reported an error on move 2; A wins", `program: answered "genmove first" with an error: IndexError`},
 		{"hangs", "B took too long on move 2; A wins", "it took"},
 	} {
 		second := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
+			if text, ok := strings.CutPrefix(tt.player, "illegal: "); ok {
+				return "", fmt.Errorf("%w: %s", player.ErrIllegal, text)
+			}
 			switch tt.player {
-			case "illegal":
-				return "", fmt.Errorf("%w: I know", player.ErrIllegal)
 			case "fails":
 				return "", errors.New(tt.message)
 			case "hangs":

@@ -1,8 +1,12 @@
 package report
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -46,7 +50,8 @@ func (r Report) games(rows []Row) ([]finished, error) {
 func (f *finished) judge(judge func(game.Position) (analysis.Report, error), known map[game.Position]analysis.Report) error {
 	g := f.history.Game()
 	reports := make([]analysis.Report, len(f.Moves)+1)
-	for i := range reports {
+	f.worths = make([]string, len(reports))
+	for i := range slices.Backward(reports) { // a search keeps what it finds in later positions for earlier ones
 		at := f.history.At(i)
 		found, ok := known[at]
 		if !ok {
@@ -57,11 +62,9 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 			known[at] = found
 		}
 		reports[i] = found
-		text := ""
 		if found.Known {
-			text = found.Text(g, at)
+			f.worths[i] = found.Text(g, at)
 		}
-		f.worths = append(f.worths, text)
 	}
 	f.judgments = analysis.Review(g, f.Moves, f.Opening, reports)
 	return nil
@@ -72,8 +75,23 @@ func (f finished) text() string {
 	if !f.Fault() {
 		return f.Text()
 	}
-	sentence, message := f.Explain()
+	sentence, message := f.explain()
 	return sentence + " (" + message + ")"
+}
+
+// explain returns the sentence for a fault, and the beginning of its message.
+func (f finished) explain() (sentence, message string) {
+	const length = 200
+	sentence, message = f.Explain()
+	return sentence, short(message, length)
+}
+
+// short returns the beginning of a text.
+func short(text string, length int) string {
+	if len(text) <= length {
+		return text
+	}
+	return strings.ToValidUTF8(text[:length], "") + "…"
 }
 
 // The data of the games, for the script. A board is a text with a character for each square, from
@@ -82,7 +100,7 @@ type (
 	data struct {
 		Look               game.Look
 		Players, Names     []string // what the game calls the players; the entrants, best first
-		Squares            []square
+		Squares            []board.Square
 		Width              int
 		Above, Below, Left []string
 		Boards             []string
@@ -90,11 +108,6 @@ type (
 		Games              []played
 		Judged             bool
 		Texts              []string // the values of positions, as texts; the first is ""
-	}
-	square struct {
-		Kind  int    `json:"kind"`
-		Text  string `json:"text"`
-		Owner int    `json:"owner"`
 	}
 	played struct {
 		Players  [2]int // in Names
@@ -133,7 +146,7 @@ func (d *drawer) number(p game.Position) int {
 		for _, s := range row {
 			if _, ok := d.squares[s]; !ok {
 				d.squares[s] = len(d.Squares)
-				d.Squares = append(d.Squares, square{int(s.Kind), s.Text, int(s.Owner)})
+				d.Squares = append(d.Squares, board.SquareOf(s))
 			}
 			text += string(rune(firstSquare + d.squares[s]))
 		}

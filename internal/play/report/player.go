@@ -123,7 +123,7 @@ var differing = regexp.MustCompile(`\d+|\b(first|second)\b`)
 
 // addFault adds the fault with which the player has lost a game.
 func (p *pagePlayer) addFault(f finished, number int) {
-	sentence, message := f.Explain()
+	sentence, message := f.explain()
 	kind := map[referee.Reason]string{referee.Illegal: "Illegal move", referee.Late: "Too slow", referee.Failed: "Failed"}[f.Reason]
 	cause := ""
 	if f.Reason == referee.Failed {

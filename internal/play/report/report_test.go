@@ -154,7 +154,8 @@ func TestHTMLFaults(t *testing.T) {
 		lost(referee.Failed, `move 3, first at "  XO     ": program: genmove first: line 7`, "1", "0"),
 		lost(referee.Late, `move 1, first at "         ": it took 2s, the limit is 1s`),
 		lost(referee.Failed, `move 2, second at "   X     ": program: genmove second: line 1`, "1"),
-		lost(referee.Failed, `move 1, first at "         ": program: no answer`),
+		lost(referee.Failed, `move 1, first at "         ": program: genmove: no answer (exit status 1: `+strings.Repeat("9", 300)),
+		lost(referee.Failed, `move 3, first at "  XO     ": program: genmove: no answer (exit status 1: `+strings.Repeat("9", 200), "1", "0"),
 	}
 	page := html(t, r)
 	for _, want := range []string{
@@ -163,7 +164,8 @@ func TestHTMLFaults(t *testing.T) {
 		`<p class="message">program: genmove first: line 12</p>`,
 		`<strong>Too slow</strong>, 1 time. <a href="#game-4-end">Game 4</a>: C took too long on move 1; B, &#34;x&#34; wins.`,
 		`<strong>Failed</strong>, 1 time. <a href="#game-5-end">Game 5</a>: B, &#34;x&#34; failed on move 2; C wins.`,
-		`<strong>Failed</strong>, 1 time. <a href="#game-6-end">Game 6</a>: C failed on move 1; B, &#34;x&#34; wins.`,
+		`<strong>Failed</strong>, 2 times. <a href="#game-6-end">Game 6</a>: C ended without an answer on move 1; B, &#34;x&#34; wins.`,
+		`<p class="message">program: genmove: no answer (exit status 1: ` + strings.Repeat("9", 200-len("program: genmove: no answer (exit status 1: ")) + "…</p>",
 		`<a href="#game-5" class="fault" aria-label="game 5: fault">fault</a>`,
 	} {
 		if strings.Count(page, want) != 1 {

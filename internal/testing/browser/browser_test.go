@@ -140,6 +140,14 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`location.search === '?moves=1%2C1' && document.querySelectorAll('.piece').length === 2`)
 	})
 
+	t.Run("the size of a finished board", func(t *testing.T) {
+		const size = `document.querySelector('#board svg').getAttribute('viewBox')`
+		tab := open(t, browser, address+solved+"?moves=0,1,0,1")
+		before := tab.text(size)
+		tab.visit(address + solved + "?moves=0,1,0,1,0")
+		tab.want(size, before)
+	})
+
 	t.Run("a piece falls", func(t *testing.T) {
 		for motion, want := range map[string]string{"no-preference": "drop", "reduce": "none"} {
 			tab := newTab(t, browser)
@@ -170,6 +178,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("practice", func(t *testing.T) { testPractice(t, browser, address) })
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
+	t.Run("squares", func(t *testing.T) { testSquares(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
 	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
@@ -234,7 +243,7 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`document.getElementById('state').textContent.includes('O wins')`)
 		tab.run(press("#why"))
 		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
-		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Ply 7 X played 1')`, "true")
+		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Move 7 X played 1')`, "true")
 		tab.run(press("#again"))
 		tab.wait(`location.search === '' && document.getElementById('ended').hidden`)
 	})
@@ -277,8 +286,9 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.wait(`document.activeElement.id === 'practice'`)
 						tab.run(chromedp.KeyEvent("3"), chromedp.WaitVisible("#why-wrong"))
 					}
-					if name == "threats" {
+					if name == "threats" { // the browser keeps this setting
 						tab.run(press("#threats"))
+						defer tab.run(press("#threats"))
 					}
 					tab.want(`[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`, "")
 					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")

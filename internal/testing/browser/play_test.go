@@ -87,7 +87,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	made := tab.plies()
 	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent.replace(' Refute', '')).join('\n')`
 	list := tab.text(mistakes)
-	if want := "Ply 3 X played 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nPly 4 O played 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
+	if want := "Move 3 X played 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nMove 4 O played 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
 	}
 	tab.want(`/◀ X winsO wins ▶.*in 0in (\d+)in 0in \1.*0X in 9.*3O in 11/.test([...document.querySelectorAll('#history text')].map(e => e.textContent).join(''))`, "true")
@@ -96,7 +96,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.run(chromedp.Focus(`#mistakes button`), chromedp.KeyEvent(kb.Enter))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.piece').length === 2`)
 	tab.want(mistakes, list) // it stays
-	tab.want(`document.activeElement.textContent`, "Ply 3")
+	tab.want(`document.activeElement.textContent`, "Move 3")
 	tab.want(`document.querySelectorAll('#history .target').length`, strconv.Itoa(made+1))
 	clock := `document.querySelector('#clock0').textContent + document.querySelector('#clock1').textContent`
 	before := tab.text(clock)
@@ -109,6 +109,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.visit(address + "/play/connectn/4-3-3?moves=0,0,0,3,2,1")
 	tab.want(`document.querySelector('#review').hidden`, "false")
 	tab.run(press("#review"))
+	tab.want(`document.querySelector('#review').disabled`, "true")
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
@@ -225,7 +226,7 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.want(title, "Refutation of 3")
 
 	tab.visit(address + solved + "?moves=0,0,3,1,2")
-	tab.run(press("#mistakes li:first-of-type [aria-label='Refute ply 3']"))
+	tab.run(press("#mistakes li:first-of-type [aria-label='Refute move 3']"))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.ghost').length === 12`)
 	tab.want(`document.querySelector('#steps').textContent.startsWith('Refutation of 3: 3 ')`, "true")
 	x, y := tab.middle(`.target[y="1"][data-moves="0"]`) // a click ends the line, and plays no move
@@ -278,8 +279,15 @@ func testThreats(t *testing.T, browser context.Context, address string) {
 	tab.want(shown, "")
 	tab.run(press("#threats"))
 	tab.want(shown, "X20,O20")
-	tab.want(`document.querySelector('#board svg').ariaLabel.endsWith('. X threatens column 3 row 1. O threatens column 3 row 1')`, "true")
+	tab.want(`document.querySelector('#board svg').ariaLabel.endsWith('. X threatens column c, row 1. O threatens column c, row 1')`, "true")
 	tab.run(press("#playing"))
+	tab.wait(shown + ` === ''`)
+	tab.run(press("#analysing"))
+	tab.wait(shown + ` === 'X20,O20'`)
+	tab.run(chromedp.SendKeys("#move", "c1"+kb.Enter)) // the end of the game
+	tab.wait(`document.querySelector('#threats').hidden`)
+	tab.want(shown, "")
+	tab.run(press("#undo"), press("#threats")) // off, as for the next test
 	tab.wait(shown + ` === ''`)
 	tab.visit(address + "/play/quickcross/3-3-3")
 	tab.want(`document.querySelector('#threats').hidden`, "true")
@@ -307,16 +315,55 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 	}
 }
 
+// testSquares plays with the squares of a board by keyboard: the tabulator key reaches one of them, the arrow keys
+// the others, and the focus stays on the board.
+func testSquares(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|#play")
+	const square, moves = `document.activeElement.ariaLabel`, `new URLSearchParams(location.search).get('moves')`
+	tab.wait(`document.querySelectorAll('#board [role=button]').length === 9`)
+	tab.run(chromedp.Focus("#seat1"), chromedp.KeyEvent(kb.Tab))
+	tab.want(square, "move a1|")
+	tab.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	tab.want(square, "column c, row 3: 2 moves")
+	tab.run(chromedp.KeyEvent(kb.Enter))
+	tab.want(`document.activeElement.textContent`, "c3-")
+	tab.run(chromedp.KeyEvent(kb.Escape))
+	tab.want(square, "column c, row 3: 2 moves")
+	tab.run(chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.Enter))
+	tab.wait(moves + ` === 'a1-,b2|,c3-'`)
+	tab.visit(address + solved + "?moves=1,1#play")
+	tab.wait(`document.querySelectorAll('#board [role=button]').length === 4`)
+	tab.run(chromedp.Focus("#seat1"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.ArrowRight))
+	tab.want(square, "move 1")
+	for _, want := range []string{"1,1,1", "1,1,1,1"} {
+		tab.run(chromedp.KeyEvent(kb.Enter))
+		tab.wait(moves + ` === '` + want + `'`)
+	}
+	tab.want(square, "move 0") // column 1 is full
+	tab.run(chromedp.KeyEvent("2"))
+	tab.wait(moves + ` === '1,1,1,1,2'`)
+	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.wait(moves + ` === '1,1,1,1,2,2'`)
+	tab.run(chromedp.KeyEvent(kb.ArrowLeft)) // after the mouse, it undoes
+	tab.wait(moves + ` === '1,1,1,1,2'`)
+}
+
 // testTargets checks that what a finger presses is large enough.
 func testTargets(t *testing.T, browser context.Context, address string) {
 	tab := newTab(t, browser)
 	tab.run(emulation.SetTouchEmulationEnabled(true), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
-	for _, path := range []string{"?moves=3,3", "?moves=3,3#play"} {
-		tab.visit(address + "/play/connectn/7-6-4" + path)
+	for _, path := range []string{"connectn/7-6-4?moves=3,3", "connectn/7-6-4?moves=3,3#play", "network/regular#play", "mancala/6-4"} {
+		tab.visit(address + "/play/" + path)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")
 		tab.want(`document.documentElement.scrollWidth <= 390`, "true")
 	}
+	tab.visit(address + "/play/network/regular?moves=22,15,72,67,11,10,61,13,45,56,64,33,74,20,41,52,76,40,43,25#play")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.run(press(`#board [role=button][x="1"][y="1"]`)) // a chip with 17 moves
+	tab.want(`[...document.querySelectorAll('#chooser button')].filter(b => (r => r.left >= 0 && r.right <= 390 && r.height >= 44)(b.getBoundingClientRect())).length`, "17")
+	tab.want(`document.documentElement.scrollWidth <= 390`, "true")
 }
 
 // testColumns shows a position of a page that counts columns from 1.
@@ -324,8 +371,10 @@ func testColumns(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/connectn/7-6-4")
 	for _, text := range []string{"https://connect4.gamesolver.org/?pos=444447", "1:444447"} {
 		tab.run(chromedp.SetValue("#position", text), press("#goto [type=submit]"))
-		tab.wait(`document.querySelectorAll('.piece').length === 6 && new URLSearchParams(location.search).get('from') === '` + text + `'`)
+		tab.wait(`document.querySelectorAll('.piece').length === 6 && location.search === '?moves=3%2C3%2C3%2C3%2C3%2C6'`)
 		tab.want(`new Set([...document.querySelectorAll('.piece circle')].map(c => Math.floor(c.cx.baseVal.value))).size + ' ' + document.querySelector('.piece:last-of-type circle').cx.baseVal.value`, "2 6.5")
+		tab.run(press("#undo")) // the moves are those of the play
+		tab.wait(`document.querySelectorAll('.piece').length === 5`)
 		tab.run(press("#restart"))
 		tab.wait(`document.querySelectorAll('.piece').length === 0`)
 	}
@@ -357,6 +406,6 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/mancala/6-4")
 	tab.wait(`document.querySelectorAll('#moves .bar').length === 6`)
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
-	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / evaluation [+-]?\d+/.test(r.textContent))`, "true")
+	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / (\d+ points? for row [01]|even)/.test(r.textContent))`, "true")
 	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#steps').textContent.split(' ')[2]`, "true")
 }

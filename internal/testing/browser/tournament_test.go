@@ -49,7 +49,7 @@ func TestTournament(t *testing.T) {
 						emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 						chromedp.Navigate(server.URL+"/"+name+".html"))
 					tab.want(`document.querySelector('#board svg').getBoundingClientRect().height > 100`, "true")
-					tab.want(`document.querySelector('#state').textContent`, "Initial position")
+					tab.want(`document.querySelector('#state').textContent.split('\n')[0]`, "Initial position")
 					tab.want(`document.querySelectorAll('#game option').length`, "24")
 					tab.want(`document.querySelectorAll('.faults li').length`, "1")
 					tab.want(`document.querySelectorAll('.player:not([hidden])').length`, "0")
@@ -65,7 +65,7 @@ func TestTournament(t *testing.T) {
 					tab.run(press(`[aria-labelledby="ranking"] tr:last-child .name a`))
 					tab.wait(`[...document.querySelectorAll('.player:not([hidden]) h3')].map(h => h.textContent).join() === 'broken'`)
 					tab.run(press(`.player:not([hidden]) .faults a`))
-					tab.wait(`/^broken failed on move \d+; Alice wins \(program: list_commands: no answer \(exit status 3\)\)$/.test(document.querySelector('#state').textContent)`)
+					tab.wait(`/^broken ended without an answer on move \d+; Alice wins \(program: list_commands: no answer \(exit status 3\)\)$/.test(document.querySelector('#state').textContent)`)
 					tab.run(chromedp.Evaluate(`location.hash = 'game-2-1'`, nil))
 					tab.wait(`document.querySelector('#ply').value === '1' && document.querySelector('#who').textContent.startsWith('Game 2:')`)
 					tab.want(`/undefined|NaN/.test(document.body.innerText)`, "false")

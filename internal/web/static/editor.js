@@ -1,6 +1,6 @@
 // The board editor: a click on a square puts the chosen piece there. The server finds the
 // position with these squares.
-import { draw, el } from './board.js';
+import { area, draw, replace, squareName } from './board.js';
 
 // names of pieces that a screen reader would not read well.
 const names = { '.': 'empty', '-': 'across', '|': 'upright', '+1': 'one more', '-1': 'one less' };
@@ -18,24 +18,15 @@ export function edit(view, board, tools) {
     if (text === '+1' || text === '-1') square.text = String(Math.max(0, Number(square.text) + Number(text)));
     else [square.text, square.owner] = [text, owner || square.owner];
   };
-  const show = focused => {
+  const show = () => {
     const svg = draw({ ...view, picture, moves: [], last: [], over: null }, null, null);
     svg.setAttribute('role', 'group');
     svg.setAttribute('aria-label', 'Board editor');
     picture.rows.forEach((row, y) => row.forEach((square, x) => {
       if (square.kind === 2) return;
-      const target = el('rect', { x, y, width: 1, height: 1, class: 'target', role: 'button', tabindex: 0, 'aria-label': `column ${x + 1}, row ${y + 1}: ${nameOf(square.text)}` });
-      const change = () => { put(square); show(`${x},${y}`); };
-      target.addEventListener('click', change);
-      target.addEventListener('keydown', e => {
-        if (e.key !== 'Enter' && e.key !== ' ') return;
-        e.preventDefault();
-        change();
-      });
-      svg.append(target);
-      if (focused === `${x},${y}`) queueMicrotask(() => target.focus());
+      svg.append(area(x, y, `${squareName(picture, x, y)}: ${nameOf(square.text)}`, () => { put(square); show(); }));
     }));
-    board.replaceChildren(svg);
+    replace(board, svg);
   };
   const buttons = view.place.map(({ text }, i) => {
     const button = document.createElement('button');

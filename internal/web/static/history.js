@@ -39,7 +39,8 @@ export function draw(view, go) {
 // place returns the column of a ply, and its class.
 function place({ worth: w, turn }, most) {
   if (w?.value !== 'win' && w?.value !== 'lose') return { x: 0, cls: w?.value ?? 'unknown' };
-  const x = half - (half - inner) * w.remoteness / most, first = (turn === 0) === (w.value === 'win');
+  const far = w.open ? .5 : w.remoteness / most; // it is not known when an open one ends
+  const x = half - (half - inner) * far, first = (turn === 0) === (w.value === 'win');
   return { x: first ? -x : x, cls: first ? 'first' : 'second' };
 }
 

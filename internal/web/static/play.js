@@ -1,5 +1,5 @@
 // The page on which people play, and look at the values of positions.
-import { draw as drawBoard, el, evaluation, glyph } from './board.js';
+import { draw as drawBoard, el, glyph, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
@@ -78,7 +78,6 @@ async function show(remember = true) {
   const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
   if (!next) return false;
   next.since = view?.text === next.text ? view.since : performance.now();
-  next.labelled = next.moves.some(m => m.label) || next.over && view?.labelled; // at the end, the board keeps its size
   view = next;
   shown = { play: [from, moves, made, played], turn };
   report = null;
@@ -184,17 +183,17 @@ function choose(names, square) {
 // jump shows a position that the server finds.
 async function jump(q) {
   const v = await ask(new URLSearchParams(q).toString());
-  if (v) begin(v.from);
+  if (v) begin(v.from, v.plies.slice(0, -1).map(p => p.move));
 }
 
-// begin begins a play at a position.
-function begin(position) {
-  [from, moves, played] = [position, [], false];
+// begin shows a play that begins at a position, after these moves.
+function begin(position, names = []) {
+  [from, moves, played] = [position, names, false];
   clock.set([0, 0]);
   practice = null;
   reviewing?.close();
   reviewing = null;
-  go(0);
+  go(names.length);
 }
 
 function go(ply) {
@@ -209,10 +208,15 @@ async function goBoard(ply) {
   if (await go(ply)) $('stand').scrollIntoView({ block: 'nearest' });
 }
 
+// points describes an evaluation.
+function points({ score = 0 }) {
+  return score ? `${count(Math.abs(score), 'point')} for ${view.players[score > 0 ? view.turn : 1 - view.turn]}` : 'even';
+}
+
 // words describes a value for the player to move.
 function words(w) {
   if (!w) return 'not known yet';
-  if (!w.value) return `evaluation ${evaluation(w)}, ${count(w.depth, 'move')} ahead`;
+  if (!w.value) return points(w);
   if (w.value === 'draw') return 'draw: play need not end';
   return w.open ? w.value : `${w.value} in ${count(w.remoteness, 'move')}`;
 }
@@ -226,14 +230,14 @@ function render() {
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
     const values = mode === 'analyse' && !line?.made && (!practice || tried().right);
-    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values ? view.threats : null };
-    $('board').replaceChildren(drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
+    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values && !over ? view.threats : null };
+    replace($('board'), drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('name0').textContent = view.players[0];
-  $('name1').textContent = view.players[1];
+  $('name0').textContent = capital(view.players[0]);
+  $('name1').textContent = capital(view.players[1]);
   const last = view.plies[view.ply - 1];
   $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
     : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])}${you(view.turn)} to move.${hint ? ` Hint: ${hint}.` : ''}`;
@@ -260,7 +264,7 @@ function renderControls(over) {
   $('pause').hidden = sides.length === 2 || mode === 'play' && sides.length === 1 && !paused;
   $('pause').setAttribute('aria-pressed', paused);
   $('keys').setAttribute('aria-pressed', keys);
-  $('threats').hidden = !view.threats;
+  $('threats').hidden = !view.threats || over !== undefined;
   $('threats').setAttribute('aria-pressed', threats);
 }
 
@@ -279,7 +283,7 @@ function renderClocks() {
 function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
-  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${view.players[view.turn]}: ${words(w)}`;
+  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';
@@ -374,7 +378,7 @@ function renderMoves(worths) {
     const w = worths[name];
     const tr = document.createElement('tr');
     const result = document.createElement('span');
-    result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` evaluation ${evaluation(w)}` : '');
+    result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` ${points(w)}` : '');
     const cells = [button(name, () => choose([name])), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
       w?.value === 'lose' ? button('Refute', () => refute(made, name), `Refute ${name}`) : ''].map(content => {
       const td = document.createElement('td');
@@ -404,7 +408,8 @@ const ranks = { win: 3, tie: 2, draw: 1, lose: 0 };
 // summary tells how many moves keep the result.
 function summary(worths) {
   const all = Object.values(worths);
-  if (!all.length || all.some(w => !w?.value)) return '';
+  if (all.some(w => w && !w.value)) return 'Points are an estimate of the search: the more, the better for that side.';
+  if (!all.length || all.some(w => !w)) return '';
   const best = all.reduce((a, b) => ranks[b.value] > ranks[a.value] ? b : a).value;
   const keep = all.filter(w => w.value === best).length;
   if (all.length === 1) return 'The only move.';
@@ -422,6 +427,7 @@ function renderReview() {
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
   });
   $('review').hidden = !unknown;
+  $('review').disabled = reviewing !== null;
   $('practise').hidden = reviewing !== null || !mistakes().length;
   if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
@@ -429,7 +435,7 @@ function renderReview() {
   $('mistakes').replaceChildren(...view.plies.flatMap((p, i) => {
     if (!p.mistake) return [];
     const li = document.createElement('li');
-    li.append(button(`Ply ${i + 1}`, () => goBoard(i)), ` ${capital(view.players[p.turn])} played ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute ply ${i + 1}`));
+    li.append(button(`Move ${i + 1}`, () => goBoard(i)), ` ${capital(view.players[p.turn])} played ${p.mistake} `, button('Refute', () => refute(i, p.move), `Refute move ${i + 1}`));
     return [li];
   }));
 }
@@ -442,6 +448,7 @@ $('review').addEventListener('click', () => {
   const q = new URLSearchParams({ moves: moves.join(',') });
   if (from) q.set('from', from);
   const events = reviewing = new EventSource(`${base}/review?${q}`);
+  renderReview();
   events.addEventListener('progress', e => {
     const { done, of } = JSON.parse(e.data);
     $('judged').textContent = `${done} of ${of} positions searched …`;
@@ -700,13 +707,9 @@ $('typed').addEventListener('submit', e => {
   if (view?.moves.some(m => m.name === name)) press(name);
   else say(`There is no move ${JSON.stringify(name)}.`);
 });
-$('goto').addEventListener('submit', async e => {
+$('goto').addEventListener('submit', e => {
   e.preventDefault();
-  [from, moves, made, played, resigned] = [$('position').value, [], 0, false, -1];
-  if (await show()) {
-    say('');
-    clock.set([0, 0]);
-  }
+  jump({ position: $('position').value });
 });
 // The second click of a double click is no move of the position that the first one leads to.
 addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
@@ -728,8 +731,10 @@ addEventListener('keydown', e => {
     return;
   }
   if (editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
-  if (e.key === 'Escape' && !$('chooser').hidden) $('chooser').hidden = true;
-  else if (line && e.key === 'Escape') closeLine();
+  if (e.key === 'Escape' && !$('chooser').hidden) {
+    $('chooser').hidden = true;
+    $('board').querySelector('[tabindex="0"]')?.focus();
+  } else if (line && e.key === 'Escape') closeLine();
   else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
   else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);
   else if (practice && e.key === 'Escape') stopPractice();

@@ -108,6 +108,16 @@ func (p *Program) Close() {
 	p.running = nil
 }
 
+// open returns an error after Close.
+func (p *Program) open() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		return errClosed
+	}
+	return nil
+}
+
 // end ends a process.
 func (p *Program) end(process *process) {
 	p.mu.Lock()

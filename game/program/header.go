@@ -152,6 +152,14 @@ func (h *header) tierBits() uint { return uint(bits.Len(uint(h.tiers))) }
 // tier returns the tier of a position of a game with tiers.
 func (h *header) tier(p game.Position) int { return int(p >> (h.bits - h.tierBits())) }
 
+// mostMoves returns the number of moves that a position may have.
+func (h *header) mostMoves() int {
+	if h.tiers >= 0 {
+		return mostTiered
+	}
+	return mostMoves
+}
+
 // An answer is the answer to a question for a position.
 type answer struct {
 	mover  game.Player
@@ -213,8 +221,8 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 	switch n := len(moves) - first; {
 	case n == 0:
 		return a, h.unexpected(line)
-	case n > mostMoves:
-		return a, fmt.Errorf("found %d moves, expected at most %d", n, mostMoves)
+	case n > h.mostMoves():
+		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
 	}
 	a.moves = moves
 	return a, nil

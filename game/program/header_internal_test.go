@@ -76,7 +76,7 @@ func TestParseAnswer(t *testing.T) {
 		{"", "", `found ""`}, {"", "5  6", `found ""`}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
 		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
 		{"", "error no such", "no such"}, {"\nplayers X O", "lose", "expected it to begin with the player to move"},
-		{"\nplayers X O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
+		{"\nplayers X O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"}, 
 	} {
 		h := must.Get(headerOf(small + test.more))(t)
 		a, err := h.parse([]byte(test.line), 3, nil, true)
@@ -107,7 +107,7 @@ func FuzzProgram(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if (a.result == game.Draws) != (len(a.moves) > 0) || len(a.moves) > mostMoves {
+		if (a.result == game.Draws) != (len(a.moves) > 0) || len(a.moves) > h.mostMoves() {
 			t.Fatalf("%q: %v", line, a)
 		}
 		for _, m := range a.moves {

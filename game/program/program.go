@@ -28,8 +28,8 @@ const Limit = time.Minute
 const Code = "code"
 
 const (
-	// mostMoves is the number of moves that a position may have.
-	mostMoves = block.MaxCount
+	// mostMoves is the number of moves that a position may have, mostTiered that of a game with tiers.
+	mostMoves, mostTiered = block.MaxCount, 1000
 	// mostKept is the number of answers to single questions that a game keeps.
 	mostKept = 1 << 16
 )

@@ -46,14 +46,21 @@ def find_driver(driver: Optional[PathLike] = None) -> str:
 class Process:
     """A command of driver. As a context manager it ends the process."""
 
-    def __init__(self, driver: str, *words: str) -> None:
+    def __init__(self, driver: str, *words: str, rules: Optional[str] = None) -> None:
+        """Start the command. rules is the command of a rules program, see docs/rules.md."""
         self._owner = os.getpid()
+        environment = dict(os.environ)
+        if rules:
+            # The program may import this package.
+            path = [str(Path(__file__).absolute().parents[1]), os.environ.get("PYTHONPATH", "")]
+            environment.update(TREEREDUCE_RULES=rules, PYTHONPATH=os.pathsep.join(filter(None, path)))
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.
         self._popen = subprocess.Popen(
             [driver, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
             start_new_session=True,
         )
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr

@@ -1,0 +1,178 @@
+// Package program contains games whose rules are another program, which answers questions on stdin and stdout:
+// docs/rules.md specifies the protocol. The package knows nothing of jobs, tables or players; the engine does
+// not know that such a game is a program.
+package program
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// Limit is the default time that a program may take for an answer.
+const Limit = time.Minute
+
+// Code is the name of the parameter with the hash of the program.
+const Code = "code"
+
+const (
+	// mostMoves is the number of moves that a position may have.
+	mostMoves = block.MaxCount
+	// mostKept is the number of answers to single questions that a game keeps.
+	mostKept = 1 << 16
+)
+
+// Options are the options of a program. The zero value has the defaults.
+type Options struct {
+	Files []string      // further files whose content is part of the rules, besides those that the command names
+	Limit time.Duration // for an answer; 0: Limit
+	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
+	// return no errors. nil: the method panics.
+	Fail func(error)
+}
+
+// errClosed is the error of a question after Close.
+var errClosed = errors.New("the rules program is closed")
+
+// A Program is a rules program. It is safe for concurrent use.
+type Program struct {
+	command string
+	o       Options
+	kind    game.Kind
+	files   []string
+
+	mu      sync.Mutex
+	running map[*process]bool
+}
+
+// Open runs a shell command to ask for the parameters of its game. The caller must close the program.
+func Open(command string, o Options) (*Program, error) {
+	o.Limit = cmp.Or(o.Limit, Limit)
+	p := &Program{command: command, o: o, running: make(map[*process]bool)}
+	process, h, err := p.start(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer p.end(process)
+	code, err := p.code(process.header)
+	if err != nil {
+		return nil, err
+	}
+	p.kind = game.Kind{Name: h.name, Usage: "rules program " + command, New: p.newGame}
+	for _, param := range h.params {
+		p.kind.Params = append(p.kind.Params, game.Param{Name: param.name, Usage: "parameter of the rules program", Default: param.value})
+	}
+	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{code}})
+	if err := (game.Kinds{p.kind}).Check(); err != nil {
+		return nil, fmt.Errorf("rules program %q: %w", command, err)
+	}
+	return p, nil
+}
+
+// Kind returns the game of the program. Its last parameter is the hash of the program.
+func (p *Program) Kind() game.Kind { return p.kind }
+
+// Files returns the files whose content is part of the rules.
+func (p *Program) Files() []string { return p.files }
+
+// Close ends all processes of the program.
+func (p *Program) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for process := range p.running {
+		process.stdin.Close()
+	}
+	for process := range p.running {
+		process.close()
+	}
+	p.running = nil
+}
+
+// end ends a process.
+func (p *Program) end(process *process) {
+	p.mu.Lock()
+	delete(p.running, process)
+	p.mu.Unlock()
+	process.close()
+}
+
+// code returns a hash of the files and of the default header, as a word of a spec.
+func (p *Program) code(header [][]byte) (string, error) {
+	sum := sha256.New()
+	sum.Write(bytes.Join(header, []byte("\n")))
+	for _, word := range strings.Fields(p.command) {
+		if info, err := os.Stat(strings.Trim(word, `'"`)); err == nil && info.Mode().IsRegular() {
+			p.files = append(p.files, strings.Trim(word, `'"`))
+		}
+	}
+	p.files = append(p.files, p.o.Files...)
+	for _, name := range p.files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("file of the rules program: %w", err)
+		}
+		fmt.Fprintf(sum, "\n%s %d\n", filepath.Base(name), len(content))
+		sum.Write(content)
+	}
+	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
+}
+
+// start starts the program with some parameters.
+func (p *Program) start(words []string) (*process, *header, error) {
+	process, err := start(p.command, words, p.o.Limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := parseHeader(process.header)
+	if err != nil {
+		return nil, nil, process.failed("the header", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		process.kill()
+		return nil, nil, errClosed
+	}
+	p.running[process] = true
+	return process, h, nil
+}
+
+// newGame is the New of the kind.
+func (p *Program) newGame(args []int) (game.Game, error) {
+	g := &rules{program: p, kept: make(map[game.Position]answer)}
+	var want []param
+	for i, arg := range args[:len(args)-1] {
+		want = append(want, param{p.kind.Params[i].Name, arg})
+		g.words = append(g.words, fmt.Sprintf("%s=%d", want[i].name, arg))
+	}
+	code := p.kind.Params[len(want)]
+	g.spec = strings.Join(slices.Concat([]string{p.kind.Name}, g.words, []string{code.Name + "=" + code.Text(0)}), " ")
+	first, h, err := p.start(g.words)
+	if err != nil {
+		return nil, err
+	}
+	if h.name != p.kind.Name || !slices.Equal(h.params, want) {
+		return nil, first.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.params, p.kind.Name, want))
+	}
+	g.header, g.processes = h, make(chan *process, runtime.GOMAXPROCS(0))
+	for len(g.processes) < cap(g.processes)-1 {
+		g.processes <- nil
+	}
+	g.processes <- first
+	if h.tiers >= 0 {
+		return &tiered{g}, nil
+	}
+	return g, nil
+}

@@ -43,6 +43,7 @@ class Run:
             self.header.setdefault(key, []).append(value)
         assert self.header.pop("treereduce") == ["rules 1"]
         self.start = int(self.header["start"][0])
+        self._positions: Dict[int, Answer] = {}
 
     def __enter__(self) -> "Run":
         return self
@@ -70,13 +71,17 @@ class Run:
         return answers
 
     def positions(self) -> Dict[int, Answer]:
-        """Return the answers for all positions that can be reached."""
-        found: Dict[int, Answer] = {}
-        frontier = [self.start]
+        """Return the answers for all positions that can be reached. A second call does not ask again."""
+        found = self._positions
+        frontier = [] if found else [self.start]
         while frontier:
             found.update(zip(frontier, map(self._parse, self.ask(frontier))))
             frontier = sorted({to for p in frontier for to in found[p].moves.values()} - found.keys())
         return found
+
+    def ask_position(self, p: int) -> Answer:
+        """Return the answer for a position."""
+        return self._parse(*self.ask([p]))
 
     def _line(self) -> str:
         assert self._popen.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections import deque
 from pathlib import Path
@@ -50,10 +51,10 @@ class Process:
         """Start the command. rules is the command of a rules program, see docs/rules.md."""
         self._owner = os.getpid()
         environment = dict(os.environ)
-        if rules:
-            # The program may import this package.
-            path = [str(Path(__file__).absolute().parents[1]), os.environ.get("PYTHONPATH", "")]
-            environment.update(TREEREDUCE_RULES=rules, PYTHONPATH=os.pathsep.join(filter(None, path)))
+        if rules:  # a program in Python is run by this Python, and can import this package
+            environment["TREEREDUCE_RULES"] = rules
+            for name, first in ("PATH", Path(sys.executable).parent), ("PYTHONPATH", Path(__file__).absolute().parents[1]):
+                environment[name] = os.pathsep.join(filter(None, [str(first), os.environ.get(name)]))
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.
         self._popen = subprocess.Popen(
             [driver, *words],

@@ -39,9 +39,8 @@ def main(rules: Callable[..., Any]) -> None:
             out.write("\n".join([*program.answers(lines), ""]).encode("utf-8", "surrogateescape"))
             out.flush()
     except RulesError as error:
-        cause = error.__cause__
-        if cause and _frames(cause):
-            traceback.print_exception(type(cause), cause, _frames(cause))
+        if (cause := error.__cause__) and (frames := _frames(cause)):
+            traceback.print_exception(type(cause), cause, frames)
         sys.exit(str(error))
     except (BrokenPipeError, KeyboardInterrupt):
         sys.exit(1)
@@ -70,7 +69,8 @@ class Program:
         self._ends = ("solved", "stuck") if self._value("puzzle", bool, False) else ("win", "lose", "tie")
         self._last = self._value("tiers", _integer, 0)
         positions = self._value("positions", _integer, 0)
-        bits = max(1, (positions - 1).bit_length()) if positions else 64 - self._last.bit_length()
+        most = 64 - self._last.bit_length() if self._last else 40  # more without tiers need much memory
+        bits = max(1, (positions - 1).bit_length()) if positions else most
         self._bits = self._value("bits", _integer, bits)  # without those of the tier
         self._below = positions or 1 << self._bits
         self._position = self._answerer()
@@ -99,8 +99,7 @@ class Program:
 
     def answers(self, questions: List[str]) -> List[str]:
         """Return the answers to questions, which are lines."""
-        position, other = self._position, self._other
-        return [position(int(line)) if line.isdecimal() else other(line) for line in questions]
+        return [self._position(int(line)) if line.isdecimal() else self._other(line) for line in questions]
 
     def _answerer(self) -> Callable[[int], str]:
         """Return the function that answers a position. It is called very often."""
@@ -174,7 +173,7 @@ class Program:
             try:
                 return str(self._number(_integer(self._game.parse(rest))))
             except Exception as error:
-                return "error " + _line(error if isinstance(error, ValueError) else repr(error))
+                return "error " + _line(error if isinstance(error, (ValueError, RulesError)) else repr(error))
         if word in ("text", "picture") and self._has(word) and rest.isdecimal():
             return "/".join(self._call(word, _string, int(rest) & (1 << self._bits) - 1).splitlines())
         return question and f"error {self._class} does not answer {question!r:.60}"

@@ -33,7 +33,8 @@ def solve(
     program = Program(rules, parameters)
     words = [f"--{name}={value}" for name, value in program.parameters.items()]
     words += [f"--data={os.fspath(data)}", "--resume" if resume else "--replace"]
-    command = f"{shlex.quote(sys.executable)} -m treereduce {shlex.quote(_file(rules, data))} {rules.__name__}"
+    # Process puts the directory of this Python into PATH: the files that the command names are a part of the rules.
+    command = f"{os.path.basename(sys.executable)} -m treereduce {shlex.quote(_file(rules, data))} {rules.__name__}"
     with Process(find_driver(driver), "solve", program.name, *words, rules=command) as process:
         process.stdout.read()
         process.check()
@@ -43,7 +44,7 @@ def solve(
 def _file(rules: Callable[..., Any], data: PathLike) -> str:
     """Return the file that defines a class. A class of a notebook is written to one beside the data directory."""
     if getattr(sys.modules["__main__"], "__package__", None) == __package__:  # this is the program of a class
-        raise RulesError(f"solve is called while {rules.__name__} is imported: put it under if __name__ == '__main__'")
+        raise RulesError("call solve only if __name__ == '__main__'")
     module = sys.modules[rules.__module__]
     file: Optional[str] = getattr(module, "__file__", None)
     if file and getattr(module, rules.__name__, None) is rules:

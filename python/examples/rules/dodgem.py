@@ -20,7 +20,7 @@ class Dodgem:
 
     The first player without cars wins, and so does a player who cannot move."""
 
-    players = (">", "^")
+    name, players = "pydodgem", (">", "^")
 
     def __init__(self, size: int = 3) -> None:
         self.size = size

@@ -8,6 +8,7 @@ from treereduce.rules import main
 class MNK:
     """X and O take turns to put a stone on an empty square. The first with enough in a row wins."""
 
+    name = "pymnk"  # mnk is the name of driver's own game
     start = 0
     players = ("X", "O")
     ties = "late"

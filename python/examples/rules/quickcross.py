@@ -11,6 +11,7 @@ class QuickCross:
     The player who makes a row of enough pieces of one kind wins.
     """
 
+    name = "pyquickcross"
     start = 0
 
     def __init__(self, width: int = 3, height: int = 3, connect: int = 3) -> None:

@@ -6,36 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Dict, Iterator
+from typing import Iterator
 
 import pytest
 from protocol import EXAMPLES, HERE
+from stones import Broken, Stones
 
 from treereduce import DriverError, Move, PositionError, Table, solve
 from treereduce.driver import find_driver
 from treereduce.rules import RulesError
-
-
-class Stones:
-    """Players take one, two or three stones. The player who takes the last one wins."""
-
-    def __init__(self, stones: int = 10) -> None:
-        self.start = stones
-        self.positions = stones + 1
-
-    def primitive(self, p: int) -> Any:
-        return "lose" if p == 0 else None
-
-    def moves(self, p: int) -> Dict[str, int]:
-        return {f"take{n}": p - n for n in (1, 2, 3) if n <= p}
-
-    def text(self, p: int) -> str:
-        return "o" * p or "-"
-
-    def parse(self, text: str) -> int:
-        if text.strip("o") not in ("", "-"):
-            raise ValueError("expected a letter o for each stone")
-        return text.count("o")
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +40,7 @@ def test_solve(tmp_path: Path) -> None:
     assert (data / "treereduce.json").stat().st_mtime_ns == written
     with solve(Stones, data, stones=9) as table:  # another game replaces it
         assert len(table) == 10
-    command = f"{os.path.basename(sys.executable)} -m treereduce {__file__} Stones"
+    command = f"{os.path.basename(sys.executable)} -m treereduce {HERE / 'tests' / 'stones.py'} Stones"
     with Table(data, rules=command) as table:
         assert table.lookup("oooo").value == "lose"
 
@@ -73,8 +52,8 @@ def test_same_as_driver(tmp_path: Path) -> None:
     sys.modules["mnk"] = module = ModuleType("mnk")
     vars(module).update(names)
     exec(compile((EXAMPLES / "mnk.py").read_text(), names["__file__"], "exec"), vars(module))
-    subprocess.run([find_driver(), "solve", "mnk", "--width=4", f"--data={own}"], check=True, stdout=subprocess.DEVNULL)
-    with solve(module.MNK, game, width=4) as table, Table(own) as want:
+    subprocess.run([find_driver(), "solve", "mnk", f"--data={own}"], check=True, stdout=subprocess.DEVNULL)
+    with solve(module.MNK, game) as table, Table(own) as want:
         assert {p._replace(hash=0) for p in table} == {p._replace(hash=0) for p in want}
 
 
@@ -86,15 +65,8 @@ def test_errors(tmp_path: Path) -> None:
         solve(Local, tmp_path / "data")
     with pytest.raises(RulesError, match="^Stones: expected parameters stones, found height$"):
         solve(Stones, tmp_path / "data", height=3)
-    with pytest.raises(DriverError, match=r"Broken\.moves\(2\): test_solving\.py line \d+: ZeroDivisionError"):
+    with pytest.raises(DriverError, match=r"Broken\.moves\(2\): stones\.py line \d+: ZeroDivisionError"):
         solve(Broken, tmp_path / "data")
-
-
-class Broken(Stones):
-    """A game with a mistake."""
-
-    def moves(self, p: int) -> Dict[str, int]:
-        return {"stop": p // 0} if p == 2 else super().moves(p)
 
 
 CELL = """

@@ -53,6 +53,9 @@ func (p *program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) 
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
 		p.verifyCommand(), p.planCommand(), calibrateCommand()}, p.Commands)
+	if p.rules != nil {
+		commands = append(commands, p.checkCommand())
+	}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}

@@ -38,16 +38,13 @@ type param struct {
 // parseHeader parses the lines of a header, without the empty line at its end.
 func parseHeader(lines [][]byte) (*header, error) {
 	h := &header{tiers: -1}
+	if first := append(lines, nil)[0]; string(first) != version {
+		return nil, fmt.Errorf("expected %q as the first line, found %q", version, clip(first))
+	}
 	below, seen := uint64(0), make(map[string]bool)
-	for i, line := range lines {
+	for i, line := range lines[1:] {
 		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("line %d of the header is not UTF-8: %q", i+1, line)
-		}
-		if i == 0 {
-			if string(line) != version {
-				return nil, fmt.Errorf("expected %q as the first line, found %q", version, line)
-			}
-			continue
+			return nil, fmt.Errorf("line %d of the header is not UTF-8: %q", i+2, clip(line))
 		}
 		key, value, _ := strings.Cut(string(line), " ")
 		err := h.set(key, value, &below)
@@ -55,7 +52,7 @@ func parseHeader(lines [][]byte) (*header, error) {
 			err = errors.New("it is there twice")
 		}
 		if seen[key] = true; err != nil {
-			return nil, fmt.Errorf("line %d of the header, %q: %w", i+1, line, err)
+			return nil, fmt.Errorf("line %d of the header, %q: %w", i+2, clip(line), err)
 		}
 	}
 	for _, key := range []string{"name", "bits", "start"} {
@@ -155,6 +152,14 @@ func (h *header) tierBits() uint { return uint(bits.Len(uint(h.tiers))) }
 // tier returns the tier of a position of a game with tiers.
 func (h *header) tier(p game.Position) int { return int(p >> (h.bits - h.tierBits())) }
 
+// mostMoves returns the number of moves that a position may have.
+func (h *header) mostMoves() int {
+	if h.tiers >= 0 {
+		return mostTiered
+	}
+	return mostMoves
+}
+
 // An answer is the answer to a question for a position.
 type answer struct {
 	mover  game.Player
@@ -190,6 +195,9 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 		case word == "solved":
 			a.result, ok = game.Ties, true
 		case word == "stuck": // a move that changes nothing: it is never solved
+			if !named {
+				word = ""
+			}
 			a.moves, ok = append(moves, game.Move{Name: word, To: p}), true
 		}
 		if ok {
@@ -213,8 +221,8 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 	switch n := len(moves) - first; {
 	case n == 0:
 		return a, h.unexpected(line)
-	case n > mostMoves:
-		return a, fmt.Errorf("found %d moves, expected at most %d", n, mostMoves)
+	case n > h.mostMoves():
+		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
 	}
 	a.moves = moves
 	return a, nil

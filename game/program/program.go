@@ -28,15 +28,14 @@ const Limit = time.Minute
 const Code = "code"
 
 const (
-	// mostMoves is the number of moves that a position may have.
-	mostMoves = block.MaxCount
+	// mostMoves is the number of moves that a position may have, mostTiered that of a game with tiers.
+	mostMoves, mostTiered = block.MaxCount, 1000
 	// mostKept is the number of answers to single questions that a game keeps.
 	mostKept = 1 << 16
 )
 
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
-	Files []string      // further files whose content is part of the rules, besides those that the command names
 	Limit time.Duration // for an answer; 0: Limit
 	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
 	// return no errors. nil: the method panics.
@@ -84,8 +83,17 @@ func Open(command string, o Options) (*Program, error) {
 // Kind returns the game of the program. Its last parameter is the hash of the program.
 func (p *Program) Kind() game.Kind { return p.kind }
 
-// Files returns the files whose content is part of the rules.
+// Files returns the files that the command names. Their content is part of the rules.
 func (p *Program) Files() []string { return p.files }
+
+// There returns the command where these files are in the working directory, as in a task of a cluster.
+func (p *Program) There() string {
+	command := p.command
+	for _, name := range p.files {
+		command = strings.ReplaceAll(command, name, "./"+filepath.Base(name))
+	}
+	return command
+}
 
 // Close ends all processes of the program.
 func (p *Program) Close() {
@@ -98,6 +106,16 @@ func (p *Program) Close() {
 		process.close()
 	}
 	p.running = nil
+}
+
+// open returns an error after Close.
+func (p *Program) open() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		return errClosed
+	}
+	return nil
 }
 
 // end ends a process.
@@ -117,7 +135,6 @@ func (p *Program) code(header [][]byte) (string, error) {
 			p.files = append(p.files, strings.Trim(word, `'"`))
 		}
 	}
-	p.files = append(p.files, p.o.Files...)
 	for _, name := range p.files {
 		content, err := os.ReadFile(name)
 		if err != nil {

@@ -158,8 +158,8 @@ func (g *rules) one(question []byte, do func(line []byte) error) error {
 // with calls do with a process that answers no other question.
 func (g *rules) with(do func(p *process) error) error {
 	p := <-g.processes
-	var err error
-	if p == nil {
+	err := g.program.open()
+	if err == nil && p == nil {
 		var h *header
 		if p, h, err = g.program.start(g.words); err == nil && !slices.Equal(h.params, g.params) {
 			err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.params, g.params))

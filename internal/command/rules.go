@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,9 @@ import (
 // RulesVariable is the environment variable that replaces --rules-program. WithRules sets it for the
 // processes that this one starts.
 const RulesVariable = "TREEREDUCE_RULES"
+
+// RulesProperty is the property of a job on a cluster that has the command.
+const RulesProperty = "rules"
 
 // RulesFlag is the name of the flag --rules-program.
 const RulesFlag = "rules-program"
@@ -50,7 +54,7 @@ func WithRules(games game.Kinds, args []string, stderr io.Writer, run func(game.
 
 // rulesProgram returns the value of --rules-program, or of the environment, and the other arguments.
 func rulesProgram(args []string) (name string, others []string, err error) {
-	name = os.Getenv(RulesVariable)
+	name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	for i := 0; i < len(args); i++ {
 		flag, value, given := strings.Cut(args[i], "=")
 		if flag == "--" {

@@ -52,7 +52,7 @@ def test_same_as_driver(game: str, parameters: Dict[str, int], tmp_path: Path) -
         assert run.header["parameter"] == [f"{name} {value}" for name, value in parameters.items()]
         answers, values = run.positions(), solved(run)
         tiers = "tiers" in run.header
-        names = run.header.get("players", [""])[0].split()
+        names = run.header.get("players", [""])[0].split(", ")
         found = set()
         for (p, (value, remoteness)), text in zip(values.items(), run.ask(f"text {p}" for p in values)):
             outcome = value

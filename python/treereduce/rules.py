@@ -17,7 +17,7 @@ from treereduce.driver import PositionError
 from treereduce.engine import located
 
 _T = TypeVar("_T")
-_MOST_MOVES = 63  # of a position
+_MOST_MOVES, _MOST_WITH_TIERS = 63, 1000  # of a position
 
 
 class RulesError(Exception):
@@ -88,7 +88,7 @@ class Program:
             ("bits", bits),
             ("start", self._value("start", lambda start: str(self._number(_integer(start))), "")),
             ("below", "" if self._last or self._below == 1 << bits else self._below),
-            ("players", self._has("player") and self._value("players", " ".join, "X O")),
+            ("players", self._has("player") and self._value("players", ", ".join, "X, O")),
             ("tiers", self._last),
             ("ties", self._value("ties", _string, "")),
             ("puzzle", self._ends[0] == "solved"),
@@ -106,7 +106,8 @@ class Program:
         game, below, bits, last, index = self._game, self._below, self._bits, self._last, operator.index
         primitive, moves, player, tier = game.primitive, game.moves, getattr(game, "player", None), last and game.tier
         largest, mask, turns = (last << bits) + below - 1, (1 << bits) - 1, {1: "1 ", 2: "2 "}
-        unnamed = [" ".join(["%d"] * n) for n in range(_MOST_MOVES + 1)]
+        most = _MOST_WITH_TIERS if last else _MOST_MOVES
+        unnamed = [" ".join(["%d"] * n) for n in range(most + 1)]
         named = functools.lru_cache(4096)(_named)
 
         def answer(number: int) -> str:
@@ -126,8 +127,8 @@ class Program:
                 if not isinstance(found, (list, dict)):
                     found = list(found)
                 count = len(found)
-                if not 0 < count <= _MOST_MOVES:
-                    raise _Wrong(f"expected 1 to {_MOST_MOVES} moves where primitive returns None, found {count}")
+                if not 0 < count <= most:
+                    raise _Wrong(f"expected 1 to {most} moves where primitive returns None, found {count}")
                 if isinstance(found, list) and isinstance(found[0], (tuple, list)):
                     found = dict(found)
                 if isinstance(found, dict):

@@ -16,6 +16,7 @@ class Chomp:
         self.base = width + 1
         self.height = height
         self.positions = self.base**height
+        self.tiers = width * height
         self.start = self.number([width] * height)
 
     # A position is the list of the lengths of the rows. Its number has them as digits.
@@ -25,6 +26,9 @@ class Chomp:
 
     def number(self, rows: List[int]) -> int:
         return sum(row * self.base**y for y, row in enumerate(rows))
+
+    def tier(self, p: int) -> int:  # the squares that were taken
+        return self.tiers - sum(self.rows(p))
 
     def primitive(self, p: int) -> Optional[str]:
         return "win" if p == 0 else None  # the other player has taken the poison

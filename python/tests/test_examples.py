@@ -66,7 +66,7 @@ def test_same_as_driver(game: str, parameters: Dict[str, int], tmp_path: Path) -
     assert found == want
 
 
-@pytest.mark.parametrize("game", ["mnk", "quickcross", "chomp", "hanoi", "eight"])
+@pytest.mark.parametrize("game", ["mnk", "mancala", "dodgem", "quickcross", "chomp", "hanoi", "eight"])
 def test_parse(game: str) -> None:
     """parse is the inverse of text, and refuses other texts."""
     with python(game) as run:
@@ -119,7 +119,7 @@ def test_chomp(size: Tuple[int, int]) -> None:
 
 def test_chomp_picture() -> None:
     with python("chomp", width=3, height=2) as run:
-        assert run.ask(["15", "text 7", "picture 7"]) == ["a1:0 b1:5 c1:10 a2:3 b2:7 c2:11", "3 1", "###/#.."]
+        assert run.ask(["15", "text 7", "picture 7"]) == ["a1:96 b1:69 c1:42 a2:51 b2:39 c2:27", "3 1", "###/#.."]
 
 
 @pytest.mark.parametrize("heaps", [{}, {"a": 1, "b": 2, "c": 3}])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -103,8 +104,8 @@ func (h *header) set(key, value string, below *uint64) (err error) {
 			err = fmt.Errorf("expected 1 to %d", game.MaxRemoteness)
 		}
 	case "players":
-		if h.players = strings.Fields(value); len(h.players) != 2 || h.players[0] == h.players[1] {
-			err = errors.New("expected two names")
+		if h.players = strings.Split(value, ", "); len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
+			err = errors.New("expected two names, NAME, NAME")
 		}
 	case "ties":
 		if h.tiesLate = true; value != "late" {

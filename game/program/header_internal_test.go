@@ -19,7 +19,7 @@ func headerOf(text string) (*header, error) {
 
 func TestParseHeader(t *testing.T) {
 	h := must.Get(headerOf("treereduce rules 1\nname chomp\ntitle Chomp 5×4\nrules Eat.\nrules Do not die.\nparameter width 5\n" +
-		"parameter height -4\nbits 20\ntiers 12\nties late\nstart 7\nplayers X O\ntext\npicture\nbelow 1000000"))(t)
+		"parameter height -4\nbits 20\ntiers 12\nties late\nstart 7\nplayers X, O\ntext\npicture\nbelow 1000000"))(t)
 	got := fmt.Sprintf("%+v", *h)
 	want := `{name:chomp title:Chomp 5×4 rules:Eat.
 
@@ -48,10 +48,10 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		small + "\ntiers 255":                       "tier 255 needs 8 bits, expected fewer than the 8 bits of a position",
 		small + "\ntiers 127":                       "the initial position 7 is in tier 3, expected 0",
 		small + "\nplayers X":                       "expected two names",
-		small + "\nplayers X X":                     "expected two names",
+		small + "\nplayers X, X":                    "expected two names",
 		small + "\nties late":                       "ties late needs tiers",
 		small + "\nties soon":                       "expected late",
-		small + "\npuzzle\nplayers X O":             "a puzzle has neither tiers nor players",
+		small + "\npuzzle\nplayers X, O":            "a puzzle has neither tiers nor players",
 		small + "\ntext yes":                        "expected nothing after the first word",
 		strings.Replace(small, "8", "65", 1):        "expected 1 to 64",
 		strings.Replace(small, "7", "256", 1):       "the initial position 256 is not below 256",
@@ -69,14 +69,14 @@ func TestParseAnswer(t *testing.T) {
 	for _, test := range []struct{ more, line, want string }{
 		{"", "win", "0 WIN []"}, {"", "lose", "0 LOSE []"}, {"", "tie", "0 TIE []"},
 		{"", "5", "0 DRAW [{5 5}]"}, {"", "5 a:6 b:c:255", "0 DRAW [{5 5} {a 6} {b:c 255}]"},
-		{"\nplayers X O", "2 lose", "1 LOSE []"}, {"\nplayers X O", "1 a:5", "0 DRAW [{a 5}]"},
+		{"\nplayers X, O", "2 lose", "1 LOSE []"}, {"\nplayers X, O", "1 a:5", "0 DRAW [{a 5}]"},
 		{"\npuzzle", "solved", "0 TIE []"}, {"\npuzzle", "stuck", "0 DRAW [{stuck 3}]"},
 		{"\npuzzle", "win", `expected solved, stuck or moves to numbers up to 255, separated by one blank, found "win"`},
 		{"", "solved", `expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "solved"`},
 		{"", "", `found ""`}, {"", "5  6", `found ""`}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
 		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
-		{"", "error no such", "no such"}, {"\nplayers X O", "lose", "expected it to begin with the player to move"},
-		{"\nplayers X O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"}, 
+		{"", "error no such", "no such"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
+		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
 	} {
 		h := must.Get(headerOf(small + test.more))(t)
 		a, err := h.parse([]byte(test.line), 3, nil, true)
@@ -93,7 +93,7 @@ func TestParseAnswer(t *testing.T) {
 // FuzzProgram checks that no header and no answer is read beyond its limits.
 func FuzzProgram(f *testing.F) {
 	f.Add(small, "5 a:6")
-	f.Add(small+"\nplayers X O\ntiers 3\nties late", "1 win")
+	f.Add(small+"\nplayers X, O\ntiers 3\nties late", "1 win")
 	f.Add(small+"\npuzzle\nbelow 200", "stuck")
 	f.Fuzz(func(t *testing.T, text, line string) {
 		h, err := headerOf(text)

@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	for want, more := range map[string]string{
-		"after move 1 it is the same player's turn": "players X O",
+		"after move 1 it is the same player's turn": "players X, O",
 		"move 1 leads from tier 0 to tier 0":        "tiers 1",
 	} {
 		answer := "*) echo 1 ;;"
@@ -138,7 +138,7 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
-		{script(t, `players X O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
+		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
 		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected one of the lines of docs/rules.md`},
 		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [{n 1}], expected shell and [{n 0}]`},
 	} {

@@ -94,7 +94,7 @@ func (s *server) header(kind game.Kind, args []int) {
 		}
 	}
 	if s.players {
-		extra += fmt.Sprintf("players %s %s\n", strings.ReplaceAll(vs.Players[0], " ", ""), strings.ReplaceAll(vs.Players[1], " ", ""))
+		extra += fmt.Sprintf("players %s, %s\n", vs.Players[0], vs.Players[1])
 	}
 	fmt.Fprintf(s.out, "treereduce rules 1\nname p%s\nbits %d\nstart %d\n%stext\n", kind.Name, bitsOf, s.of(s.g.Start()), extra)
 	for i, p := range kind.Params {

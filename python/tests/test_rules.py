@@ -86,7 +86,7 @@ def test_all_attributes() -> None:
 
     assert header(Some_Game) == [
         "treereduce rules 1", "name somegame", "title 10 stones", "rules First.", "rules Second.", "bits 34", "start 10",
-        "players left right", "tiers 12", "ties late", "text", "picture", "", "",
+        "players left, right", "tiers 12", "ties late", "text", "picture", "", "",
     ]  # fmt: skip
 
 

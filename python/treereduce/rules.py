@@ -88,7 +88,7 @@ class Program:
             ("bits", bits),
             ("start", self._value("start", lambda start: str(self._number(_integer(start))), "")),
             ("below", "" if self._last or self._below == 1 << bits else self._below),
-            ("players", self._has("player") and self._value("players", " ".join, "X O")),
+            ("players", self._has("player") and self._value("players", ", ".join, "X, O")),
             ("tiers", self._last),
             ("ties", self._value("ties", _string, "")),
             ("puzzle", self._ends[0] == "solved"),

@@ -9,7 +9,7 @@ from treereduce.rules import main
 class Mancala:
     """Sow the stones of one of your pits into the places that follow. The larger goal wins."""
 
-    name, players, ties, tiers = "pymancala", ("row0", "row1"), "late", 0
+    name, players, ties, tiers = "pymancala", ("row 0", "row 1"), "late", 0
 
     def __init__(self, pits: int = 3, stones: int = 2) -> None:
         self.pits, self.all, self.places = pits, 2 * pits * stones, 2 * pits + 2  # with the goals

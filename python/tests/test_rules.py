@@ -182,6 +182,8 @@ def test_tiers() -> None:
         "2 48 33 18", "2 48", "1 tie", "1", "18", "error Tiers.tier(9): expected 0 to 3, found -6",
         "error 64 is not a position: the largest is 63",
     ]  # fmt: skip
+    many = type("Many", (Tiers,), {"tiers": 99, "bits": 7, "tier": lambda self, p: 99 - p})
+    assert len(answer(many, 99).split()) == 1 + 99  # the player and the moves
     assert answer(Tiers, 49) == "error 49 is not a position: its highest bits are not its tier"
 
 

@@ -17,7 +17,7 @@ from treereduce.driver import PositionError
 from treereduce.engine import located
 
 _T = TypeVar("_T")
-_MOST_MOVES, _MOST_WITH_TIERS = 63, 1000  # of a position
+_MOST_MOVES = {False: 63, True: 1000}  # of a position, in a game without tiers and with them
 
 
 class RulesError(Exception):
@@ -106,9 +106,8 @@ class Program:
         game, below, bits, last, index = self._game, self._below, self._bits, self._last, operator.index
         primitive, moves, player, tier = game.primitive, game.moves, getattr(game, "player", None), last and game.tier
         largest, mask, turns = (last << bits) + below - 1, (1 << bits) - 1, {1: "1 ", 2: "2 "}
-        most = _MOST_WITH_TIERS if last else _MOST_MOVES
-        unnamed = [" ".join(["%d"] * n) for n in range(most + 1)]
-        named = functools.lru_cache(4096)(_named)
+        most = _MOST_MOVES[last > 0]
+        unnamed, named = [" ".join(["%d"] * n) for n in range(most + 1)], functools.lru_cache(4096)(_named)
 
         def answer(number: int) -> str:
             p, method, who = number & mask, "primitive", ""

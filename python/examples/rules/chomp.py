@@ -1,4 +1,4 @@
-"""Chomp: take squares of a bar of chocolate, but leave the poisoned one to the other player."""
+"""Chomp, with tiers: take squares of a bar of chocolate, but leave the poisoned one to the other player."""
 
 from typing import Dict, List, Optional
 
@@ -13,10 +13,9 @@ class Chomp:
 
     def __init__(self, width: int = 5, height: int = 4) -> None:
         self.title = f"Chomp on {width}×{height}"
-        self.base = width + 1
-        self.height = height
-        self.positions = self.base**height
+        self.base, self.height = width + 1, height
         self.tiers = width * height
+        self.positions = self.base**height
         self.start = self.number([width] * height)
 
     # A position is the list of the lengths of the rows. Its number has them as digits.
@@ -27,8 +26,8 @@ class Chomp:
     def number(self, rows: List[int]) -> int:
         return sum(row * self.base**y for y, row in enumerate(rows))
 
-    def tier(self, p: int) -> int:  # the squares that were taken
-        return self.tiers - sum(self.rows(p))
+    def tier(self, p: int) -> int:
+        return self.tiers - sum(self.rows(p))  # the squares that are eaten: more after each move
 
     def primitive(self, p: int) -> Optional[str]:
         return "win" if p == 0 else None  # the other player has taken the poison

@@ -55,6 +55,13 @@ class Dodgem:
         squares = "".join(">" if s in first else "^" if s in second else "." for s in range(self.size**2))
         return "/".join(squares[i : i + self.size] for i in range(0, len(squares), self.size)) + " " + ">^"[p % 2]
 
+    def parse(self, text: str) -> int:
+        first, second = (tuple(s for s, car in enumerate(text[:-2].replace("/", "")) if car == kind) for kind in ">^")
+        p = 2 * self.numbers[first, second] + ">^".index(text[-1])
+        if self.text(p) != text:
+            raise ValueError("expected a board and, after a blank, the player to move")
+        return p
+
 
 if __name__ == "__main__":
     main(Dodgem)

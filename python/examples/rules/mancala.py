@@ -1,5 +1,6 @@
 """Mancala, with tiers, players and passes: the rules of driver's own game mancala."""
 
+import json
 from typing import Dict, List, Optional, Tuple
 
 from treereduce.rules import main
@@ -54,6 +55,12 @@ class Mancala:
 
     def text(self, p: int) -> str:
         return "State({}, {})".format(*self.read(p))
+
+    def parse(self, text: str) -> int:
+        p = self.number(*json.loads(f"[{text[6:-1]}]"))
+        if self.text(p) != text:
+            raise ValueError("expected State([STONES, …], ROW)")
+        return p
 
 
 if __name__ == "__main__":

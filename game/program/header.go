@@ -148,6 +148,14 @@ func (h *header) check(below uint64) error {
 	return game.Kinds{kind}.Check()
 }
 
+// words returns the parameters as a program gets them.
+func (h *header) words() (words []string) {
+	for _, p := range h.params {
+		words = append(words, fmt.Sprintf("%s=%d", p.name, p.value))
+	}
+	return words
+}
+
 func (h *header) tierBits() uint { return uint(bits.Len(uint(h.tiers))) }
 
 // tier returns the tier of a position of a game with tiers.

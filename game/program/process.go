@@ -21,6 +21,8 @@ const (
 	maxHeader = 1000
 	// maxStderr is the number of bytes that are kept from the end of stderr.
 	maxStderr = 4 << 10
+	// maxErrorLine is the number of bytes of its last line that an error has.
+	maxErrorLine = 300
 	// quitTime is the time in which a program may exit at the end of its input.
 	quitTime = time.Second
 )
@@ -193,5 +195,6 @@ func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := bytes.TrimSpace(t.text)
-	return string(clip(text[bytes.LastIndexByte(text, '\n')+1:]))
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	return string(line[:min(len(line), maxErrorLine)])
 }

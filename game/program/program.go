@@ -54,19 +54,22 @@ type Program struct {
 
 	mu      sync.Mutex
 	running map[*process]bool
+	games   map[string]game.Game // by their parameters: a command asks for the same game several times
+	first   *process             // has answered for the default parameters; nil if a game has taken it
 }
 
 // Open runs a shell command to ask for the parameters of its game. The caller must close the program.
 func Open(command string, o Options) (*Program, error) {
 	o.Limit = cmp.Or(o.Limit, Limit)
-	p := &Program{command: command, o: o, running: make(map[*process]bool)}
-	process, h, err := p.start(nil)
+	p := &Program{command: command, o: o, running: make(map[*process]bool), games: make(map[string]game.Game)}
+	first, h, err := p.start(nil)
 	if err != nil {
 		return nil, err
 	}
-	defer p.end(process)
-	code, err := p.code(process.header)
+	p.first = first
+	code, err := p.code(first.header)
 	if err != nil {
+		p.Close()
 		return nil, err
 	}
 	p.kind = game.Kind{Name: h.name, Usage: "rules program " + command, New: p.newGame}
@@ -75,6 +78,7 @@ func Open(command string, o Options) (*Program, error) {
 	}
 	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{code}})
 	if err := (game.Kinds{p.kind}).Check(); err != nil {
+		p.Close()
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
 	}
 	return p, nil
@@ -118,21 +122,15 @@ func (p *Program) open() error {
 	return nil
 }
 
-// end ends a process.
-func (p *Program) end(process *process) {
-	p.mu.Lock()
-	delete(p.running, process)
-	p.mu.Unlock()
-	process.close()
-}
-
 // code returns a hash of the files and of the default header, as a word of a spec.
 func (p *Program) code(header [][]byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(bytes.Join(header, []byte("\n")))
 	for _, word := range strings.Fields(p.command) {
-		if info, err := os.Stat(strings.Trim(word, `'"`)); err == nil && info.Mode().IsRegular() {
-			p.files = append(p.files, strings.Trim(word, `'"`))
+		name := strings.Trim(word, `'"`)
+		installed := slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !installed {
+			p.files = append(p.files, name)
 		}
 	}
 	for _, name := range p.files {
@@ -166,22 +164,54 @@ func (p *Program) start(words []string) (*process, *header, error) {
 	return process, h, nil
 }
 
-// newGame is the New of the kind.
+// newGame is the New of the kind. The same arguments have the same game.
 func (p *Program) newGame(args []int) (game.Game, error) {
-	g := &rules{program: p, kept: make(map[game.Position]answer)}
-	var want []param
-	for i, arg := range args[:len(args)-1] {
-		want = append(want, param{p.kind.Params[i].Name, arg})
-		g.words = append(g.words, fmt.Sprintf("%s=%d", want[i].name, arg))
+	key := fmt.Sprint(args)
+	p.mu.Lock()
+	g := p.games[key]
+	p.mu.Unlock()
+	if g != nil {
+		return g, nil
 	}
-	code := p.kind.Params[len(want)]
+	g, err := p.makeGame(args)
+	if err == nil {
+		p.mu.Lock()
+		p.games[key] = g
+		p.mu.Unlock()
+	}
+	return g, err
+}
+
+// takeFirst returns the process that has answered for the default parameters, if these are wanted and no game has
+// it, otherwise a new one.
+func (p *Program) takeFirst(words []string) (*process, *header, error) {
+	p.mu.Lock()
+	first := p.first
+	if first != nil {
+		if h, err := parseHeader(first.header); err == nil && slices.Equal(h.words(), words) {
+			p.first = nil
+			p.mu.Unlock()
+			return first, h, nil
+		}
+	}
+	p.mu.Unlock()
+	return p.start(words)
+}
+
+// makeGame makes the game with these arguments.
+func (p *Program) makeGame(args []int) (game.Game, error) {
+	g := &rules{program: p, kept: make(map[game.Position]answer)}
+	for i, arg := range args[:len(args)-1] {
+		g.words = append(g.words, fmt.Sprintf("%s=%d", p.kind.Params[i].Name, arg))
+	}
+	code := p.kind.Params[len(g.words)]
 	g.spec = strings.Join(slices.Concat([]string{p.kind.Name}, g.words, []string{code.Name + "=" + code.Text(0)}), " ")
-	first, h, err := p.start(g.words)
+	first, h, err := p.takeFirst(g.words)
 	if err != nil {
 		return nil, err
 	}
-	if h.name != p.kind.Name || !slices.Equal(h.params, want) {
-		return nil, first.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.params, p.kind.Name, want))
+	if h.name != p.kind.Name || !slices.Equal(h.words(), g.words) {
+		return nil, first.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, g.words))
 	}
 	g.header, g.processes = h, make(chan *process, runtime.GOMAXPROCS(0))
 	for len(g.processes) < cap(g.processes)-1 {

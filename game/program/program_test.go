@@ -140,7 +140,7 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
 		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected one of the lines of docs/rules.md`},
-		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [{n 1}], expected shell and [{n 0}]`},
+		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [n=1], expected shell and [n=0]`},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			t.Parallel()

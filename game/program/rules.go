@@ -161,8 +161,8 @@ func (g *rules) with(do func(p *process) error) error {
 	err := g.program.open()
 	if err == nil && p == nil {
 		var h *header
-		if p, h, err = g.program.start(g.words); err == nil && !slices.Equal(h.params, g.params) {
-			err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.params, g.params))
+		if p, h, err = g.program.start(g.words); err == nil && !slices.Equal(h.words(), g.words) {
+			err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.words(), g.words))
 		}
 	}
 	if err == nil {

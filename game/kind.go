@@ -134,16 +134,23 @@ func (ks Kinds) Named(name string) (k Kind, ok bool) {
 	return ks[i], true
 }
 
+// An UnknownError is the error for the spec of a game that is not among some Kinds.
+type UnknownError struct{ Spec string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("game %q is not one that this program knows", e.Spec)
+}
+
 // Parse returns the game with this spec, as returned by Game.Spec: "connectn width=4
 // height=5 connect=3". The parameters have the same order as in Kind.Params.
 func (ks Kinds) Parse(spec string) (Game, error) {
 	words := strings.Fields(spec)
 	if len(words) == 0 {
-		return nil, fmt.Errorf("game %q is not one that this program knows", spec)
+		return nil, &UnknownError{spec}
 	}
 	kind, ok := ks.Named(words[0])
 	if !ok {
-		return nil, fmt.Errorf("game %q is not one that this program knows", spec)
+		return nil, &UnknownError{spec}
 	}
 	words = words[1:]
 	if len(words) != len(kind.Params) {

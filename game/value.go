@@ -139,6 +139,9 @@ type Values struct {
 	// TiesSoon means that players prefer the nearest of several ties; otherwise, they
 	// prefer the farthest.
 	TiesSoon bool
+	// Puzzle means that one player makes all moves. A tie is a solved puzzle, and play that never ends one that
+	// cannot be solved.
+	Puzzle bool
 	// Players are the names of the two players, such as X and O.
 	Players [2]string
 }
@@ -147,6 +150,10 @@ type Values struct {
 // from the view of the player to move.
 func (vs Values) Word(o Outcome) string {
 	switch {
+	case vs.Puzzle && o == Tie:
+		return "solved"
+	case vs.Puzzle && o == Undecided:
+		return "not solvable"
 	case vs.OfMover:
 		return Result(o).String()
 	case o == Undecided:

@@ -32,8 +32,9 @@ type Stats struct {
 
 	*CyclicStats // nil for a game with tiers
 
-	title string // of the game; "" if it is not known
-	unit  string // what a tier counts; "" if it is not known
+	title  string // of the game; "" if it is not known
+	unit   string // what a tier counts; "" if it is not known
+	puzzle bool   // see game.Values.Puzzle
 }
 
 // TierStats counts the positions of a tier.
@@ -101,7 +102,7 @@ func (t *Table) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	values := t.g.Values()
-	s := Stats{Game: t.g.Spec(), Value: values.Text(v), title: game.TitleOf(t.g)}
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v), title: game.TitleOf(t.g), puzzle: values.Puzzle}
 	if states, ok := t.contents.(*states); ok {
 		s.CyclicStats, s.Positions = newCyclicStats(states)
 		return s, nil
@@ -266,16 +267,23 @@ func (t TierStats) writeLine(w io.Writer, name string, stored bool) {
 
 // writeRemoteness writes a line for each number of moves to the end.
 func (s Stats) writeRemoteness(w io.Writer) {
-	fmt.Fprint(w, "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n")
+	head, none := "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n", "no end"
+	if s.puzzle {
+		head, none = "moves to solve\tpositions\tshare\t\n", "not solvable"
+	}
+	fmt.Fprint(w, head)
 	line := func(name string, r RemotenessStats, draws uint64) {
 		n := r.total() + draws
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, numfmt.Number(n), percent(n, s.Positions),
-			numfmt.Number(r.Lose), numfmt.Number(r.Win), numfmt.Number(r.Tie), numfmt.Number(draws))
+		fmt.Fprintf(w, "%s\t%s\t%s\t", name, numfmt.Number(n), percent(n, s.Positions))
+		if !s.puzzle {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", numfmt.Number(r.Lose), numfmt.Number(r.Win), numfmt.Number(r.Tie), numfmt.Number(draws))
+		}
+		fmt.Fprintln(w)
 	}
 	for _, r := range s.Remoteness {
 		line(strconv.Itoa(r.Remoteness), r, 0)
 	}
-	line("no end", RemotenessStats{}, s.Draw)
+	line(none, RemotenessStats{}, s.Draw)
 	line("total", RemotenessStats{Lose: s.Lose, Win: s.Win, Tie: s.Tie}, s.Draw)
 }
 

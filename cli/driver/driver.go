@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -35,7 +36,14 @@ func (x Extension) Main(games ...game.Kind) {
 
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{games, x}
+	return command.WithRules(games, args, stderr, func(games game.Kinds, args []string, r *rules.Program) int {
+		return (&program{games, r, x}).run(args, stdin, stdout, stderr)
+	})
+}
+
+// run executes a command line without the options of a rules program.
+func (p *program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	games := p.games
 	err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags)), rangesFlags(), p.planFlags()))
 	if err == nil {
 		err = p.needsAmazon(args[1:])
@@ -45,6 +53,9 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
 		p.verifyCommand(), p.planCommand(), calibrateCommand()}, p.Commands)
+	if p.rules != nil {
+		commands = append(commands, p.checkCommand())
+	}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
@@ -76,7 +87,8 @@ func firstSteps(games game.Kinds) string {
 		"   driver solve " + flags + "\n" +
 		"   driver lookup" + moves + "\n" +
 		"   driver stats\n" +
-		"   play tui " + flags
+		"   play tui " + flags + "\n\n" +
+		"A game of your own: driver --rules-program COMMAND solve NAME, see docs/rules.md"
 }
 
 // example returns the first game that can be solved, with its default parameters; nil if there

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
@@ -191,9 +192,10 @@ type Copy interface {
 	Close() error
 }
 
-// A program is the command driver with its games and its Extension.
+// A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.
 type program struct {
 	games game.Kinds
+	rules *rules.Program
 	Extension
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/command/progress"
@@ -182,6 +183,9 @@ func (f *solveFlags) mode() (store.Mode, error) {
 	return store.Fresh, nil
 }
 
+// checkedFirst is the number of positions of a rules program that are checked before a solve.
+const checkedFirst = 500
+
 // solveGame implements driver solve.
 func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error {
 	s, err := solveOf(c, kind, f)
@@ -191,6 +195,13 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 	r, err := runnerNamed(p.runners(), f.runner)
 	if err != nil {
 		return err
+	}
+	if p.asks(kind) {
+		if _, err := rules.Check(c.Context, s.Game, checkedFirst, 1); err != nil {
+			return err
+		}
+		f.files = append(f.files, p.rules.Files()...)
+		f.define = append(f.define, "treereduce."+command.RulesProperty+"="+p.rules.There())
 	}
 	for _, other := range p.Runners {
 		for _, flag := range other.Flags {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/alias"
 )
@@ -26,6 +27,13 @@ func Main(games ...game.Kind) {
 // streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
 // 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return command.WithRules(games, args, stderr, func(games game.Kinds, args []string, _ *program.Program) int {
+		return run(games, args, stdin, stdout, stderr)
+	})
+}
+
+// run executes a command line without the options of a rules program.
+func run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := checkGames(games); err != nil {
 		return command.Exit(args, err, stderr)
 	}

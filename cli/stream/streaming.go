@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -65,7 +66,9 @@ func process(work side, games game.Kinds) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); inTask() && !set {
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0)))
 	}
-	os.Exit(run(work, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(command.WithRules(games, os.Args, os.Stderr, func(games game.Kinds, args []string, _ *program.Program) int {
+		return run(work, games, args, os.Stdin, os.Stdout, os.Stderr)
+	}))
 }
 
 // Reducer implements the command reducer, also called STEP_reduce; otherwise it is like Mapper.

@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
@@ -116,6 +117,10 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s: %s\n", name, Printable(one.Error()))
 	}
 	var usage usageError
+	var unknown *game.UnknownError
+	if errors.As(err, &unknown) && strings.Contains(unknown.Spec, " "+program.Code+"=") {
+		fmt.Fprintf(stderr, "%s: it is the game of a rules program: add --%s COMMAND\n", name, RulesFlag)
+	}
 	switch {
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "%s: see %s --help\n", name, called)

@@ -14,28 +14,45 @@ import (
 // (game.Values).
 type Value struct {
 	Result     game.Result
-	Remoteness int // plies to the end; 0 for a draw
+	Remoteness int  // plies to the end; 0 for a draw
+	puzzle     bool // see game.Values.Puzzle
 }
 
 // ValueOf converts a value of a position to the view of the player to move.
 func ValueOf(g game.Game, p game.Position, v game.Value) Value {
-	if g.Values().OfMover {
-		return Value{game.Result(v.Outcome()), v.Remoteness()}
+	values := g.Values()
+	if values.OfMover {
+		return Value{game.Result(v.Outcome()), v.Remoteness(), values.Puzzle}
 	}
-	return Value{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
+	return Value{v.Outcome().For(g.ToMove(p)), v.Remoteness(), values.Puzzle}
 }
 
-// results contains the results as a word for programs, and as text for the player: during play,
-// and after its end.
-var results = [...]struct{ word, you, over string }{
+// A wording is a result as a word for programs, and as text for the player: during play, and after its end.
+type wording struct{ word, you, over string }
+
+// results contains the results of games, puzzles those of puzzles.
+var results = [...]wording{
 	game.Draws: {"draw", "draw: play never ends", ""},
 	game.Loses: {"lose", "you lose", "you have lost"},
 	game.Wins:  {"win", "you win", "you have won"},
 	game.Ties:  {"tie", "you tie", "a tie"},
 }
 
+var puzzles = map[game.Result]wording{
+	game.Draws: {"draw", "not solvable", ""},
+	game.Ties:  {"tie", "solvable", "solved"},
+}
+
+// wording returns the words for the result.
+func (v Value) wording() wording {
+	if v.puzzle {
+		return puzzles[v.Result]
+	}
+	return results[v.Result]
+}
+
 // Word returns the result for programs: win, lose, tie or draw.
-func (v Value) Word() string { return results[v.Result].word }
+func (v Value) Word() string { return v.wording().word }
 
 // Number returns the remoteness for programs; "" for a draw.
 func (v Value) Number() string {
@@ -46,7 +63,7 @@ func (v Value) Number() string {
 }
 
 // You returns the result without the remoteness, addressed to the player: "you win".
-func (v Value) You() string { return results[v.Result].you }
+func (v Value) You() string { return v.wording().you }
 
 // String returns the result and the remoteness, addressed to the player: "you win in 7".
 func (v Value) String() string {
@@ -62,7 +79,7 @@ func (v Value) Ended(g game.Game, p game.Position) (which, how string) {
 	if values := g.Values(); !values.OfMover {
 		return fmt.Sprintf("%q is finished: ", g.AppendText(nil, p)), values.Word(g.Primitive(p).Outcome())
 	}
-	return Heading(g, p) + ": ", results[v.Result].over
+	return Heading(g, p) + ": ", v.wording().over
 }
 
 // A ValueJSON is the JSON form of a Value.
@@ -82,7 +99,7 @@ func (v Value) JSON() ValueJSON {
 // Summary returns the value of the initial position as text.
 func Summary(values game.Values, v game.Value) string {
 	words := values.Word(v.Outcome())
-	if values.OfMover {
+	if values.OfMover && !values.Puzzle {
 		words = [...]string{
 			game.Draws: "a draw, play never ends",
 			game.Loses: "the first player loses",

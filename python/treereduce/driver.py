@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections import deque
 from pathlib import Path
@@ -46,14 +47,21 @@ def find_driver(driver: Optional[PathLike] = None) -> str:
 class Process:
     """A command of driver. As a context manager it ends the process."""
 
-    def __init__(self, driver: str, *words: str) -> None:
+    def __init__(self, driver: str, *words: str, rules: Optional[str] = None) -> None:
+        """Start the command. rules is the command of a rules program, see docs/rules.md."""
         self._owner = os.getpid()
+        environment = dict(os.environ)
+        if rules:  # a program in Python is run by this Python, and can import this package
+            environment["TREEREDUCE_RULES"] = rules
+            for name, first in ("PATH", Path(sys.executable).parent), ("PYTHONPATH", Path(__file__).absolute().parents[1]):
+                environment[name] = os.pathsep.join(filter(None, [str(first), os.environ.get(name)]))
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.
         self._popen = subprocess.Popen(
             [driver, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
             start_new_session=True,
         )
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr

@@ -66,10 +66,17 @@ class Table:
     After a fork, the child starts processes of its own.
     """
 
-    def __init__(self, path: PathLike = "all_data", driver: Optional[PathLike] = None) -> None:
-        """Open the table in a data directory. find_driver describes driver."""
+    def __init__(
+        self, path: PathLike = "all_data", driver: Optional[PathLike] = None, rules: Optional[str] = None
+    ) -> None:
+        """Open the table in a data directory. find_driver describes driver.
+
+        rules is the command of the rules program, for a game that has one; without it, driver uses the
+        environment variable TREEREDUCE_RULES.
+        """
         self.path = os.fspath(path)
         self._driver = find_driver(driver)
+        self._rules = rules
         self._lock = threading.Lock()
         self._lookups: Dict[str, Process] = {}
         self._stats: Optional[Dict[str, Any]] = None
@@ -206,7 +213,7 @@ class Table:
 
     def _run(self, command: str, *flags: str) -> Process:
         """Start a command of driver on the table."""
-        return Process(self._driver, command, f"--data={self.path}", *flags)
+        return Process(self._driver, command, f"--data={self.path}", *flags, rules=self._rules)
 
     def _ask(self, position: PositionLike, flag: str = "--json") -> Dict[str, Any]:
         """Return the answer of driver lookup --json, with a further flag."""

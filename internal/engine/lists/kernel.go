@@ -29,7 +29,8 @@ type Kernel interface {
 // NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
 // kind must be that of the step's messages.
 func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
-	k := kernel{g: g, tier: tier, out: out}
+	k := kernel{g: g, asked: g, tier: tier, out: out}
+	_, k.batched = g.(game.Batched)
 	if name == step.Solve {
 		return &solve{k, g.Values()}
 	}
@@ -43,15 +44,37 @@ func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
 type kernel struct {
 	step.Counters
 
-	g     game.Acyclic
-	tier  int
-	out   *Outbox
-	moves []game.Move
+	g       game.Acyclic
+	asked   game.Game // g, with the positions of batch computed
+	batched bool
+	batch   []game.Position
+	tier    int
+	out     *Outbox
+	moves   []game.Move
+}
+
+// ask has the first position of rows, which are sorted, computed, and many of the next ones with it. first is true
+// for the first rows of an interval.
+func (k *kernel) ask(rows []Row, first bool) (err error) {
+	if !k.batched || !first && rows[0].Key <= k.batch[len(k.batch)-1] {
+		return nil
+	}
+	k.batch = k.batch[:0]
+	for _, r := range rows {
+		if n := len(k.batch); n == 0 || k.batch[n-1] != r.Key {
+			if n == game.BatchSize {
+				break
+			}
+			k.batch = append(k.batch, r.Key)
+		}
+	}
+	k.asked, err = game.BatchOf(k.g, k.batch)
+	return err
 }
 
 // successors returns the moves of a position that is not terminal, one for each successor.
 func (k *kernel) successors(p game.Position) ([]game.Move, error) {
-	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
+	k.moves = game.DistinctMoves(k.asked.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
 		return nil, &PositionError{p, "it is not terminal, and has no moves"}
 	}
@@ -69,8 +92,11 @@ func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 		if i > 0 && r.Key == rows[i-1].Key {
 			continue
 		}
+		if err := k.ask(rows[i:], i == 0); err != nil {
+			return nil, err
+		}
 		k.Positions++
-		if k.g.Primitive(r.Key) != 0 {
+		if k.asked.Primitive(r.Key) != 0 {
 			k.Finished++
 			continue
 		}
@@ -104,6 +130,9 @@ type solve struct {
 func (k *solve) Do(dst, predecessors, messages []Row) ([]Row, error) {
 	dst = dst[:0]
 	for len(predecessors) > 0 {
+		if err := k.ask(predecessors, len(dst) == 0); err != nil {
+			return dst, err
+		}
 		p := predecessors[0].Key
 		n := 1
 		for n < len(predecessors) && predecessors[n].Key == p {
@@ -141,17 +170,17 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
 		return 0, errUnknownRecipient(messages[0].Key)
 	}
-	if v := k.g.Primitive(p); v != 0 {
+	if v := k.asked.Primitive(p); v != 0 {
 		if len(messages) > 0 {
 			return 0, &PositionError{p, "received a message, but the position is terminal"}
 		}
-		return k.values.Ended(v, k.g.ToMove(p)), nil
+		return k.values.Ended(v, k.asked.ToMove(p)), nil
 	}
 	moves, err := k.successors(p)
 	if err != nil {
 		return 0, err
 	}
-	mover := k.g.ToMove(p)
+	mover := k.asked.ToMove(p)
 	received, best := 0, game.Value(0)
 	for _, m := range messages {
 		received += TimesOf(m.Word)

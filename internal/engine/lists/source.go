@@ -276,6 +276,14 @@ func (s *Source) Rows() int64 { return s.rows }
 // Files returns the number of files that contain rows.
 func (s *Source) Files() int { return len(s.files) }
 
+// Runs returns the number of sorted runs in all files.
+func (s *Source) Runs() (n int) {
+	for _, f := range s.files {
+		n += len(f.runs)
+	}
+	return n
+}
+
 // Cells returns the number of cells in all files.
 func (s *Source) Cells() (n int) {
 	for _, f := range s.files {

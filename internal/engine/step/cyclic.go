@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -75,9 +76,11 @@ type Pass struct {
 
 	// The following fields are for games that cannot compute predecessors.
 
-	moves        []game.Move
-	predecessors []game.Position
-	sets         *game.Sets
+	moves     []game.Move
+	found     []game.Position // predecessors or successors
+	sets      *game.Sets
+	slots     []uint32
+	positions []game.Position
 }
 
 // Moves are the edges of a game with cycles, indexed by successor.
@@ -116,20 +119,21 @@ func (p *Pass) MapStart(send func(rng uint64, set block.Set, counted bool)) {
 func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
 	if p.step == Mark {
-		var err error
-		if from.Open(set); !set.Empty() {
-			p.mover.Successors(rng, set, func(to uint64, successors block.Set) {
-				if beyond, ok := p.beyond(to, successors); ok && err == nil {
-					err = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
-				}
-				if err != nil {
-					return
-				}
-				p.Messages += int64(successors.Count())
-				send(to, successors, false)
-			})
+		if from.Open(set); set.Empty() {
+			return nil
 		}
-		return err
+		var wrong error
+		err := p.successors(rng, set, func(to uint64, successors block.Set) {
+			if beyond, ok := p.beyond(to, successors); ok && wrong == nil {
+				wrong = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
+			}
+			if wrong != nil {
+				return
+			}
+			p.Messages += int64(successors.Count())
+			send(to, successors, false)
+		})
+		return cmp.Or(err, wrong)
 	}
 	results := []game.Result{game.Loses, game.Wins}
 	if p.step == Ties {
@@ -145,6 +149,26 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 		}
 	}
 	return nil
+}
+
+// successors emits the successors of a set of positions that are not terminal, as a Mover does.
+func (p *Pass) successors(rng uint64, from block.Set, emit func(to uint64, successors block.Set)) error {
+	if _, ok := p.mover.(game.Backward); ok {
+		p.mover.Successors(rng, from, emit)
+		return nil
+	}
+	p.found = p.found[:0]
+	err := p.each(rng, from, func(g game.Game, at game.Position, _ int) error {
+		p.moves = game.DistinctMoves(g.Moves(p.moves[:0], at))
+		for _, m := range p.moves {
+			p.found = append(p.found, m.To)
+		}
+		return nil
+	})
+	if err == nil {
+		p.sets.Send(p.found, emit)
+	}
+	return err
 }
 
 // beyond returns the first position of a set that is not below Positions, and whether there
@@ -183,13 +207,13 @@ func (p *Pass) toPredecessors(rng uint64, to block.Set, send func(rng uint64, fr
 		})
 		return err
 	}
-	p.predecessors = p.predecessors[:0]
+	p.found = p.found[:0]
 	flush := func() {
-		p.sets.Send(p.predecessors, send)
-		p.predecessors = p.predecessors[:0]
+		p.sets.Send(p.found, send)
+		p.found = p.found[:0]
 	}
 	err := p.Moves.Predecessors(rng*uint64(p.g.RangeSize()), to, func(predecessor game.Position) {
-		if p.predecessors = append(p.predecessors, predecessor); len(p.predecessors) >= predecessorsAtOnce {
+		if p.found = append(p.found, predecessor); len(p.found) >= predecessorsAtOnce {
 			flush()
 		}
 	})
@@ -225,6 +249,9 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 // StoreEdge is not nil.
 func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Reached.Union(fresh.Reached)
+	if p.StoreEdge != nil {
+		return p.reachStoring(rng, s, fresh)
+	}
 	open := p.fresh[:len(s.Reached)]
 	copy(open, fresh.Reached)
 	of := p.set[:len(s.Reached)]
@@ -234,14 +261,6 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 		fresh.Decide(uint8(result), 0, set)
 		open.Subtract(set)
 	})
-	if p.StoreEdge != nil {
-		for slot := range open.All() {
-			if err := p.storeEdges(rng*uint64(p.g.RangeSize())+uint64(slot), slot, &s.Number); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	p.mover.CountMoves(rng, open, &s.Number)
 	s.Number.Zero(of, open)
 	if wrong := of.Append(nil); len(wrong) > 0 {
@@ -257,19 +276,64 @@ func wrongMoves(from game.Position, n int, what string) error {
 	return fmt.Errorf("position %#x is not terminal, and has %d %s: expected 1 to %d", from, n, what, block.MaxCount)
 }
 
+// reachStoring does the part of reach that concerns the fresh positions, and stores their outgoing edges.
+func (p *Pass) reachStoring(rng uint64, s, fresh *block.State) error {
+	var ended [game.Ties + 1]block.Set
+	err := p.each(rng, fresh.Reached, func(g game.Game, at game.Position, slot int) error {
+		end := g.Primitive(at)
+		if end == 0 {
+			return p.storeEdges(g, at, slot, &s.Number)
+		}
+		set := &ended[end.Outcome().For(g.ToMove(at))]
+		if *set == nil {
+			*set = make(block.Set, len(s.Reached))
+		}
+		set.Add(slot)
+		return nil
+	})
+	for result, set := range ended {
+		if set != nil {
+			s.Decide(uint8(result), 0, set)
+			fresh.Decide(uint8(result), 0, set)
+		}
+	}
+	return err
+}
+
+// each calls do with each position of a set, and with the game that has the position computed.
+func (p *Pass) each(rng uint64, of block.Set, do func(g game.Game, at game.Position, slot int) error) error {
+	p.slots = of.Append(p.slots[:0])
+	for slots := range slices.Chunk(p.slots, game.BatchSize) {
+		p.positions = p.positions[:0]
+		for _, slot := range slots {
+			p.positions = append(p.positions, rng*uint64(p.g.RangeSize())+uint64(slot))
+		}
+		g, err := game.BatchOf(p.g, p.positions)
+		if err != nil {
+			return err
+		}
+		for i, at := range p.positions {
+			if err := do(g, at, int(slots[i])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // storeEdges counts and stores the outgoing edges of a position that is not terminal.
-func (p *Pass) storeEdges(from game.Position, slot int, into *block.Counter) error {
-	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
+func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block.Counter) error {
+	p.moves = game.DistinctMoves(g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
 		return wrongMoves(from, n, "successors")
 	}
 	into.Put(slot, len(p.moves))
-	mover := p.g.ToMove(from)
+	mover := g.ToMove(from)
 	for _, m := range p.moves {
 		switch {
 		case m.To >= p.g.Positions():
 			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, p.g.Positions())
-		case mover == game.Second && p.g.ToMove(m.To) == mover:
+		case mover == game.Second && g.ToMove(m.To) == mover:
 			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
 		}
 		if err := p.StoreEdge(m.To, from); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // mapShare is about the share of a pass's time that its map takes.
@@ -36,9 +37,15 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	r.inboxes = nil
 	if w.Step == step.Create {
 		w.newPass().MapStart(w.shuffle.send)
-	} else if err := w.mapAll(ctx); err != nil {
+	} else if step.StoresEdges(w.g, w.Step) {
+		err = w.mapEdges(ctx)
+	} else {
+		err = w.mapAll(ctx)
+	}
+	if err != nil {
 		return err
 	}
+	w.Report(runner.Progress{Share: mapShare})
 	if w.states, err = jobdir.OpenStates(w.FS, w.PreviousPass, w.g); err != nil {
 		return err
 	}
@@ -46,7 +53,7 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	w.before = mapShare
 	w.ranges = w.shuffle.ranges()
 	w.tasks = len(w.ranges)
-	needs, outbox := w.needs(w.states), 0
+	needs, outbox := w.needs(w.states.Len()*placeMemory, len(w.states.Files())), 0
 	if step.StoresEdges(w.g, w.Step) {
 		w.edges = newOutgoing(w.job, w.g, lists.Predecessors, jobdir.Packed)
 		outbox = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
@@ -66,6 +73,45 @@ func (w *stateWork) close(err error) error {
 
 func (w *stateWork) newPass() *step.Pass { return step.NewPass(w.g, w.Step, w.Tier) }
 
+// mapEdges sends the messages of a forward pass from the edges that the previous one has stored: the rules are not
+// asked again.
+func (w *stateWork) mapEdges(ctx context.Context) error {
+	dir, err := lists.OpenDir(w.FS, w.PreviousPass, w.g)
+	if err != nil {
+		return err
+	}
+	edges, err := lists.OpenInbox([]*lists.Dir{dir}, 0, lists.Predecessors)
+	if err != nil {
+		return err
+	}
+	defer edges.Close()
+	needs := w.needs(edges.Cells()*cellMemory+edges.Files()*fileMemory, 1)
+	needs.worker += (leastRows + edges.Runs()*streamfmt.CellRows) * (2*rowMemory + 8)
+	plan, err := w.runner.planPass(w.g, needs)
+	if err != nil {
+		return err
+	}
+	intervals := lists.Cut(leastRows, edges)
+	w.stats.Messages = edges.Rows()
+	return parallel.Each(ctx, plan.workers, len(intervals), 1, func() func(int) error {
+		var loader lists.Loader
+		var rows []lists.Row
+		var successors []game.Position
+		sets := game.NewSets(w.g)
+		return func(i int) (err error) {
+			if rows, err = loader.Load(rows, edges, intervals[i]); err != nil {
+				return err
+			}
+			successors = successors[:0]
+			for _, row := range rows {
+				successors = append(successors, row.Key)
+			}
+			sets.Send(successors, func(rng uint64, set block.Set) { w.shuffle.send(rng, set, false) })
+			return w.shuffle.failed()
+		}
+	})
+}
+
 // mapAll runs the map over the new positions of earlier passes, on all cores.
 func (w *stateWork) mapAll(ctx context.Context) error {
 	input, err := jobdir.OpenNew(w.FS, w.Input, w.g)
@@ -73,7 +119,7 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 		return err
 	}
 	defer input.Close()
-	needs := w.needs(input)
+	needs := w.needs(input.Len()*placeMemory, len(input.Files()))
 	var moves *lists.Moves
 	if step.NeedsMoves(w.g, w.Step) {
 		if moves, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
@@ -105,9 +151,6 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 			return w.shuffle.failed()
 		}
 	})
-	if err == nil {
-		w.Report(runner.Progress{Share: mapShare})
-	}
 	w.stats.Messages = messages.Load()
 	return err
 }
@@ -125,11 +168,12 @@ func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 	}}
 }
 
-// needs returns the needs of the map or the reduce, with a full shuffle.
-func (w *stateWork) needs(from *jobdir.StateFiles) needs {
+// needs returns the needs of the map or the reduce, with a full shuffle, the index of the input, and the number of its
+// files.
+func (w *stateWork) needs(index, files int) needs {
 	n := passNeeds(w.g, w.Codec)
-	n.shared = w.runner.inboxMemory() + int(game.Ranges(w.g))*boxMemory + from.Len()*placeMemory
-	n.windows = len(from.Files())
+	n.shared = w.runner.inboxMemory() + int(game.Ranges(w.g))*boxMemory + index
+	n.windows = files
 	return n
 }
 

@@ -1,0 +1,97 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+const (
+	// mostGames is the number of random games after which Check has seen what it finds.
+	mostGames = 1000
+	// mostPlies is the number of moves after which a random game ends.
+	mostPlies = 1000
+)
+
+// Check checks a game at up to most positions of random games: that positions are accepted, that texts and
+// numbers of positions are inverses, that turns alternate or tiers ascend, and that another copy of the program
+// gives the same answers in another order. It returns the number of positions, and the first fault.
+func Check(ctx context.Context, g game.Game, most int, seed uint64) (n int, err error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	checked := make(map[game.Position][]game.Move)
+	for range mostGames {
+		for p, plies := g.Start(), 0; plies < mostPlies && len(checked) < most; plies++ {
+			if ctx.Err() != nil {
+				return len(checked), context.Cause(ctx)
+			}
+			moves, ok := checked[p]
+			if !ok {
+				moves = g.Moves(nil, p)
+				if err := checkPosition(g, p, moves); err != nil {
+					return len(checked), fmt.Errorf("%s: position %d: %w", g.Spec(), p, err)
+				}
+				checked[p] = moves
+			}
+			if len(moves) == 0 {
+				break
+			}
+			p = moves[r.IntN(len(moves))].To
+		}
+	}
+	return len(checked), again(g, checked)
+}
+
+// checkPosition checks one position.
+func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
+	if err := g.Check(p); err != nil {
+		return err
+	}
+	text := string(g.AppendText(nil, p))
+	if read, err := g.Parse(text); err != nil {
+		return fmt.Errorf("its text %q is not read: %w", text, err)
+	} else if read != p {
+		return fmt.Errorf("its text %q is read as position %d", text, read)
+	}
+	a, tiers := g.(game.Acyclic)
+	shown := !tiers && g.Values().Players[0] != ""
+	for _, m := range moves {
+		if err := g.Check(m.To); err != nil {
+			return fmt.Errorf("move %s: %w", m.Name, err)
+		}
+		switch {
+		case tiers && a.Tier(m.To) <= a.Tier(p):
+			return fmt.Errorf("move %s leads from tier %d to tier %d, expected a later one", m.Name, a.Tier(p), a.Tier(m.To))
+		case tiers && a.Tier(m.To) > a.Tiers():
+			return fmt.Errorf("move %s leads to tier %d, the last one is %d", m.Name, a.Tier(m.To), a.Tiers())
+		case shown && g.ToMove(p) == g.ToMove(m.To):
+			return fmt.Errorf("after move %s it is the same player's turn: in a game without tiers turns must alternate", m.Name)
+		}
+	}
+	return nil
+}
+
+// again asks for the positions in another order, many at a time.
+func again(g game.Game, checked map[game.Position][]game.Move) error {
+	for ps := range slices.Chunk(slices.Sorted(maps.Keys(checked)), game.BatchSize) {
+		b, err := game.BatchOf(g, ps)
+		if err != nil {
+			return err
+		}
+		for _, p := range ps {
+			moves := b.Moves(nil, p)
+			byTo := func(m, n game.Move) int { return cmp.Compare(m.To, n.To) }
+			slices.SortFunc(moves, byTo)
+			before := slices.SortedFunc(slices.Values(checked[p]), byTo)
+			same := slices.EqualFunc(moves, before, func(m, n game.Move) bool { return m.To == n.To })
+			if !same || b.Primitive(p).Outcome().For(b.ToMove(p)) != g.Primitive(p).Outcome().For(g.ToMove(p)) {
+				return fmt.Errorf("%s: position %d: asked again, the program gives another answer", g.Spec(), p)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package program
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// version is the first line of a header.
+const version = "treereduce rules 1"
+
+// A header is what a program says of its game when it starts.
+type header struct {
+	name, title, rules string
+	params             []param
+	bits               uint
+	start              game.Position
+	most               game.Position // the highest number of a position
+	tiers              int           // the last tier; -1: none
+	players            []string      // nil: a position does not show whose turn it is
+	tiesLate, puzzle   bool
+	text, picture      bool
+}
+
+// A param is a parameter of the game, with its value.
+type param struct {
+	name  string
+	value int
+}
+
+// parseHeader parses the lines of a header, without the empty line at its end.
+func parseHeader(lines [][]byte) (*header, error) {
+	h := &header{tiers: -1}
+	if first := append(lines, nil)[0]; string(first) != version {
+		return nil, fmt.Errorf("expected %q as the first line, found %q", version, clip(first))
+	}
+	below, seen := uint64(0), make(map[string]bool)
+	for i, line := range lines[1:] {
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("line %d of the header is not UTF-8: %q", i+2, clip(line))
+		}
+		key, value, _ := strings.Cut(string(line), " ")
+		err := h.set(key, value, &below)
+		if seen[key] && key != "parameter" && key != "rules" {
+			err = errors.New("it is there twice")
+		}
+		if seen[key] = true; err != nil {
+			return nil, fmt.Errorf("line %d of the header, %q: %w", i+2, clip(line), err)
+		}
+	}
+	for _, key := range []string{"name", "bits", "start"} {
+		if !seen[key] {
+			return nil, fmt.Errorf("the header has no line %s", key)
+		}
+	}
+	h.most = 1<<h.bits - 1
+	if below > 0 {
+		h.most = below - 1
+	}
+	return h, h.check(below)
+}
+
+// set sets what one line of the header says.
+func (h *header) set(key, value string, below *uint64) (err error) {
+	switch key {
+	case "name":
+		h.name = value
+	case "title":
+		h.title = value
+	case "rules":
+		if h.rules != "" {
+			h.rules += "\n\n"
+		}
+		h.rules += value
+	case "parameter":
+		name, text, _ := strings.Cut(value, " ")
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("expected parameter NAME INTEGER")
+		}
+		h.params = append(h.params, param{name, n})
+	case "bits":
+		var n uint64
+		n, err = strconv.ParseUint(value, 10, 7)
+		if h.bits = uint(n); err != nil || n < 1 || n > 64 {
+			err = errors.New("expected 1 to 64")
+		}
+	case "start":
+		h.start, err = strconv.ParseUint(value, 10, 64)
+	case "below":
+		if *below, err = strconv.ParseUint(value, 10, 64); err == nil && *below == 0 {
+			err = errors.New("expected at least 1")
+		}
+	case "tiers":
+		if h.tiers, err = strconv.Atoi(value); err != nil || h.tiers < 1 || h.tiers > game.MaxRemoteness {
+			err = fmt.Errorf("expected 1 to %d", game.MaxRemoteness)
+		}
+	case "players":
+		if h.players = strings.Split(value, ", "); len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
+			err = errors.New("expected two names, NAME, NAME")
+		}
+	case "ties":
+		if h.tiesLate = true; value != "late" {
+			err = errors.New("expected late")
+		}
+	case "puzzle", "text", "picture":
+		if value != "" {
+			err = errors.New("expected nothing after the first word")
+		}
+		h.puzzle, h.text, h.picture = h.puzzle || key == "puzzle", h.text || key == "text", h.picture || key == "picture"
+	default:
+		err = errors.New("expected one of the lines of docs/rules.md")
+	}
+	if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
+		err = errors.New("expected a number of at most 64 bits")
+	}
+	return err
+}
+
+// check checks that the lines of a header fit together.
+func (h *header) check(below uint64) error {
+	switch {
+	case below > 0 && h.bits < 64 && below > 1<<h.bits:
+		return fmt.Errorf("below %d is more than %d bits", below, h.bits)
+	case h.start > h.most:
+		return fmt.Errorf("the initial position %d is not below %d", h.start, h.most+1)
+	case h.tiers < 0 && h.tiesLate:
+		return errors.New("ties late needs tiers")
+	case h.puzzle && (h.tiers >= 0 || h.players != nil):
+		return errors.New("a puzzle has neither tiers nor players")
+	case h.tiers >= 0 && h.bits <= h.tierBits():
+		return fmt.Errorf("tier %d needs %d bits, expected fewer than the %d bits of a position", h.tiers, h.tierBits(), h.bits)
+	case h.tiers >= 0 && h.tier(h.start) != 0:
+		return fmt.Errorf("the initial position %d is in tier %d, expected 0", h.start, h.tier(h.start))
+	}
+	kind := game.Kind{Name: h.name, New: func([]int) (game.Game, error) { return nil, nil }}
+	for _, p := range h.params {
+		kind.Params = append(kind.Params, game.Param{Name: p.name})
+	}
+	return game.Kinds{kind}.Check()
+}
+
+// words returns the parameters as a program gets them.
+func (h *header) words() (words []string) {
+	for _, p := range h.params {
+		words = append(words, fmt.Sprintf("%s=%d", p.name, p.value))
+	}
+	return words
+}
+
+func (h *header) tierBits() uint { return uint(bits.Len(uint(h.tiers))) }
+
+// tier returns the tier of a position of a game with tiers.
+func (h *header) tier(p game.Position) int { return int(p >> (h.bits - h.tierBits())) }
+
+// mostMoves returns the number of moves that a position may have.
+func (h *header) mostMoves() int {
+	if h.tiers >= 0 {
+		return mostTiered
+	}
+	return mostMoves
+}
+
+// An answer is the answer to a question for a position.
+type answer struct {
+	mover  game.Player
+	result game.Result // game.Draws: the game goes on
+	moves  []game.Move
+}
+
+// results are the words for the end of a game.
+var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
+
+// A refusal is the answer that a number or a text is not a position.
+type refusal struct{ text string }
+
+func (r refusal) Error() string { return r.text }
+
+// parse parses the answer for position p, and appends the moves to moves. Unless named is true, the moves get no names.
+func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bool) (a answer, err error) {
+	if text, ok := bytes.CutPrefix(line, []byte("error ")); ok {
+		return a, refusal{string(text)}
+	}
+	if h.players != nil {
+		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {
+			return a, errors.New("expected it to begin with the player to move, 1 or 2")
+		}
+		a.mover = game.Player(line[0] - '1')
+		line = line[2:]
+	}
+	if len(line) > 0 && line[len(line)-1] > '9' { // a move ends with a digit
+		ok := false
+		switch word := string(line); {
+		case !h.puzzle:
+			a.result, ok = results[word]
+		case word == "solved":
+			a.result, ok = game.Ties, true
+		case word == "stuck": // a move that changes nothing: it is never solved
+			if !named {
+				word = ""
+			}
+			a.moves, ok = append(moves, game.Move{Name: word, To: p}), true
+		}
+		if ok {
+			return a, nil
+		}
+	}
+	first := len(moves)
+	for rest := line; len(rest) > 0; {
+		word := rest
+		if i := bytes.IndexByte(rest, ' '); i >= 0 {
+			word, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = nil
+		}
+		move, ok := h.parseMove(word, named)
+		if !ok {
+			return a, h.unexpected(word)
+		}
+		moves = append(moves, move)
+	}
+	switch n := len(moves) - first; {
+	case n == 0:
+		return a, h.unexpected(line)
+	case n > h.mostMoves():
+		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
+	}
+	a.moves = moves
+	return a, nil
+}
+
+// unexpected returns the error for a word that is neither a move nor the end of the game.
+func (h *header) unexpected(word []byte) error {
+	ends := "win, lose, tie"
+	if h.puzzle {
+		ends = "solved, stuck"
+	}
+	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %q", ends, h.most, clip(word))
+}
+
+// parseMove parses a move, NUMBER or NAME:NUMBER.
+func (h *header) parseMove(word []byte, named bool) (m game.Move, ok bool) {
+	colon := bytes.LastIndexByte(word, ':')
+	if m.To, ok = number(word[colon+1:], h.most); !ok || colon == 0 {
+		return m, false
+	}
+	if colon < 0 {
+		colon = len(word)
+	}
+	if named {
+		m.Name = string(word[:colon])
+	}
+	return m, true
+}
+
+// number parses a decimal number that is not above most.
+func number(digits []byte, most uint64) (n uint64, ok bool) {
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if d > 9 || n > math.MaxUint64/10 || 10*n > math.MaxUint64-d {
+			return 0, false
+		}
+		n = 10*n + d
+	}
+	return n, len(digits) > 0 && n <= most
+}
+
+// clip returns the beginning of a text, for an error.
+func clip(text []byte) []byte { return text[:min(len(text), 100)] }

@@ -1,0 +1,123 @@
+package program
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/must"
+)
+
+const small = "treereduce rules 1\nname small\nbits 8\nstart 7"
+
+func headerOf(text string) (*header, error) {
+	return parseHeader(bytes.Split([]byte(text), []byte("\n")))
+}
+
+func TestParseHeader(t *testing.T) {
+	h := must.Get(headerOf("treereduce rules 1\nname chomp\ntitle Chomp 5×4\nrules Eat.\nrules Do not die.\nparameter width 5\n" +
+		"parameter height -4\nbits 20\ntiers 12\nties late\nstart 7\nplayers X, O\ntext\npicture\nbelow 1000000"))(t)
+	got := fmt.Sprintf("%+v", *h)
+	want := `{name:chomp title:Chomp 5×4 rules:Eat.
+
+Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7 most:999999 tiers:12 players:[X O] tiesLate:true puzzle:false text:true picture:true}`
+	if got != want {
+		t.Errorf("found %s\nwant  %s", got, want)
+	}
+	if tier := h.tier(5<<16 + 7); tier != 5 {
+		t.Errorf("tier %d, want 5", tier)
+	}
+	for text, want := range map[string]string{
+		"":                   `expected "treereduce rules 1" as the first line, found ""`,
+		"treereduce rules 2": `expected "treereduce rules 1" as the first line`,
+		"treereduce rules 1": "the header has no line name",
+		strings.Replace(small, "small", "Small", 1): `its name must be small letters`,
+		small + "\nstart 8":                         `"start 8": it is there twice`,
+		small + "\nsize 8":                          "expected one of the lines of docs/rules.md",
+		small + "\n\xff":                            "is not UTF-8",
+		small + "\nparameter width":                 "expected parameter NAME INTEGER",
+		small + "\nparameter w 1\nparameter w 2":    "it is given twice",
+		small + "\nbelow x":                         "expected a number of at most 64 bits",
+		small + "\nbelow 0":                         "expected at least 1",
+		small + "\nbelow 257":                       "below 257 is more than 8 bits",
+		small + "\nbelow 7":                         "the initial position 7 is not below 7",
+		small + "\ntiers 0":                         "expected 1 to 16383",
+		small + "\ntiers 255":                       "tier 255 needs 8 bits, expected fewer than the 8 bits of a position",
+		small + "\ntiers 127":                       "the initial position 7 is in tier 3, expected 0",
+		small + "\nplayers X":                       "expected two names",
+		small + "\nplayers X, X":                    "expected two names",
+		small + "\nties late":                       "ties late needs tiers",
+		small + "\nties soon":                       "expected late",
+		small + "\npuzzle\nplayers X, O":            "a puzzle has neither tiers nor players",
+		small + "\ntext yes":                        "expected nothing after the first word",
+		strings.Replace(small, "8", "65", 1):        "expected 1 to 64",
+		strings.Replace(small, "7", "256", 1):       "the initial position 256 is not below 256",
+	} {
+		if _, err := headerOf(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if h := must.Get(headerOf("treereduce rules 1\nname wide\nbits 64\nstart 18446744073709551615"))(t); h.most != 1<<64-1 {
+		t.Errorf("64 bits: positions up to %d", h.most)
+	}
+}
+
+func TestParseAnswer(t *testing.T) {
+	for _, test := range []struct{ more, line, want string }{
+		{"", "win", "0 WIN []"}, {"", "lose", "0 LOSE []"}, {"", "tie", "0 TIE []"},
+		{"", "5", "0 DRAW [{5 5}]"}, {"", "5 a:6 b:c:255", "0 DRAW [{5 5} {a 6} {b:c 255}]"},
+		{"\nplayers X, O", "2 lose", "1 LOSE []"}, {"\nplayers X, O", "1 a:5", "0 DRAW [{a 5}]"},
+		{"\npuzzle", "solved", "0 TIE []"}, {"\npuzzle", "stuck", "0 DRAW [{stuck 3}]"},
+		{"\npuzzle", "win", `expected solved, stuck or moves to numbers up to 255, separated by one blank, found "win"`},
+		{"", "solved", `expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "solved"`},
+		{"", "", `found ""`}, {"", "5  6", `found ""`}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
+		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
+		{"", "error no such", "no such"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
+		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
+	} {
+		h := must.Get(headerOf(small + test.more))(t)
+		a, err := h.parse([]byte(test.line), 3, nil, true)
+		got := fmt.Sprint(int(a.mover), " ", a.result, " ", a.moves)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want && (err == nil || !strings.Contains(got, test.want)) {
+			t.Errorf("%q: %s, want %s", test.line, got, test.want)
+		}
+	}
+}
+
+// FuzzProgram checks that no header and no answer is read beyond its limits.
+func FuzzProgram(f *testing.F) {
+	f.Add(small, "5 a:6")
+	f.Add(small+"\nplayers X, O\ntiers 3\nties late", "1 win")
+	f.Add(small+"\npuzzle\nbelow 200", "stuck")
+	f.Fuzz(func(t *testing.T, text, line string) {
+		h, err := headerOf(text)
+		if err != nil {
+			return
+		}
+		if h.start > h.most || h.bits < 64 && h.most>>h.bits > 0 || h.tiers >= 0 && h.tier(h.start) != 0 {
+			t.Fatalf("%q: %+v", text, h)
+		}
+		a, err := h.parse([]byte(line), h.start, nil, true)
+		if err != nil {
+			return
+		}
+		if (a.result == game.Draws) != (len(a.moves) > 0) || len(a.moves) > h.mostMoves() {
+			t.Fatalf("%q: %v", line, a)
+		}
+		for _, m := range a.moves {
+			if m.To > h.most || m.Name == "" || strings.Contains(m.Name, " ") {
+				t.Fatalf("%q: move %v", line, m)
+			}
+		}
+		again, err := h.parse([]byte(line), h.start, make([]game.Move, 1, 100), false)
+		if err != nil || len(a.moves) > 0 && !slices.EqualFunc(again.moves[1:], a.moves, func(m, n game.Move) bool { return m.To == n.To && m.Name == "" }) {
+			t.Fatalf("%q without names: %v, %v", line, again, err)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxLine is the number of bytes of the longest line of an answer.
+	maxLine = 64 << 10
+	// maxHeader is the number of lines of the longest header.
+	maxHeader = 1000
+	// maxStderr is the number of bytes that are kept from the end of stderr.
+	maxStderr = 4 << 10
+	// maxErrorLine is the number of bytes of its last line that an error has.
+	maxErrorLine = 300
+	// quitTime is the time in which a program may exit at the end of its input.
+	quitTime = time.Second
+)
+
+// A process is one run of a program. It is used by one goroutine at a time. After an error it cannot be used
+// any more: it is killed.
+type process struct {
+	command string // as errors name it
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stdout  *os.File
+	out     *bufio.Reader
+	stderr  *tail
+	ended   chan struct{} // closed when the process has ended
+	header  [][]byte      // its lines
+}
+
+// start runs a shell command with some words after it, and reads its header.
+func start(command string, words []string, limit time.Duration) (*process, error) {
+	p := &process{command: command, stderr: new(tail), ended: make(chan struct{})}
+	p.cmd = exec.Command("sh", append([]string{"-c", command + ` "$@"`, "sh"}, words...)...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
+	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, quitTime
+	out, stdout, err := os.Pipe()
+	if err == nil {
+		p.stdout, p.cmd.Stdout = out, stdout
+		p.out = bufio.NewReaderSize(limited{out, limit}, maxLine)
+		if p.stdin, err = p.cmd.StdinPipe(); err == nil {
+			err = p.cmd.Start()
+		}
+		err = errors.Join(err, stdout.Close())
+	}
+	if err != nil {
+		out.Close()
+		return nil, fmt.Errorf("rules program %q: %w", command, err)
+	}
+	go func() {
+		defer close(p.ended)
+		p.cmd.Wait() // ProcessState has the exit status
+	}()
+	for {
+		line, err := p.line()
+		if err == nil && len(p.header) == maxHeader {
+			err = fmt.Errorf("its header has more than %d lines", maxHeader)
+		}
+		if err != nil {
+			return nil, p.failed("the header", err)
+		}
+		if len(line) == 0 {
+			return p, nil
+		}
+		p.header = append(p.header, bytes.Clone(line))
+	}
+}
+
+// A limited reads from a pipe with a time limit.
+type limited struct {
+	file  *os.File
+	limit time.Duration
+}
+
+func (l limited) Read(b []byte) (int, error) {
+	if err := l.file.SetReadDeadline(time.Now().Add(l.limit)); err != nil {
+		return 0, err
+	}
+	n, err := l.file.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("no answer within %v (does it flush its output?)", l.limit)
+	}
+	return n, err
+}
+
+// line reads a line, which is valid until the next call.
+func (p *process) line() ([]byte, error) {
+	line, err := p.out.ReadSlice('\n')
+	switch {
+	case err == nil:
+		return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
+	case errors.Is(err, bufio.ErrBufferFull):
+		return nil, fmt.Errorf("a line has more than %d bytes: %q", maxLine, clip(line))
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return nil, fmt.Errorf("its output ends in a line: %q", clip(line))
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("its output ends")
+	}
+	return nil, err
+}
+
+// ask sends n questions, lines that end with a newline, and calls each with the number and the line of each
+// answer. question is the text of a question, for errors.
+func (p *process) ask(questions []byte, n int, question func(i int) string, each func(i int, line []byte) error) error {
+	sent := make(chan error, 1)
+	go func() { // while the program writes answers, it may not read
+		_, err := p.stdin.Write(append(questions, '\n'))
+		sent <- err
+	}()
+	for i := range n + 1 {
+		line, err := p.line()
+		switch {
+		case err != nil:
+		case i < n && len(line) == 0:
+			err = errors.New("an empty line: expected an answer to each question")
+		case i < n:
+			if err = each(i, line); err != nil {
+				if r, ok := err.(refusal); ok {
+					err = fmt.Errorf("it is refused: %w", r)
+				} else {
+					err = fmt.Errorf("answered %q: %w", clip(line), err)
+				}
+			}
+		case len(line) > 0:
+			err = fmt.Errorf("after the last answer, expected an empty line, found %q", clip(line))
+		}
+		if err != nil {
+			return p.failed(question(min(i, n-1)), err)
+		}
+	}
+	return <-sent
+}
+
+// failed kills the process, and returns the error with what is known of its end.
+func (p *process) failed(question string, err error) error {
+	select { // it may be about to exit
+	case <-p.ended:
+		err = fmt.Errorf("%w (%v)", err, p.cmd.ProcessState)
+	case <-time.After(quitTime / 10):
+	}
+	p.kill()
+	err = fmt.Errorf("rules program %q: %s: %w", p.command, question, err)
+	if last := p.stderr.lastLine(); last != "" {
+		err = fmt.Errorf("%w; on stderr: %s", err, strconv.Quote(last))
+	}
+	return err
+}
+
+// kill ends the process and its process group.
+func (p *process) kill() {
+	p.stdin.Close()
+	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its group may outlive it; there may be none any more
+	<-p.ended
+	p.stdout.Close()
+}
+
+// close ends the input of the process, and kills it if it does not exit.
+func (p *process) close() {
+	p.stdin.Close()
+	select {
+	case <-p.ended:
+	case <-time.After(quitTime):
+	}
+	p.kill()
+}
+
+// A tail keeps the end of the text that is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-maxStderr):]
+	return len(b), nil
+}
+
+// lastLine returns the beginning of the last line that is not blank.
+func (t *tail) lastLine() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := bytes.TrimSpace(t.text)
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	return string(line[:min(len(line), maxErrorLine)])
+}

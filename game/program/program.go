@@ -1,0 +1,225 @@
+// Package program contains games whose rules are another program, which answers questions on stdin and stdout:
+// docs/rules.md specifies the protocol. The package knows nothing of jobs, tables or players; the engine does
+// not know that such a game is a program.
+package program
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// Limit is the default time that a program may take for an answer.
+const Limit = time.Minute
+
+// Code is the name of the parameter with the hash of the program.
+const Code = "code"
+
+const (
+	// mostMoves is the number of moves that a position may have, mostTiered that of a game with tiers.
+	mostMoves, mostTiered = block.MaxCount, 1000
+	// mostKept is the number of answers to single questions that a game keeps.
+	mostKept = 1 << 16
+)
+
+// Options are the options of a program. The zero value has the defaults.
+type Options struct {
+	Limit time.Duration // for an answer; 0: Limit
+	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
+	// return no errors. nil: the method panics.
+	Fail func(error)
+}
+
+// errClosed is the error of a question after Close.
+var errClosed = errors.New("the rules program is closed")
+
+// A Program is a rules program. It is safe for concurrent use.
+type Program struct {
+	command string
+	o       Options
+	kind    game.Kind
+	files   []string
+
+	mu      sync.Mutex
+	running map[*process]bool
+	games   map[string]game.Game // by their parameters: a command asks for the same game several times
+	first   *process             // has answered for the default parameters; nil if a game has taken it
+}
+
+// Open runs a shell command to ask for the parameters of its game. The caller must close the program.
+func Open(command string, o Options) (*Program, error) {
+	o.Limit = cmp.Or(o.Limit, Limit)
+	p := &Program{command: command, o: o, running: make(map[*process]bool), games: make(map[string]game.Game)}
+	first, h, err := p.start(nil)
+	if err != nil {
+		return nil, err
+	}
+	p.first = first
+	code, err := p.code(first.header)
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	p.kind = game.Kind{Name: h.name, Usage: "rules program " + command, New: p.newGame}
+	for _, param := range h.params {
+		p.kind.Params = append(p.kind.Params, game.Param{Name: param.name, Usage: "parameter of the rules program", Default: param.value})
+	}
+	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{code}})
+	if err := (game.Kinds{p.kind}).Check(); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("rules program %q: %w", command, err)
+	}
+	return p, nil
+}
+
+// Kind returns the game of the program. Its last parameter is the hash of the program.
+func (p *Program) Kind() game.Kind { return p.kind }
+
+// Files returns the files that the command names. Their content is part of the rules.
+func (p *Program) Files() []string { return p.files }
+
+// There returns the command where these files are in the working directory, as in a task of a cluster.
+func (p *Program) There() string {
+	command := p.command
+	for _, name := range p.files {
+		command = strings.ReplaceAll(command, name, "./"+filepath.Base(name))
+	}
+	return command
+}
+
+// Close ends all processes of the program.
+func (p *Program) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for process := range p.running {
+		process.stdin.Close()
+	}
+	for process := range p.running {
+		process.close()
+	}
+	p.running = nil
+}
+
+// open returns an error after Close.
+func (p *Program) open() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		return errClosed
+	}
+	return nil
+}
+
+// code returns a hash of the files and of the default header, as a word of a spec.
+func (p *Program) code(header [][]byte) (string, error) {
+	sum := sha256.New()
+	sum.Write(bytes.Join(header, []byte("\n")))
+	for _, word := range strings.Fields(p.command) {
+		name := strings.Trim(word, `'"`)
+		installed := slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !installed {
+			p.files = append(p.files, name)
+		}
+	}
+	for _, name := range p.files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("file of the rules program: %w", err)
+		}
+		fmt.Fprintf(sum, "\n%s %d\n", filepath.Base(name), len(content))
+		sum.Write(content)
+	}
+	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
+}
+
+// start starts the program with some parameters.
+func (p *Program) start(words []string) (*process, *header, error) {
+	process, err := start(p.command, words, p.o.Limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := parseHeader(process.header)
+	if err != nil {
+		return nil, nil, process.failed("the header", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		process.kill()
+		return nil, nil, errClosed
+	}
+	p.running[process] = true
+	return process, h, nil
+}
+
+// newGame is the New of the kind. The same arguments have the same game.
+func (p *Program) newGame(args []int) (game.Game, error) {
+	key := fmt.Sprint(args)
+	p.mu.Lock()
+	g := p.games[key]
+	p.mu.Unlock()
+	if g != nil {
+		return g, nil
+	}
+	g, err := p.makeGame(args)
+	if err == nil {
+		p.mu.Lock()
+		p.games[key] = g
+		p.mu.Unlock()
+	}
+	return g, err
+}
+
+// takeFirst returns the process that has answered for the default parameters, if these are wanted and no game has
+// it, otherwise a new one.
+func (p *Program) takeFirst(words []string) (*process, *header, error) {
+	p.mu.Lock()
+	first := p.first
+	if first != nil {
+		if h, err := parseHeader(first.header); err == nil && slices.Equal(h.words(), words) {
+			p.first = nil
+			p.mu.Unlock()
+			return first, h, nil
+		}
+	}
+	p.mu.Unlock()
+	return p.start(words)
+}
+
+// makeGame makes the game with these arguments.
+func (p *Program) makeGame(args []int) (game.Game, error) {
+	g := &rules{program: p, kept: make(map[game.Position]answer)}
+	for i, arg := range args[:len(args)-1] {
+		g.words = append(g.words, fmt.Sprintf("%s=%d", p.kind.Params[i].Name, arg))
+	}
+	code := p.kind.Params[len(g.words)]
+	g.spec = strings.Join(slices.Concat([]string{p.kind.Name}, g.words, []string{code.Name + "=" + code.Text(0)}), " ")
+	first, h, err := p.takeFirst(g.words)
+	if err != nil {
+		return nil, err
+	}
+	if h.name != p.kind.Name || !slices.Equal(h.words(), g.words) {
+		return nil, first.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, g.words))
+	}
+	g.header, g.processes = h, make(chan *process, runtime.GOMAXPROCS(0))
+	for len(g.processes) < cap(g.processes)-1 {
+		g.processes <- nil
+	}
+	g.processes <- first
+	if h.tiers >= 0 {
+		return &tiered{g}, nil
+	}
+	return g, nil
+}

@@ -1,0 +1,190 @@
+package program_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/runnertest"
+)
+
+// server builds the rules program that answers for our own games.
+func server(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "rulesprogram")
+	process.Output(t, exec.Command("go", "build", "-o", name, "../../internal/testing/rulesprogram"))
+	return name
+}
+
+// open opens a rules program. A question that fails fails the test.
+func open(t *testing.T, command string) *program.Program {
+	t.Helper()
+	p := must.Get(program.Open(command, program.Options{Limit: time.Minute}))(t)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// withoutCode returns the kind of a program without the parameter with its hash.
+func withoutCode(p *program.Program) game.Kind {
+	kind := p.Kind()
+	kind.Params = kind.Params[:len(kind.Params)-1]
+	make := kind.New
+	kind.New = func(args []int) (game.Game, error) { return make(append(slices.Clone(args), 0)) }
+	return kind
+}
+
+// TestEverySize solves every small board of our games by their rules program.
+func TestEverySize(t *testing.T) {
+	name := server(t)
+	for _, of := range []string{"mnk", "quickcross", "dodgem", "mancala", "connectn"} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, name+" "+of)
+			runnertest.EverySize(t, &inline.Runner{}, game.Kinds{withoutCode(p)}, 60)
+		})
+	}
+}
+
+// TestCheck checks rules that are right, and finds each mistake.
+func TestCheck(t *testing.T) {
+	name := server(t)
+	p := open(t, name+" dodgem")
+	g := must.Get(p.Kind().New([]int{3, 0}))(t)
+	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
+		t.Errorf("%d positions, %v", n, err)
+	}
+	for want, answers := range map[string]string{
+		`position 1: move 2: position 2: no`:         `0) echo 1 ;; 1) echo 2 ;; *) echo error no ;;`,
+		`two moves have the name a`:                  `*) echo a:1 a:2 ;;`,
+		`position 0: asked again, the program gives`: `*) [ -e asked ] && echo lose || { echo 1 ; : >asked; } ;;`,
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			err := checked(t, script(t, "", answers))
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+	for want, more := range map[string]string{
+		"after move 1 it is the same player's turn": "players X, O",
+		"move 1 leads from tier 0 to tier 0":        "tiers 1",
+	} {
+		answer := "*) echo 1 ;;"
+		if strings.HasPrefix(more, "players") {
+			answer = "*) echo 1 1 ;;"
+		}
+		if err := checked(t, script(t, more+`\n`, answer)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", more, err, want)
+		}
+	}
+}
+
+// checked returns the error of Check, or of a question.
+func checked(t *testing.T, command string) (err error) {
+	t.Helper()
+	defer func() {
+		if failed, ok := recover().(error); ok {
+			err = failed
+		}
+	}()
+	g := must.Get(open(t, command).Kind().New([]int{0}))(t)
+	_, err = program.Check(t.Context(), g, 100, 1)
+	return err
+}
+
+// script returns a rules program that answers as the cases of a shell script say. more is further lines of its header.
+func script(t *testing.T, more, cases string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "rules.sh")
+	text := fmt.Sprintf("printf 'treereduce rules 1\\nname shell\\nbits 8\\nstart 0\\n%s\\n'\nwhile read -r p; do case $p in '') echo ;; %s esac; done\n", more, cases)
+	must.OK(t, os.WriteFile(name, []byte(text), 0o666))
+	return "sh " + name
+}
+
+// TestHostile asks programs that do everything wrong. Each error has one line, and names the program; none leaves a
+// process behind.
+func TestHostile(t *testing.T) {
+	for _, test := range []struct{ command, want string }{
+		{"exit 3", `the header: its output ends (exit status 3)`},
+		{"no-such-program", `the header: its output ends (exit status 127); on stderr: "sh: 1: no-such-program: not found"`},
+		{"echo trouble >&2; exit 1", `the header: its output ends (exit status 1); on stderr: "trouble"`},
+		{"yes", `the header: its header has more than 1000 lines`},
+		{"cat /dev/zero", `the header: a line has more than 65536 bytes`},
+		{"printf treereduce", `the header: its output ends in a line: "treereduce" (exit status 0)`},
+		{"echo; echo", `the header: expected "treereduce rules 1" as the first line`},
+		{"sleep 1000", `no answer within 1s (does it flush its output?)`},
+		{"sleep 1000 & wait", `no answer within 1s`},
+		{script(t, "", "*) exit 4 ;;"), `position 0: its output ends (exit status 4)`},
+		{script(t, "", "*) kill -9 $$ ;;"), `position 0: its output ends (exit status 137); on stderr: "Killed"`},
+		{script(t, "", "*) echo far >&2; exit 1 ;;"), `position 0: its output ends (exit status 1); on stderr: "far"`},
+		{script(t, "", "*) ;;"), `position 0: an empty line: expected an answer to each question`},
+		{script(t, "", "*) echo win; echo win ;;"), `after the last answer, expected an empty line, found "win"`},
+		{script(t, "", "*) echo nonsense ;;"), `position 0: answered "nonsense": expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "nonsense"`},
+		{script(t, "", "*) echo 256 ;;"), `position 0: answered "256": expected win`},
+		{script(t, "", "*) echo error not mine ;;"), `position 0: it is refused: not mine`},
+		{script(t, "", "*) sleep 1000 ;;"), `no answer within 1s`},
+		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
+		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
+		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
+		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
+		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected one of the lines of docs/rules.md`},
+		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [n=1], expected shell and [n=0]`},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			t.Parallel()
+			limit := time.Minute
+			if strings.Contains(test.want, "1s") {
+				limit = time.Second
+			}
+			err := asked(test.command, limit)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "rules program ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+// asked opens a program, and asks for its initial position.
+func asked(command string, limit time.Duration) error {
+	p, err := program.Open(command, program.Options{Limit: limit})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	args := make([]int, len(p.Kind().Params))
+	g, err := p.Kind().New(args)
+	if err != nil {
+		return err
+	}
+	_, err = game.BatchOf(g, []game.Position{g.Start()})
+	return err
+}
+
+// TestClose checks that no process is left, even one that ignores the end of its input.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe() // its reading end gets no end while a process has the other one
+	must.OK(t, err)
+	defer r.Close()
+	p := must.Get(program.Open(fmt.Sprintf("exec 9>/proc/%d/fd/%d; ", os.Getpid(), w.Fd())+script(t, "", "*) sleep 1000 & echo lose ;;")+"; sleep 1000; :", program.Options{}))(t)
+	g := must.Get(p.Kind().New([]int{0}))(t)
+	must.Get(game.BatchOf(g, []game.Position{0}))(t)
+	w.Close()
+	p.Close()
+	must.Get(io.ReadAll(r))(t)
+	if _, err := game.BatchOf(g, []game.Position{0}); err == nil || err.Error() != "the rules program is closed" {
+		t.Errorf("a closed program: %v", err)
+	}
+}

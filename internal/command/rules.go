@@ -1,0 +1,76 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
+)
+
+// RulesVariable is the environment variable that replaces --rules-program. WithRules sets it for the
+// processes that this one starts.
+const RulesVariable = "TREEREDUCE_RULES"
+
+// RulesProperty is the property of a job on a cluster that has the command.
+const RulesProperty = "rules"
+
+// RulesFlag is the name of the flag --rules-program.
+const RulesFlag = "rules-program"
+
+// WithRules calls run with the games, the arguments without --rules-program, and the program that it names, or
+// the environment; its game is one more game. The program is nil if none is named. It ends before WithRules
+// returns. If a question fails later, in a method that returns no error, WithRules ends this process.
+func WithRules(games game.Kinds, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
+	name, args, err := rulesProgram(args)
+	if err != nil {
+		return Exit(args, err, stderr)
+	}
+	if name == "" {
+		return run(games, args, nil)
+	}
+	var p *program.Program
+	fail := func(err error) {
+		p.Close()
+		os.Exit(Exit(args, err, stderr))
+	}
+	if p, err = program.Open(name, program.Options{Fail: fail}); err != nil {
+		return Exit(args, err, stderr)
+	}
+	defer p.Close()
+	kind := p.Kind()
+	if _, taken := games.Named(kind.Name); taken {
+		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
+	}
+	if err := os.Setenv(RulesVariable, name); err != nil {
+		return Exit(args, err, stderr)
+	}
+	return run(append(slices.Clone(games), kind), args, p)
+}
+
+// rulesProgram returns the value of --rules-program, or of the environment, and the other arguments.
+func rulesProgram(args []string) (name string, others []string, err error) {
+	name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
+	for i := 0; i < len(args); i++ {
+		flag, value, given := strings.Cut(args[i], "=")
+		if flag == "--" {
+			return name, append(others, args[i:]...), nil
+		}
+		if strings.TrimLeft(flag, "-") != RulesFlag || !strings.HasPrefix(flag, "-") {
+			others = append(others, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return "", args, Usagef("--%s: expected a command", RulesFlag)
+			}
+			value = args[i]
+		}
+		name = value
+	}
+	return name, others, nil
+}

@@ -1,0 +1,189 @@
+// Rulesprogram is a rules program for tests: it answers for one of our games, whose name is its first argument. The
+// name of its game is that with the letter p before it. A game with tiers has the tier before its own positions.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+)
+
+func main() {
+	if err := run(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, "rulesprogram:", err)
+		os.Exit(1)
+	}
+}
+
+// A server answers for a game.
+type server struct {
+	g       game.Game
+	acyclic game.Acyclic // nil: tiers are not used
+	shift   uint
+	players bool
+	moves   []game.Move
+	out     *bufio.Writer
+}
+
+func run(name string, words []string) error {
+	kind, ok := all.Kinds().Named(name)
+	if !ok {
+		return fmt.Errorf("no game %s", name)
+	}
+	args, given := make([]int, len(kind.Params)), make(map[string]string)
+	for _, word := range words {
+		param, value, _ := strings.Cut(word, "=")
+		given[param] = value
+	}
+	for i, p := range kind.Params {
+		args[i] = p.Default
+		if text, ok := given[p.Name]; ok {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return err
+			}
+			args[i] = n
+		}
+	}
+	g, err := kind.Make(args)
+	if err != nil {
+		return err
+	}
+	s := &server{g: g, shift: g.KeyBits(), players: g.Values().Players[0] != "", out: bufio.NewWriterSize(os.Stdout, 1<<16)}
+	s.header(kind, args)
+	if err := s.serve(); err != nil {
+		return err
+	}
+	if file := os.Getenv("RULESPROGRAM_CPU"); file != "" {
+		return report(file)
+	}
+	return nil
+}
+
+// report appends the CPU time of this process, in nanoseconds, to a file.
+func report(name string) error {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(f, used.Utime.Nano()+used.Stime.Nano())
+	return f.Close()
+}
+
+func (s *server) header(kind game.Kind, args []int) {
+	bitsOf, vs := s.shift, s.g.Values()
+	extra := ""
+	// Without tiers, values are for the player to move.
+	if a, ok := s.g.(game.Acyclic); ok && !(vs.OfMover && vs.TiesSoon) {
+		s.acyclic = a
+		bitsOf += uint(bits.Len(uint(a.Tiers())))
+		extra += fmt.Sprintf("tiers %d\n", a.Tiers())
+		if !vs.TiesSoon {
+			extra += "ties late\n"
+		}
+	}
+	if s.players {
+		extra += fmt.Sprintf("players %s, %s\n", vs.Players[0], vs.Players[1])
+	}
+	fmt.Fprintf(s.out, "treereduce rules 1\nname p%s\nbits %d\nstart %d\n%stext\n", kind.Name, bitsOf, s.of(s.g.Start()), extra)
+	for i, p := range kind.Params {
+		fmt.Fprintf(s.out, "parameter %s %d\n", p.Name, args[i])
+	}
+	fmt.Fprintln(s.out)
+	s.out.Flush()
+}
+
+// of returns the number of a position in the protocol.
+func (s *server) of(p game.Position) uint64 {
+	if s.acyclic == nil {
+		return p
+	}
+	return uint64(s.acyclic.Tier(p))<<s.shift | p
+}
+
+// position is the inverse of of.
+func (s *server) position(text string) (game.Position, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	p := n & (1<<s.shift - 1)
+	if err := s.g.Check(p); err != nil {
+		return 0, err
+	}
+	if s.of(p) != n {
+		return 0, fmt.Errorf("it is not in its tier")
+	}
+	return p, nil
+}
+
+func (s *server) serve() error {
+	in := bufio.NewReaderSize(os.Stdin, 1<<16)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil
+		}
+		line = strings.TrimSuffix(line, "\n")
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "":
+			s.out.WriteByte('\n')
+			if err := s.out.Flush(); err != nil {
+				return err
+			}
+			continue
+		case "parse":
+			p, err := s.g.Parse(rest)
+			s.print(err, func() { s.out.WriteString(strconv.FormatUint(s.of(p), 10)) })
+		case "text":
+			p, err := s.position(rest)
+			s.print(err, func() { s.out.Write(s.g.AppendText(nil, p)) })
+		default:
+			p, err := s.position(word)
+			s.print(err, func() { s.answer(p) })
+		}
+	}
+}
+
+// print prints an error or an answer.
+func (s *server) print(err error, answer func()) {
+	if err != nil {
+		fmt.Fprintf(s.out, "error %v", err)
+	} else {
+		answer()
+	}
+	s.out.WriteByte('\n')
+}
+
+func (s *server) answer(p game.Position) {
+	mover := s.g.ToMove(p)
+	if s.players {
+		s.out.WriteByte('1' + byte(mover))
+		s.out.WriteByte(' ')
+	}
+	if v := s.g.Primitive(p); v != 0 {
+		s.out.WriteString([]string{"", "lose", "win", "tie"}[v.Outcome().For(mover)])
+		return
+	}
+	s.moves = s.g.Moves(s.moves[:0], p)
+	for i, m := range s.moves {
+		if i > 0 {
+			s.out.WriteByte(' ')
+		}
+		s.out.WriteString(m.Name)
+		s.out.WriteByte(':')
+		s.out.WriteString(strconv.FormatUint(s.of(m.To), 10))
+	}
+}

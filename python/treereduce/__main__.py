@@ -1,0 +1,12 @@
+"""Runs the rules program of a class: python3 -m treereduce FILE CLASS NAME=VALUE …"""
+
+import os
+import runpy
+import sys
+
+from treereduce.rules import main
+
+file, name = sys.argv[1:3]
+sys.argv[:3] = [file]
+sys.path[0] = os.path.dirname(os.path.abspath(file))  # as if FILE were run
+main(runpy.run_path(file, run_name="rules_program")[name])

@@ -33,7 +33,7 @@ func TestLongHadoopRules(t *testing.T) {
 
 func testRules(t *testing.T, games ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
-	defer cancel()
+	t.Cleanup(cancel)
 	s := up(ctx, t)
 	zip := filepath.Join(t.TempDir(), "treereduce.zip")
 	pack := exec.Command("python3", "-m", "zipfile", "-c", zip, "treereduce")

@@ -69,7 +69,7 @@ func parseHeader(lines [][]byte) (*header, error) {
 }
 
 // set sets what one line of the header says.
-func (h *header) set(key, value string, below *uint64) (err error) {
+func (h *header) set(key, value string, below *uint64) error {
 	switch key {
 	case "name":
 		h.name = value
@@ -87,42 +87,55 @@ func (h *header) set(key, value string, below *uint64) (err error) {
 			return errors.New("expected parameter NAME INTEGER")
 		}
 		h.params = append(h.params, param{name, n})
-	case "bits":
-		var n uint64
-		n, err = strconv.ParseUint(value, 10, 7)
-		if h.bits = uint(n); err != nil || n < 1 || n > 64 {
-			err = errors.New("expected 1 to 64")
-		}
-	case "start":
-		h.start, err = strconv.ParseUint(value, 10, 64)
-	case "below":
-		if *below, err = strconv.ParseUint(value, 10, 64); err == nil && *below == 0 {
-			err = errors.New("expected at least 1")
-		}
-	case "tiers":
-		if h.tiers, err = strconv.Atoi(value); err != nil || h.tiers < 1 || h.tiers > game.MaxRemoteness {
-			err = fmt.Errorf("expected 1 to %d", game.MaxRemoteness)
-		}
 	case "players":
-		if h.players = strings.Split(value, ", "); len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
-			err = errors.New("expected two names, NAME, NAME")
+		h.players = strings.Split(value, ", ")
+		if len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
+			return errors.New("expected two names, NAME, NAME")
 		}
 	case "ties":
 		if h.tiesLate = true; value != "late" {
-			err = errors.New("expected late")
+			return errors.New("expected late")
 		}
 	case "puzzle", "text", "picture":
 		if value != "" {
-			err = errors.New("expected nothing after the first word")
+			return errors.New("expected nothing after the first word")
 		}
 		h.puzzle, h.text, h.picture = h.puzzle || key == "puzzle", h.text || key == "text", h.picture || key == "picture"
 	default:
-		err = errors.New("expected one of the lines of docs/rules.md")
+		return h.setNumber(key, value, below)
 	}
-	if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
-		err = errors.New("expected a number of at most 64 bits")
+	return nil
+}
+
+// setNumber is set for the lines with a number.
+func (h *header) setNumber(key, value string, below *uint64) error {
+	least, most := uint64(0), uint64(math.MaxUint64)
+	switch key {
+	case "start":
+	case "below":
+		least = 1
+	case "bits":
+		least, most = 1, 64
+	case "tiers":
+		least, most = 1, game.MaxRemoteness
+	default:
+		return errors.New("expected one of the lines of docs/rules.md")
 	}
-	return err
+	n, ok := number([]byte(value), most)
+	if !ok || n < least {
+		return fmt.Errorf("expected a number from %d to %d", least, most)
+	}
+	switch key {
+	case "start":
+		h.start = n
+	case "below":
+		*below = n
+	case "bits":
+		h.bits = uint(n)
+	case "tiers":
+		h.tiers = int(n)
+	}
+	return nil
 }
 
 // check checks that the lines of a header fit together.

@@ -40,11 +40,11 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		small + "\n\xff":                            "is not UTF-8",
 		small + "\nparameter width":                 "expected parameter NAME INTEGER",
 		small + "\nparameter w 1\nparameter w 2":    "it is given twice",
-		small + "\nbelow x":                         "expected a number of at most 64 bits",
-		small + "\nbelow 0":                         "expected at least 1",
+		small + "\nbelow x":                         "expected a number from 1 to 18446744073709551615",
+		small + "\nbelow 0":                         "expected a number from 1 to",
 		small + "\nbelow 257":                       "below 257 is more than 8 bits",
 		small + "\nbelow 7":                         "the initial position 7 is not below 7",
-		small + "\ntiers 0":                         "expected 1 to 16383",
+		small + "\ntiers 0":                         "expected a number from 1 to 16383",
 		small + "\ntiers 255":                       "tier 255 needs 8 bits, expected fewer than the 8 bits of a position",
 		small + "\ntiers 127":                       "the initial position 7 is in tier 3, expected 0",
 		small + "\nplayers X":                       "expected two names",
@@ -53,7 +53,7 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		small + "\nties soon":                       "expected late",
 		small + "\npuzzle\nplayers X, O":            "a puzzle has neither tiers nor players",
 		small + "\ntext yes":                        "expected nothing after the first word",
-		strings.Replace(small, "8", "65", 1):        "expected 1 to 64",
+		strings.Replace(small, "8", "65", 1):        "expected a number from 1 to 64",
 		strings.Replace(small, "7", "256", 1):       "the initial position 256 is not below 256",
 	} {
 		if _, err := headerOf(text); err == nil || !strings.Contains(err.Error(), want) {

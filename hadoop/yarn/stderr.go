@@ -14,8 +14,8 @@ import (
 const maxLines = 20
 
 // noise matches lines on stderr that do not come from the program: the protocol of Hadoop
-// Streaming, logs, warnings of logging libraries and of the virtual machine, and stack frames
-// of Java.
+// Streaming, logs, warnings of logging libraries and of the virtual machine, stack frames
+// of Java, and hints.
 var noise = regexp.MustCompile(strings.Join([]string{
 	`^reporter:(counter|status):`,
 	`^log4j:`,
@@ -27,6 +27,7 @@ var noise = regexp.MustCompile(strings.Join([]string{
 	`^Error: (Could not create the Java Virtual Machine|A fatal exception has occurred)\.`,     // the reason is on the line before
 	`^\s+at [\w.$/<>@-]+\(.*\)$`,
 	`^\s+\.\.\. \d+ more$`,
+	`^\S+: see \S+( \S+)? --help$`, // a hint of ours after a usage error
 }, "|"))
 
 // exception matches the first line of a Java stack trace.

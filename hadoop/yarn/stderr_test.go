@@ -14,7 +14,7 @@ func TestProgramLines(t *testing.T) {
 		"protocol": {"reporter:counter:a,b,1\nreporter:status:half\nreporter: me\n",
 			"reporter: me"},
 		"loggers": {"log4j:WARN No appenders could be found for logger (x).\nSLF4J: Class path\nSLF4J(W): no providers\nword\n" +
-			"OpenJDK 64-Bit Server VM warning: no\nPicked up JAVA_TOOL_OPTIONS: -X\n" +
+			"OpenJDK 64-Bit Server VM warning: no\nPicked up JAVA_TOOL_OPTIONS: -X\ncreate_map: see create_map --help\nmapper: see mapper create --help\n" +
 			"2026-11-21 19:01:11,528 WARN [main] org.apache.hadoop.X: y\n26/11/21 19:01:11 INFO mapred.X: y\n",
 			"word"},
 		"java.util.logging": {"Nov 21, 2026 7:01:07 PM com.sun.jersey.server.impl.application.WebApplicationImpl _initiate\n" +

@@ -128,7 +128,8 @@ func (p *Program) code(header [][]byte) (string, error) {
 	sum.Write(bytes.Join(header, []byte("\n")))
 	for _, word := range strings.Fields(p.command) {
 		name := strings.Trim(word, `'"`)
-		installed := slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
+		// Hadoop Streaming adds the working directory to PATH.
+		installed := filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !installed {
 			p.files = append(p.files, name)
 		}

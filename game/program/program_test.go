@@ -8,19 +8,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 )
 
 // server builds the rules program that answers for our own games.
-func server(t *testing.T) string {
+func server(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "rulesprogram")
 	process.Output(t, exec.Command("go", "build", "-o", name, "../../internal/testing/rulesprogram"))
@@ -28,7 +32,7 @@ func server(t *testing.T) string {
 }
 
 // open opens a rules program. A question that fails fails the test.
-func open(t *testing.T, command string) *program.Program {
+func open(t testing.TB, command string) *program.Program {
 	t.Helper()
 	p := must.Get(program.Open(command, program.Options{Limit: time.Minute}))(t)
 	t.Cleanup(p.Close)
@@ -187,4 +191,33 @@ func TestClose(t *testing.T) {
 	if _, err := game.BatchOf(g, []game.Position{0}); err == nil || err.Error() != "the rules program is closed" {
 		t.Errorf("a closed program: %v", err)
 	}
+}
+
+// BenchmarkSolve solves games by a program that answers at once, and reports the CPU time of this process for a
+// position: all but that of the program.
+func BenchmarkSolve(b *testing.B) {
+	name := server(b)
+	for _, test := range []struct {
+		game string
+		args []int
+	}{{"mnk", []int{4, 3, 3, 0}}, {"dodgem", []int{4, 0}}, {"quickcross", []int{4, 3, 3, 0}}} {
+		b.Run(test.game, func(b *testing.B) {
+			g := must.Get(open(b, name+" "+test.game).Kind().New(test.args))(b)
+			positions, before := uint64(0), cpu(b)
+			for b.Loop() {
+				o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+				data := must.Get(store.Create(store.Local{}, b.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(b)
+				positions += must.Get(solve.Run(b.Context(), data, g, o))(b).Positions
+				must.OK(b, data.Close())
+			}
+			b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(positions), "µs/position")
+		})
+	}
+}
+
+// cpu returns the CPU time of this process.
+func cpu(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -118,6 +118,7 @@ type (
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
+		Word       string `json:"word,omitempty"`  // for people, in a puzzle
 		Remoteness int    `json:"remoteness"`
 		Open       bool   `json:"open,omitempty"`  // the remoteness is not proven
 		Score      int    `json:"score,omitempty"` // evaluation, if the value is not known
@@ -132,7 +133,11 @@ var words = [...]string{game.Draws: "draw", game.Loses: "lose", game.Wins: "win"
 func worthOf(g game.Game, p game.Position, w analysis.Worth) *worthJSON {
 	switch {
 	case w.Known:
-		return &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Remoteness: w.Value.Remoteness(), Open: w.Open}
+		known := &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Remoteness: w.Value.Remoteness(), Open: w.Open}
+		if values := g.Values(); values.Puzzle {
+			known.Word = values.Word(w.Value.Outcome())
+		}
+		return known
 	case w.Depth > 0:
 		return &worthJSON{Score: w.Score, Depth: w.Depth}
 	}
@@ -295,6 +300,9 @@ func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON 
 	case game.Undecided:
 		return &overJSON{"draw (" + reason.String() + ")", "draw", -1}
 	case game.Tie:
+		if values := g.Values(); values.Puzzle {
+			return &overJSON{values.Word(outcome), "tie", -1}
+		}
 		return &overJSON{"tie", "tie", -1}
 	}
 	winner := outcome.Winner()

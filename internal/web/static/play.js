@@ -217,8 +217,8 @@ function points({ score = 0 }) {
 function words(w) {
   if (!w) return 'not known yet';
   if (!w.value) return points(w);
-  if (w.value === 'draw') return 'draw: play need not end';
-  return w.open ? w.value : `${w.value} in ${count(w.remoteness, 'move')}`;
+  if (w.value === 'draw') return w.word ?? 'draw: play need not end';
+  return w.open ? w.word ?? w.value : `${w.word ?? w.value} in ${count(w.remoteness, 'move')}`;
 }
 
 function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.name === name)?.worth ?? null; }
@@ -378,7 +378,7 @@ function renderMoves(worths) {
     const w = worths[name];
     const tr = document.createElement('tr');
     const result = document.createElement('span');
-    result.append(w?.value ? `${glyph[w.value]} ${w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` ${points(w)}` : '');
+    result.append(w?.value ? `${glyph[w.value]} ${w.word ?? w.value}` : w ? bar(w.score ?? 0, most) : '?', w && !w.value ? ` ${points(w)}` : '');
     const cells = [button(name, () => choose([name])), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
       w?.value === 'lose' ? button('Refute', () => refute(made, name), `Refute ${name}`) : ''].map(content => {
       const td = document.createElement('td');

@@ -141,6 +141,17 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("game %q is not one that this program knows", e.Spec)
 }
 
+// A ParamError is the error for a spec in which a parameter has a value that it cannot have.
+type ParamError struct {
+	Spec  string
+	Param Param
+	Found string
+}
+
+func (e *ParamError) Error() string {
+	return fmt.Sprintf("game %q: expected %s, found %q", e.Spec, e.Param.form(), e.Found)
+}
+
 // Parse returns the game with this spec, as returned by Game.Spec: "connectn width=4
 // height=5 connect=3". The parameters have the same order as in Kind.Params.
 func (ks Kinds) Parse(spec string) (Game, error) {
@@ -165,7 +176,7 @@ func (ks Kinds) Parse(spec string) (Game, error) {
 		text, ok := strings.CutPrefix(words[i], p.Name+"=")
 		var err error
 		if args[i], err = p.Value(text); !ok || err != nil {
-			return nil, fmt.Errorf("game %q: expected %s, found %q", spec, p.form(), words[i])
+			return nil, &ParamError{spec, p, words[i]}
 		}
 	}
 	return kind.Make(args)

@@ -17,7 +17,11 @@ func (p *program) asks(kind game.Kind) bool {
 }
 
 func (p *program) checkCommand() *cli.Command {
-	return command.OfGame(game.Kinds{p.rules.Kind()}, &cli.Command{
+	var games game.Kinds
+	if p.rules != nil {
+		games = game.Kinds{p.rules.Kind()}
+	}
+	check := command.OfGame(games, &cli.Command{
 		Name:  "check",
 		Usage: "check the rules of the rules program",
 		Description: "It asks for positions of random games, each twice, in another order and by another copy of the\n" +
@@ -40,4 +44,10 @@ func (p *program) checkCommand() *cli.Command {
 		}
 		return err
 	})
+	if p.rules == nil {
+		check.Action = func(*cli.Context) error {
+			return command.Usagef("check needs a rules program: --%s COMMAND", command.RulesFlag)
+		}
+	}
+	return check
 }

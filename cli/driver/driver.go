@@ -52,10 +52,7 @@ func (p *program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) 
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		p.verifyCommand(), p.planCommand(), calibrateCommand()}, p.Commands)
-	if p.rules != nil {
-		commands = append(commands, p.checkCommand())
-	}
+		p.verifyCommand(), p.planCommand(), calibrateCommand(), p.checkCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
@@ -88,7 +85,7 @@ func firstSteps(games game.Kinds) string {
 		"   driver lookup" + moves + "\n" +
 		"   driver stats\n" +
 		"   play tui " + flags + "\n\n" +
-		"A game of your own: driver --rules-program COMMAND solve NAME, see docs/rules.md"
+		"A game of your own: driver solve NAME --rules-program COMMAND, see docs/rules.md"
 }
 
 // example returns the first game that can be solved, with its default parameters; nil if there

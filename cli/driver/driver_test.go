@@ -60,7 +60,7 @@ func TestCommands(t *testing.T) {
 		want  string
 	}{
 		{some(), "solve, status, lookup, stats, export, compare, verify, plan, calibrate, ranges, completion"},
-		{some()[1:], "solve, status, lookup, stats, export, compare, verify, plan, calibrate, completion"},
+		{some()[1:], "solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, completion"},
 	} {
 		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)

@@ -43,17 +43,20 @@ func gameFlags() []cli.Flag {
 
 // playGame implements play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
-	words := c.Args().Slice()
-	switch len(words) {
-	case 0:
-		words = []string{"human", "machine"}
-	case 2:
-	default:
-		return countError("two players", len(words))
-	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
+	}
+	words := c.Args().Slice()
+	switch n, puzzle := len(words), g.Values().Puzzle; {
+	case n == 0 && puzzle:
+		words = []string{"human", "human"} // who moves alone
+	case n == 0:
+		words = []string{"human", "machine"}
+	case n == 1 && puzzle:
+		words = append(words, words[0])
+	case n != 2:
+		return countError("two players", n)
 	}
 	if c.Bool("rules") {
 		_, err := fmt.Fprintf(c.App.Writer, "%s\n\n%s", game.TitleOf(g), game.RulesOf(g))

@@ -23,6 +23,9 @@ const (
 // gives the same answers in another order. It returns the number of positions, and the first fault.
 func Check(ctx context.Context, g game.Game, most int, seed uint64) (n int, err error) {
 	r := rand.New(rand.NewPCG(seed, 0))
+	if g.ToMove(g.Start()) != game.First {
+		return 0, fmt.Errorf("%s: player 2 moves in the initial position, expected player 1", g.Spec())
+	}
 	checked := make(map[game.Position][]game.Move)
 	for range mostGames {
 		for p, plies := g.Start(), 0; plies < mostPlies && len(checked) < most; plies++ {
@@ -57,6 +60,7 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 	} else if read != p {
 		return fmt.Errorf("its text %q is read as position %d", text, read)
 	}
+	g.Picture(p) // ends the command if it is wrong
 	a, tiers := g.(game.Acyclic)
 	shown := !tiers && g.Values().Players[0] != ""
 	for _, m := range moves {

@@ -119,7 +119,7 @@ func (h *header) setNumber(key, value string, below *uint64) error {
 	case "tiers":
 		least, most = 1, game.MaxRemoteness
 	default:
-		return errors.New("expected one of the lines of docs/rules.md")
+		return errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text or picture")
 	}
 	n, ok := number([]byte(value), most)
 	if !ok || n < least {
@@ -209,6 +209,7 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 		a.mover = game.Player(line[0] - '1')
 		line = line[2:]
 	}
+	line = bytes.TrimRight(line, " ")
 	if len(line) > 0 && line[len(line)-1] > '9' { // a move ends with a digit
 		ok := false
 		switch word := string(line); {
@@ -256,12 +257,16 @@ func (h *header) unexpected(word []byte) error {
 	if h.puzzle {
 		ends = "solved, stuck"
 	}
-	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %q", ends, h.most, clip(word))
+	found := strconv.Quote(string(clip(word)))
+	if len(word) == 0 {
+		found = "two blanks"
+	}
+	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
 }
 
 // parseMove parses a move, NUMBER or NAME:NUMBER.
 func (h *header) parseMove(word []byte, named bool) (m game.Move, ok bool) {
-	colon := bytes.LastIndexByte(word, ':')
+	colon := bytes.IndexByte(word, ':')
 	if m.To, ok = number(word[colon+1:], h.most); !ok || colon == 0 {
 		return m, false
 	}

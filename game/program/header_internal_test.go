@@ -36,7 +36,7 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		"treereduce rules 1": "the header has no line name",
 		strings.Replace(small, "small", "Small", 1): `its name must be small letters`,
 		small + "\nstart 8":                         `"start 8": it is there twice`,
-		small + "\nsize 8":                          "expected one of the lines of docs/rules.md",
+		small + "\nsize 8":                          "expected name, title, rules",
 		small + "\n\xff":                            "is not UTF-8",
 		small + "\nparameter width":                 "expected parameter NAME INTEGER",
 		small + "\nparameter w 1\nparameter w 2":    "it is given twice",
@@ -68,12 +68,12 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 func TestParseAnswer(t *testing.T) {
 	for _, test := range []struct{ more, line, want string }{
 		{"", "win", "0 WIN []"}, {"", "lose", "0 LOSE []"}, {"", "tie", "0 TIE []"},
-		{"", "5", "0 DRAW [{5 5}]"}, {"", "5 a:6 b:c:255", "0 DRAW [{5 5} {a 6} {b:c 255}]"},
+		{"", "5", "0 DRAW [{5 5}]"}, {"", "5 a:6 c:255", "0 DRAW [{5 5} {a 6} {c 255}]"}, {"", "b:c:255", `found "b:c:255"`}, {"", "lose ", "0 LOSE []"},
 		{"\nplayers X, O", "2 lose", "1 LOSE []"}, {"\nplayers X, O", "1 a:5", "0 DRAW [{a 5}]"},
 		{"\npuzzle", "solved", "0 TIE []"}, {"\npuzzle", "stuck", "0 DRAW [{stuck 3}]"},
 		{"\npuzzle", "win", `expected solved, stuck or moves to numbers up to 255, separated by one blank, found "win"`},
 		{"", "solved", `expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "solved"`},
-		{"", "", `found ""`}, {"", "5  6", `found ""`}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
+		{"", "", "found two blanks"}, {"", "5  6", "found two blanks"}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
 		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
 		{"", "error no such", "no such"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
 		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},

@@ -68,6 +68,9 @@ func start(command string, words []string, limit time.Duration) (*process, error
 		if err == nil && len(p.header) == maxHeader {
 			err = fmt.Errorf("its header has more than %d lines", maxHeader)
 		}
+		if errors.Is(err, errSilent) {
+			err = fmt.Errorf("%w, and ends it with an empty line", err)
+		}
 		if err != nil {
 			return nil, p.failed("the header", err)
 		}
@@ -77,6 +80,9 @@ func start(command string, words []string, limit time.Duration) (*process, error
 		p.header = append(p.header, bytes.Clone(line))
 	}
 }
+
+// errSilent is the advice for a program that does not answer.
+var errSilent = errors.New("check that it flushes its output")
 
 // A limited reads from a pipe with a time limit.
 type limited struct {
@@ -90,7 +96,7 @@ func (l limited) Read(b []byte) (int, error) {
 	}
 	n, err := l.file.Read(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("no answer within %v (does it flush its output?)", l.limit)
+		err = fmt.Errorf("no answer within %v: %w", l.limit, errSilent)
 	}
 	return n, err
 }
@@ -124,7 +130,7 @@ func (p *process) ask(questions []byte, n int, question func(i int) string, each
 		switch {
 		case err != nil:
 		case i < n && len(line) == 0:
-			err = errors.New("an empty line: expected an answer to each question")
+			err = errors.New("answered an empty line")
 		case i < n:
 			if err = each(i, line); err != nil {
 				if r, ok := err.(refusal); ok {

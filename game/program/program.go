@@ -72,7 +72,7 @@ func Open(command string, o Options) (*Program, error) {
 		p.Close()
 		return nil, err
 	}
-	p.kind = game.Kind{Name: h.name, Usage: "rules program " + command, New: p.newGame}
+	p.kind = game.Kind{Name: h.name, Usage: cmp.Or(h.title, "rules program "+command), New: p.newGame}
 	for _, param := range h.params {
 		p.kind.Params = append(p.kind.Params, game.Param{Name: param.name, Usage: "parameter of the rules program", Default: param.value})
 	}

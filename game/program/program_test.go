@@ -81,13 +81,25 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+	for want, answer := range map[string]string{
+		`answered "a b/c": expected rows`:                       `0) echo 1 ;; "picture 0") echo a b/c ;;`,
+		`answered " ": expected`:                                `0) echo 1 ;; pic*) echo " " ;;`,
+		`it has 1 rows of 2 cells, another picture 1 rows of 1`: `0) echo 1 ;; 1) echo lose ;; "picture 0") echo a ;; pic*) echo a b ;;`,
+	} {
+		if err := checked(t, script(t, `picture\n`, answer)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("picture: %v, want %s", err, want)
+		}
+	}
 	for want, more := range map[string]string{
+		"player 2 moves in the initial position":    "players Y, Z",
 		"after move 1 it is the same player's turn": "players X, O",
 		"move 1 leads from tier 0 to tier 0":        "tiers 1",
 	} {
 		answer := "*) echo 1 ;;"
-		if strings.HasPrefix(more, "players") {
+		if more == "players X, O" {
 			answer = "*) echo 1 1 ;;"
+		} else if more == "players Y, Z" {
+			answer = "*) echo 2 1 ;;"
 		}
 		if err := checked(t, script(t, more+`\n`, answer)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", more, err, want)
@@ -128,12 +140,12 @@ func TestHostile(t *testing.T) {
 		{"cat /dev/zero", `the header: a line has more than 65536 bytes`},
 		{"printf treereduce", `the header: its output ends in a line: "treereduce" (exit status 0)`},
 		{"echo; echo", `the header: expected "treereduce rules 1" as the first line`},
-		{"sleep 1000", `no answer within 1s (does it flush its output?)`},
+		{"sleep 1000", `no answer within 1s: check that it flushes its output, and ends it with an empty line`},
 		{"sleep 1000 & wait", `no answer within 1s`},
 		{script(t, "", "*) exit 4 ;;"), `position 0: its output ends (exit status 4)`},
 		{script(t, "", "*) kill -9 $$ ;;"), `position 0: its output ends (exit status 137); on stderr: "Killed"`},
 		{script(t, "", "*) echo far >&2; exit 1 ;;"), `position 0: its output ends (exit status 1); on stderr: "far"`},
-		{script(t, "", "*) ;;"), `position 0: an empty line: expected an answer to each question`},
+		{script(t, "", "*) ;;"), `position 0: answered an empty line`},
 		{script(t, "", "*) echo win; echo win ;;"), `after the last answer, expected an empty line, found "win"`},
 		{script(t, "", "*) echo nonsense ;;"), `position 0: answered "nonsense": expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "nonsense"`},
 		{script(t, "", "*) echo 256 ;;"), `position 0: answered "256": expected win`},
@@ -143,7 +155,7 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
-		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected one of the lines of docs/rules.md`},
+		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected name, title, rules, parameter`},
 		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [n=1], expected shell and [n=0]`},
 	} {
 		t.Run(test.want, func(t *testing.T) {

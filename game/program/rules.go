@@ -21,8 +21,9 @@ type rules struct {
 	words     []string      // the parameters, as the program gets them
 	processes chan *process // those that answer no question; nil: one that may be started
 
-	mu   sync.Mutex
-	kept map[game.Position]answer // to single questions
+	mu    sync.Mutex
+	kept  map[game.Position]answer // to single questions
+	shape [2]int                   // rows and cells of pictures
 }
 
 var _ game.Batched = (*rules)(nil)
@@ -41,6 +42,12 @@ func (g *rules) ToMove(p game.Position) game.Player { return g.answer(p).mover }
 
 func (g *rules) Info() game.Info {
 	info := game.Info{Title: g.title, Rules: g.rules}
+	if info.Rules != "" {
+		info.Rules += "\n"
+	}
+	if info.Title == "" {
+		info.Title = strings.Join(append([]string{g.name}, g.words...), " ")
+	}
 	if g.most+1 != 0 {
 		info.Hashes = g.most + 1
 	}
@@ -285,34 +292,33 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 	return p, err
 }
 
-// Picture draws the rows of the program's answer, or the text of the position. A row with blanks consists of words,
-// any other of single letters.
+// Picture returns the cells of the program's picture, or one cell with the text of the position. All pictures of a game
+// have the same numbers of rows and cells.
 func (g *rules) Picture(p game.Position) (pic game.Picture) {
-	drawn := g.AppendText(nil, p)
-	if g.picture {
-		g.check(g.one(strconv.AppendUint([]byte("picture "), p, 10), func(line []byte) error {
-			drawn = bytes.Clone(line)
-			return nil
-		}))
+	if !g.picture {
+		return game.Picture{Rows: [][]game.Square{{{Text: string(g.AppendText(nil, p))}}}}
 	}
-	width := 0
-	for row := range strings.SplitSeq(string(drawn), "/") {
-		cells := strings.Fields(row)
-		if len(cells) == 1 && (g.picture || g.text) {
-			cells = strings.Split(row, "")
+	g.check(g.one(strconv.AppendUint([]byte("picture "), p, 10), func(line []byte) error {
+		for row := range strings.SplitSeq(string(line), "/") {
+			var squares []game.Square
+			for _, cell := range strings.Fields(row) {
+				squares = append(squares, game.Square{Text: cell})
+			}
+			pic.Rows = append(pic.Rows, squares)
 		}
-		width = max(width, len(cells))
-		var squares []game.Square
-		for _, cell := range cells {
-			squares = append(squares, game.Square{Text: cell})
+		shape := [2]int{len(pic.Rows), len(pic.Rows[0])}
+		if slices.ContainsFunc(pic.Rows, func(row []game.Square) bool { return len(row) == 0 || len(row) != shape[1] }) {
+			return errors.New("expected rows, separated by /, of as many cells, separated by blanks")
 		}
-		pic.Rows = append(pic.Rows, squares)
-	}
-	for i, row := range pic.Rows {
-		for len(row) < width {
-			row = append(row, game.Square{Kind: game.Gap})
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.shape == [2]int{} {
+			g.shape = shape
 		}
-		pic.Rows[i] = row
-	}
+		if g.shape != shape {
+			return fmt.Errorf("it has %d rows of %d cells, another picture %d rows of %d: expected the same", shape[0], shape[1], g.shape[0], g.shape[1])
+		}
+		return nil
+	}))
 	return pic
 }

@@ -118,8 +118,12 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 	}
 	var usage usageError
 	var unknown *game.UnknownError
+	var other *game.ParamError
 	if errors.As(err, &unknown) && strings.Contains(unknown.Spec, " "+program.Code+"=") {
 		fmt.Fprintf(stderr, "%s: it is the game of a rules program: add --%s COMMAND\n", name, RulesFlag)
+	}
+	if errors.As(err, &other) && other.Param.Name == program.Code {
+		fmt.Fprintf(stderr, "%s: the rules program has changed since then: driver solve --overwrite solves the game again\n", name)
 	}
 	switch {
 	case errors.As(err, &usage):
@@ -218,7 +222,8 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 			flags = append(flags, f)
 			continue
 		}
-		f := &cli.StringFlag{Name: p.Name, Usage: p.Usage + ": " + strings.Join(p.Words, ", "), EnvVars: env, DefaultText: text}
+		f := &cli.StringFlag{Name: p.Name, Usage: p.Usage + ": " + strings.Join(p.Words, ", "), EnvVars: env, DefaultText: text,
+			Hidden: len(p.Words) == 1} // there is nothing to choose
 		if !fromJob {
 			f.Value = p.Text(p.Default)
 		}

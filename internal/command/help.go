@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -75,6 +76,10 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 		what = c.path[len(c.path)-1]
 		commands, flags = what.Subcommands, what.Flags
 	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool {
+		v, ok := f.(cli.VisibleFlag)
+		return ok && !v.IsVisible()
+	})
 	h.title("NAME")
 	purpose := what.Usage
 	if what.HelpName != "" { // what is the command for one game, whose usage describes that game

@@ -6,6 +6,8 @@ import sys
 
 from treereduce.rules import main
 
+if len(sys.argv) < 3:
+    sys.exit("usage: python3 -m treereduce FILE CLASS NAME=VALUE …")
 file, name = sys.argv[1:3]
 sys.argv[:3] = [file]
 sys.path[0] = os.path.dirname(os.path.abspath(file))  # as if FILE were run

@@ -146,7 +146,7 @@ class Program:
                         if not here < after <= last:
                             if self._number(number & mask) != number:
                                 return f"error {number} is not a position: its highest bits are not its tier"
-                            raise _Wrong(f"expected {here + 1} to {last} after a move from {number & mask}, found {after}")
+                            raise _Wrong(f"expected a tier after {here}, up to {last}, for a move from {number & mask}, found {after}")
                         numbers.append(after << bits | p)
                     to = tuple(numbers)
                 return who + form % to
@@ -175,7 +175,10 @@ class Program:
             except Exception as error:
                 return "error " + _line(error if isinstance(error, (ValueError, RulesError)) else repr(error))
         if word in ("text", "picture") and self._has(word) and rest.isdecimal():
-            return "/".join(self._call(word, _string, int(rest) & (1 << self._bits) - 1).splitlines())
+            lines = self._call(word, _string, int(rest) & (1 << self._bits) - 1).replace("/", "\n").splitlines()
+            if word == "picture" and not any(" " in line for line in lines):
+                lines = [" ".join(line) for line in lines]
+            return "/".join(lines)
         return question and f"error {self._class} does not answer {question!r:.60}"
 
     def _has(self, name: str) -> bool:
@@ -223,8 +226,8 @@ def _not_one_of(allowed: Iterable[object], value: object) -> str:
 def _named(names: Tuple[Any, ...]) -> str:
     """Return the answer with moves of these names, as a format for the operator %."""
     for name in names:
-        if _string(name).split() != [name]:
-            raise _Wrong(f"expected names of moves without blanks, found {name!r:.60}")
+        if _string(name).split() != [name] or ":" in name:
+            raise _Wrong(f"expected names of moves without blanks and colons, found {name!r:.60}")
     return " ".join(name.replace("%", "%%") + ":%d" for name in names)
 
 

@@ -374,7 +374,7 @@ func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) e
 		return nil
 	}
 	if p.number > game.MaxByteRemoteness {
-		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for", p.number, game.MaxByteRemoteness)
+		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for in a game without tiers", p.number, game.MaxByteRemoteness)
 	}
 	s.Decide(uint8(result), p.number, of)
 	fresh.Reached.Union(of)

@@ -223,9 +223,9 @@ MOVES = r"expected integers, pairs \(name, integer\), or a dict of these: "
         (changed(moves=lambda self, p: [("a", 1), ("a", 2)]), r"Ten\.moves\(5\): found 2 moves, but 1 of them twice"),
         (changed(moves=lambda self, p: [p - 6]), r"Ten\.moves\(5\): expected positions from 0 to 10, found -1"),
         (changed(moves=lambda self, p: {"a": p + 6}), r"Ten\.moves\(5\): expected positions from 0 to 10, found 11"),
-        (changed(moves=lambda self, p: {"a b": 1}), r"Ten\.moves\(5\): expected names of moves without blanks, found 'a b'"),
-        (changed(moves=lambda self, p: {"": 1}), r"Ten\.moves\(5\): expected names of moves without blanks, found ''"),
-        (changed(moves=lambda self, p: {"a\n": 1}), r"Ten\.moves\(5\): expected names of moves without blanks, found 'a\\n'"),
+        (changed(moves=lambda self, p: {"a b": 1}), r"Ten\.moves\(5\): expected names of moves without blanks and colons, found 'a b'"),
+        (changed(moves=lambda self, p: {"": 1}), r"Ten\.moves\(5\): expected names of moves without blanks and colons, found ''"),
+        (changed(moves=lambda self, p: {"a\n": 1}), r"Ten\.moves\(5\): expected names of moves without blanks and colons, found 'a\\n'"),
         (changed(moves=lambda self, p: {5: 1}), r"Ten\.moves\(5\): expected a string, found 5"),
         (changed(moves=lambda self, p: (1 // q for q in [0])), rf"Ten\.moves\(5\): {LINE}ZeroDivisionError: .*"),
         (changed(moves=lambda self: [1]), r"Ten\.moves\(5\): .*<lambda>\(\) takes 1 positional argument.*"),
@@ -242,8 +242,8 @@ def test_wrong(rules: Type[Any], message: str) -> None:
 @pytest.mark.parametrize(
     "tier, question, message",
     [
-        (lambda self, p: 0, 3, r"Tiers\.tier\(0\): expected 1 to 3 after a move from 3, found 0"),
-        (lambda self, p: 4 if p == 1 else 3 - p, 3, r"Tiers\.tier\(1\): expected 1 to 3 after a move from 3, found 4"),
+        (lambda self, p: 0, 3, r"Tiers\.tier\(0\): expected a tier after 0, up to 3, for a move from 3, found 0"),
+        (lambda self, p: 4 if p == 1 else 3 - p, 3, r"Tiers\.tier\(1\): expected a tier after 0, up to 3, for a move from 3, found 4"),
         (lambda self, p: 1 // p, 3, rf"Tiers\.tier\(0\): {LINE}ZeroDivisionError: .*"),
         (lambda self, p: None if p == 2 else 3 - p, "parse 2", "error Tiers.tier.*found None"),
     ],

@@ -50,7 +50,9 @@ type Program struct {
 	command string
 	o       Options
 	kind    game.Kind
+	header  [][]byte // for the default parameters
 	files   []string
+	code    string
 
 	mu      sync.Mutex
 	running map[*process]bool
@@ -66,9 +68,8 @@ func Open(command string, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.first = first
-	code, err := p.code(first.header)
-	if err != nil {
+	p.first, p.header, p.files = first, first.header, namedFiles(command)
+	if p.code, err = codeOf(p.header, p.files); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func Open(command string, o Options) (*Program, error) {
 	for _, param := range h.params {
 		p.kind.Params = append(p.kind.Params, game.Param{Name: param.name, Usage: "parameter of the rules program", Default: param.value})
 	}
-	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{code}})
+	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{p.code}})
 	if err := (game.Kinds{p.kind}).Check(); err != nil {
 		p.Close()
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
@@ -92,12 +93,17 @@ func (p *Program) Files() []string { return p.files }
 
 // There returns the command where these files are in the working directory, as in a task of a cluster.
 func (p *Program) There() string {
-	command := p.command
-	for _, name := range p.files {
-		command = strings.ReplaceAll(command, name, "./"+filepath.Base(name))
+	words := strings.Fields(p.command)
+	for i, word := range words {
+		if name := unquoted(word); slices.Contains(p.files, name) {
+			words[i] = "./" + filepath.Base(name)
+		}
 	}
-	return command
+	return strings.Join(words, " ")
 }
+
+// unquoted returns a word of a command without the quotes around it.
+func unquoted(word string) string { return strings.Trim(word, `'"`) }
 
 // Close ends all processes of the program.
 func (p *Program) Close() {
@@ -122,19 +128,24 @@ func (p *Program) open() error {
 	return nil
 }
 
-// code returns a hash of the files and of the default header, as a word of a spec.
-func (p *Program) code(header [][]byte) (string, error) {
-	sum := sha256.New()
-	sum.Write(bytes.Join(header, []byte("\n")))
-	for _, word := range strings.Fields(p.command) {
-		name := strings.Trim(word, `'"`)
+// namedFiles returns the files that a command names, except programs of the system.
+func namedFiles(command string) (files []string) {
+	for _, word := range strings.Fields(command) {
+		name := unquoted(word)
 		// Hadoop Streaming adds the working directory to PATH.
 		installed := filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !installed {
-			p.files = append(p.files, name)
+			files = append(files, name)
 		}
 	}
-	for _, name := range p.files {
+	return files
+}
+
+// codeOf returns a hash of files and of the default header, as a word of a spec.
+func codeOf(header [][]byte, files []string) (string, error) {
+	sum := sha256.New()
+	sum.Write(bytes.Join(header, []byte("\n")))
+	for _, name := range files {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			return "", fmt.Errorf("file of the rules program: %w", err)
@@ -143,6 +154,14 @@ func (p *Program) code(header [][]byte) (string, error) {
 		sum.Write(content)
 	}
 	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
+}
+
+// changed returns an error if a file is no longer what it was when the program was opened.
+func (p *Program) changed() error {
+	if code, err := codeOf(p.header, p.files); err != nil || code != p.code {
+		return cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
+	}
+	return nil
 }
 
 // start starts the program with some parameters.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -186,6 +187,27 @@ func asked(command string, limit time.Duration) error {
 	}
 	_, err = game.BatchOf(g, []game.Position{g.Start()})
 	return err
+}
+
+// TestChanged changes a program after it was opened: no other copy of it answers.
+func TestChanged(t *testing.T) {
+	command := script(t, "", "*) echo lose ;;")
+	p := open(t, command)
+	g := must.Get(p.Kind().New([]int{0}))(t)
+	name := strings.TrimPrefix(command, "sh ")
+	if want := "sh ./rules.sh"; p.There() != want {
+		t.Errorf("%q in a task, want %q", p.There(), want)
+	}
+	must.OK(t, os.WriteFile(name, append(must.Get(os.ReadFile(name))(t), "# more\n"...), 0o666))
+	var err error
+	for range 2 * runtime.GOMAXPROCS(0) { // they take turns
+		if _, failed := game.BatchOf(g, []game.Position{0}); failed != nil {
+			err = failed
+		}
+	}
+	if runtime.GOMAXPROCS(0) > 1 && (err == nil || !strings.Contains(err.Error(), "a file of it has changed since this command began")) {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestClose checks that no process is left, even one that ignores the end of its input.

@@ -167,10 +167,7 @@ func (g *rules) with(do func(p *process) error) error {
 	p := <-g.processes
 	err := g.program.open()
 	if err == nil && p == nil {
-		var h *header
-		if p, h, err = g.program.start(g.words); err == nil && !slices.Equal(h.words(), g.words) {
-			err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.words(), g.words))
-		}
+		p, err = g.another()
 	}
 	if err == nil {
 		err = do(p)
@@ -180,6 +177,18 @@ func (g *rules) with(do func(p *process) error) error {
 	}
 	g.processes <- p
 	return err
+}
+
+// another starts another copy of the program.
+func (g *rules) another() (*process, error) {
+	if err := g.program.changed(); err != nil {
+		return nil, err
+	}
+	p, h, err := g.program.start(g.words)
+	if err == nil && !slices.Equal(h.words(), g.words) {
+		err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.words(), g.words))
+	}
+	return p, err
 }
 
 // Batch implements game.Batched.

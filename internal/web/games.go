@@ -124,6 +124,7 @@ type entry struct {
 	Usage              string // without a table
 	Board              string // the initial board, as JSON for board.js
 	Params             []paramEntry
+	Puzzle             bool   // there is no opponent
 	Data               string // the data directory with the table
 	Run                string // the address of its run, if that is known
 }
@@ -189,7 +190,7 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		if err != nil {
 			continue // a picture without squares
 		}
-		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Board: string(board), Params: params})
+		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Board: string(board), Params: params, Puzzle: g.Values().Puzzle})
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return tables, games, runs

@@ -77,6 +77,12 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	}
 	for _, name := range names {
 		source, err := openSource(name, games, o.Log)
+		var unknown *game.UnknownError
+		var other *game.ParamError
+		if !c.IsSet("data") && (errors.As(err, &unknown) || errors.As(err, &other)) {
+			o.Log.Printf("%v; the pages do not show it", err) // nothing has named it
+			continue
+		}
 		if err != nil {
 			return err
 		}

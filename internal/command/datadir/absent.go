@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -70,7 +71,10 @@ func came(j *solve.Report) string {
 func Flags(spec string) string {
 	words := strings.Fields(spec)
 	for i, word := range words {
-		if name, value, ok := strings.Cut(word, "="); ok {
+		switch name, value, ok := strings.Cut(word, "="); {
+		case name == program.Code: // the program itself determines it
+			words[i] = "--" + command.RulesFlag + " COMMAND"
+		case ok:
 			words[i] = "--" + name + " " + value
 		}
 	}

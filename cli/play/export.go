@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -64,6 +66,9 @@ func recordTables(ctx context.Context, names []string, games game.Kinds) (tables
 		t, err := remote.Record(ctx, place.FS, place.Path, games, remote.MaxSize-all)
 		if err != nil {
 			return nil, 0, err
+		}
+		if strings.Contains(t.Game, " "+program.Code+"=") {
+			return nil, 0, fmt.Errorf("--data %s: no browser can run the rules program of %s: serve it with play web", name, t.Game)
 		}
 		t.Data = name
 		if i := slices.IndexFunc(tables, func(o *remote.Table) bool { return o.Game == t.Game }); i >= 0 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
@@ -79,6 +80,14 @@ func (g *gate) open(t *testing.T, browser context.Context, moves string) *tab {
 	g.pass(tab, 1)
 	tab.settle()
 	return tab
+}
+
+// TestSlowNetwork plays a game against a machine to its end where each answer takes 200 ms longer.
+func TestSlowNetwork(t *testing.T) {
+	tab := newTab(t, launch(t))
+	tab.run(network.EmulateNetworkConditions(false, 200, -1, -1), chromedp.Navigate(serve(t)+"/play/connectn/5-4-4#against=regular"))
+	tab.wait(`document.getElementById('seat1').value === 'regular' && document.querySelectorAll('#board .target').length > 0`)
+	tab.playOut()
 }
 
 // TestLatency uses the page faster than the server answers: the board, the values and the address

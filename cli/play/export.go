@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -67,7 +66,7 @@ func recordTables(ctx context.Context, names []string, games game.Kinds) (tables
 		if err != nil {
 			return nil, 0, err
 		}
-		if strings.Contains(t.Game, " "+program.Code+"=") {
+		if program.Owns(t.Game) {
 			return nil, 0, fmt.Errorf("--data %s: no browser can run the rules program of %s: serve it with play web", name, t.Game)
 		}
 		t.Data = name

@@ -23,6 +23,7 @@ type header struct {
 	params             []param
 	bits               uint
 	start              game.Position
+	below              uint64        // all positions are below it; 0: bits alone limits them
 	most               game.Position // the highest number of a position
 	tiers              int           // the last tier; -1: none
 	players            []string      // nil: a position does not show whose turn it is
@@ -42,13 +43,13 @@ func parseHeader(lines [][]byte) (*header, error) {
 	if first := append(lines, nil)[0]; string(first) != version {
 		return nil, fmt.Errorf("expected %q as the first line, found %q", version, clip(first))
 	}
-	below, seen := uint64(0), make(map[string]bool)
+	seen := make(map[string]bool)
 	for i, line := range lines[1:] {
 		if !utf8.Valid(line) {
 			return nil, fmt.Errorf("line %d of the header is not UTF-8: %q", i+2, clip(line))
 		}
 		key, value, _ := strings.Cut(string(line), " ")
-		err := h.set(key, value, &below)
+		err := h.set(key, value)
 		if seen[key] && key != "parameter" && key != "rules" {
 			err = errors.New("it is there twice")
 		}
@@ -62,14 +63,14 @@ func parseHeader(lines [][]byte) (*header, error) {
 		}
 	}
 	h.most = 1<<h.bits - 1
-	if below > 0 {
-		h.most = below - 1
+	if h.below > 0 {
+		h.most = h.below - 1
 	}
-	return h, h.check(below)
+	return h, h.check()
 }
 
 // set sets what one line of the header says.
-func (h *header) set(key, value string, below *uint64) error {
+func (h *header) set(key, value string) error {
 	switch key {
 	case "name":
 		h.name = value
@@ -102,47 +103,45 @@ func (h *header) set(key, value string, below *uint64) error {
 		}
 		h.puzzle, h.text, h.picture = h.puzzle || key == "puzzle", h.text || key == "text", h.picture || key == "picture"
 	default:
-		return h.setNumber(key, value, below)
+		return h.setNumber(key, value)
 	}
 	return nil
 }
 
 // setNumber is set for the lines with a number.
-func (h *header) setNumber(key, value string, below *uint64) error {
-	least, most := uint64(0), uint64(math.MaxUint64)
+func (h *header) setNumber(key, value string) (err error) {
+	var n uint64
 	switch key {
 	case "start":
+		h.start, err = between(value, 0, math.MaxUint64)
 	case "below":
-		least = 1
+		h.below, err = between(value, 1, math.MaxUint64)
 	case "bits":
-		least, most = 1, 64
-	case "tiers":
-		least, most = 1, game.MaxRemoteness
-	default:
-		return errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text or picture")
-	}
-	n, ok := number([]byte(value), most)
-	if !ok || n < least {
-		return fmt.Errorf("expected a number from %d to %d", least, most)
-	}
-	switch key {
-	case "start":
-		h.start = n
-	case "below":
-		*below = n
-	case "bits":
+		n, err = between(value, 1, 64)
 		h.bits = uint(n)
 	case "tiers":
+		n, err = between(value, 1, game.MaxRemoteness)
 		h.tiers = int(n)
+	default:
+		err = errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text or picture")
 	}
-	return nil
+	return err
+}
+
+// between parses a number from least to most.
+func between(value string, least, most uint64) (uint64, error) {
+	n, ok := number([]byte(value), most)
+	if !ok || n < least {
+		return 0, fmt.Errorf("expected a number from %d to %d", least, most)
+	}
+	return n, nil
 }
 
 // check checks that the lines of a header fit together.
-func (h *header) check(below uint64) error {
+func (h *header) check() error {
 	switch {
-	case below > 0 && h.bits < 64 && below > 1<<h.bits:
-		return fmt.Errorf("below %d is more than %d bits", below, h.bits)
+	case h.below > 0 && h.bits < 64 && h.below > 1<<h.bits:
+		return fmt.Errorf("below %d is more than %d bits", h.below, h.bits)
 	case h.start > h.most:
 		return fmt.Errorf("the initial position %d is not below %d", h.start, h.most+1)
 	case h.tiers < 0 && h.tiesLate:

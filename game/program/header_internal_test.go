@@ -23,7 +23,7 @@ func TestParseHeader(t *testing.T) {
 	got := fmt.Sprintf("%+v", *h)
 	want := `{name:chomp title:Chomp 5×4 rules:Eat.
 
-Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7 most:999999 tiers:12 players:[X O] tiesLate:true puzzle:false text:true picture:true}`
+Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7 below:1000000 most:999999 tiers:12 players:[X O] tiesLate:true puzzle:false text:true picture:true}`
 	if got != want {
 		t.Errorf("found %s\nwant  %s", got, want)
 	}

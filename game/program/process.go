@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/tail"
 )
 
 const (
@@ -19,9 +21,7 @@ const (
 	maxLine = 64 << 10
 	// maxHeader is the number of lines of the longest header.
 	maxHeader = 1000
-	// maxStderr is the number of bytes that are kept from the end of stderr.
-	maxStderr = 4 << 10
-	// maxErrorLine is the number of bytes of its last line that an error has.
+	// maxErrorLine is the number of bytes of the last line of stderr that an error has.
 	maxErrorLine = 300
 	// quitTime is the time in which a program may exit at the end of its input.
 	quitTime = time.Second
@@ -35,14 +35,16 @@ type process struct {
 	stdin   io.WriteCloser
 	stdout  *os.File
 	out     *bufio.Reader
-	stderr  *tail
+	stderr  *tail.Tail
 	ended   chan struct{} // closed when the process has ended
-	header  [][]byte      // its lines
+	killed  sync.Once
+	lines   [][]byte // the lines of the header
+	header  *header  // what they say
 }
 
 // start runs a shell command with some words after it, and reads its header.
 func start(command string, words []string, limit time.Duration) (*process, error) {
-	p := &process{command: command, stderr: new(tail), ended: make(chan struct{})}
+	p := &process{command: command, stderr: new(tail.Tail), ended: make(chan struct{})}
 	p.cmd = exec.Command("sh", append([]string{"-c", command + ` "$@"`, "sh"}, words...)...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
 	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, quitTime
@@ -65,7 +67,7 @@ func start(command string, words []string, limit time.Duration) (*process, error
 	}()
 	for {
 		line, err := p.line()
-		if err == nil && len(p.header) == maxHeader {
+		if err == nil && len(p.lines) == maxHeader {
 			err = fmt.Errorf("its header has more than %d lines", maxHeader)
 		}
 		if errors.Is(err, errSilent) {
@@ -75,10 +77,14 @@ func start(command string, words []string, limit time.Duration) (*process, error
 			return nil, p.failed("the header", err)
 		}
 		if len(line) == 0 {
-			return p, nil
+			break
 		}
-		p.header = append(p.header, bytes.Clone(line))
+		p.lines = append(p.lines, bytes.Clone(line))
 	}
+	if p.header, err = parseHeader(p.lines); err != nil {
+		return nil, p.failed("the header", err)
+	}
+	return p, nil
 }
 
 // errSilent is the advice for a program that does not answer.
@@ -158,18 +164,20 @@ func (p *process) failed(question string, err error) error {
 	}
 	p.kill()
 	err = fmt.Errorf("rules program %q: %s: %w", p.command, question, err)
-	if last := p.stderr.lastLine(); last != "" {
+	if last := p.stderr.LastLine(maxErrorLine); last != "" {
 		err = fmt.Errorf("%w; on stderr: %s", err, strconv.Quote(last))
 	}
 	return err
 }
 
-// kill ends the process and its process group.
+// kill ends the process and its process group, once: later, the number may be that of another group.
 func (p *process) kill() {
-	p.stdin.Close()
-	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its group may outlive it; there may be none any more
-	<-p.ended
-	p.stdout.Close()
+	p.killed.Do(func() {
+		p.stdin.Close()
+		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its group may outlive it; there may be none any more
+		<-p.ended
+		p.stdout.Close()
+	})
 }
 
 // close ends the input of the process, and kills it if it does not exit.
@@ -180,27 +188,4 @@ func (p *process) close() {
 	case <-time.After(quitTime):
 	}
 	p.kill()
-}
-
-// A tail keeps the end of the text that is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-maxStderr):]
-	return len(b), nil
-}
-
-// lastLine returns the beginning of the last line that is not blank.
-func (t *tail) lastLine() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := bytes.TrimSpace(t.text)
-	line := text[bytes.LastIndexByte(text, '\n')+1:]
-	return string(line[:min(len(line), maxErrorLine)])
 }

@@ -34,6 +34,9 @@ const (
 	mostKept = 1 << 16
 )
 
+// Owns reports whether a spec is that of the game of a rules program.
+func Owns(spec string) bool { return strings.Contains(spec, " "+Code+"=") }
+
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
 	Limit time.Duration // for an answer; 0: Limit
@@ -50,7 +53,7 @@ type Program struct {
 	command string
 	o       Options
 	kind    game.Kind
-	header  [][]byte // for the default parameters
+	lines   [][]byte // the header for the default parameters
 	files   []string
 	code    string
 
@@ -64,12 +67,13 @@ type Program struct {
 func Open(command string, o Options) (*Program, error) {
 	o.Limit = cmp.Or(o.Limit, Limit)
 	p := &Program{command: command, o: o, running: make(map[*process]bool), games: make(map[string]game.Game)}
-	first, h, err := p.start(nil)
+	first, err := p.start(nil)
 	if err != nil {
 		return nil, err
 	}
-	p.first, p.header, p.files = first, first.header, namedFiles(command)
-	if p.code, err = codeOf(p.header, p.files); err != nil {
+	h := first.header
+	p.first, p.lines, p.files = first, first.lines, namedFiles(command)
+	if p.code, err = codeOf(p.lines, p.files); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -158,30 +162,35 @@ func codeOf(header [][]byte, files []string) (string, error) {
 
 // changed returns an error if a file is no longer what it was when the program was opened.
 func (p *Program) changed() error {
-	if code, err := codeOf(p.header, p.files); err != nil || code != p.code {
+	if code, err := codeOf(p.lines, p.files); err != nil || code != p.code {
 		return cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
 	}
 	return nil
 }
 
 // start starts the program with some parameters.
-func (p *Program) start(words []string) (*process, *header, error) {
+func (p *Program) start(words []string) (*process, error) {
 	process, err := start(p.command, words, p.o.Limit)
 	if err != nil {
-		return nil, nil, err
-	}
-	h, err := parseHeader(process.header)
-	if err != nil {
-		return nil, nil, process.failed("the header", err)
+		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.running == nil {
 		process.kill()
-		return nil, nil, errClosed
+		return nil, errClosed
 	}
 	p.running[process] = true
-	return process, h, nil
+	return process, nil
+}
+
+// expect kills a process, and returns an error, if its game or its parameters are not the expected ones.
+func (p *Program) expect(process *process, words []string) error {
+	h := process.header
+	if h.name == p.kind.Name && slices.Equal(h.words(), words) {
+		return nil
+	}
+	return process.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, words))
 }
 
 // newGame is the New of the kind. The same arguments have the same game.
@@ -204,15 +213,13 @@ func (p *Program) newGame(args []int) (game.Game, error) {
 
 // takeFirst returns the process that has answered for the default parameters, if these are wanted and no game has
 // it, otherwise a new one.
-func (p *Program) takeFirst(words []string) (*process, *header, error) {
+func (p *Program) takeFirst(words []string) (*process, error) {
 	p.mu.Lock()
 	first := p.first
-	if first != nil {
-		if h, err := parseHeader(first.header); err == nil && slices.Equal(h.words(), words) {
-			p.first = nil
-			p.mu.Unlock()
-			return first, h, nil
-		}
+	if first != nil && slices.Equal(first.header.words(), words) {
+		p.first = nil
+		p.mu.Unlock()
+		return first, nil
 	}
 	p.mu.Unlock()
 	return p.start(words)
@@ -226,19 +233,19 @@ func (p *Program) makeGame(args []int) (game.Game, error) {
 	}
 	code := p.kind.Params[len(g.words)]
 	g.spec = strings.Join(slices.Concat([]string{p.kind.Name}, g.words, []string{code.Name + "=" + code.Text(0)}), " ")
-	first, h, err := p.takeFirst(g.words)
+	first, err := p.takeFirst(g.words)
 	if err != nil {
 		return nil, err
 	}
-	if h.name != p.kind.Name || !slices.Equal(h.words(), g.words) {
-		return nil, first.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, g.words))
+	if err := p.expect(first, g.words); err != nil {
+		return nil, err
 	}
-	g.header, g.processes = h, make(chan *process, runtime.GOMAXPROCS(0))
+	g.header, g.processes = first.header, make(chan *process, runtime.GOMAXPROCS(0))
 	for len(g.processes) < cap(g.processes)-1 {
 		g.processes <- nil
 	}
 	g.processes <- first
-	if h.tiers >= 0 {
+	if g.tiers >= 0 {
 		return &tiered{g}, nil
 	}
 	return g, nil

@@ -41,15 +41,12 @@ func (g *rules) Start() game.Position               { return g.start }
 func (g *rules) ToMove(p game.Position) game.Player { return g.answer(p).mover }
 
 func (g *rules) Info() game.Info {
-	info := game.Info{Title: g.title, Rules: g.rules}
+	info := game.Info{Title: g.title, Rules: g.rules, Hashes: g.most + 1} // 0 for all of 64 bits, as it should be
 	if info.Rules != "" {
 		info.Rules += "\n"
 	}
 	if info.Title == "" {
 		info.Title = strings.Join(append([]string{g.name}, g.words...), " ")
-	}
-	if g.most+1 != 0 {
-		info.Hashes = g.most + 1
 	}
 	return info
 }
@@ -184,9 +181,9 @@ func (g *rules) another() (*process, error) {
 	if err := g.program.changed(); err != nil {
 		return nil, err
 	}
-	p, h, err := g.program.start(g.words)
-	if err == nil && !slices.Equal(h.words(), g.words) {
-		err = p.failed("the header", fmt.Errorf("found the parameters %v, expected %v", h.words(), g.words))
+	p, err := g.program.start(g.words)
+	if err == nil {
+		err = g.program.expect(p, g.words)
 	}
 	return p, err
 }
@@ -230,8 +227,8 @@ type brief struct {
 	end    int
 }
 
-// of returns the answer for a position.
-func (b *batch) of(p game.Position) answer {
+// answered returns the answer for a position.
+func (b *batch) answered(p game.Position) answer {
 	i := b.at
 	switch {
 	case i < len(b.ps) && b.ps[i] == p:
@@ -252,10 +249,10 @@ func (b *batch) of(p game.Position) answer {
 	return answer{a.mover, a.result, b.moves[first:a.end]}
 }
 
-func (b *batch) Primitive(p game.Position) game.Value { return b.of(p).end() }
-func (b *batch) ToMove(p game.Position) game.Player   { return b.of(p).mover }
+func (b *batch) Primitive(p game.Position) game.Value { return b.answered(p).end() }
+func (b *batch) ToMove(p game.Position) game.Player   { return b.answered(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
-	return append(dst, b.of(p).moves...)
+	return append(dst, b.answered(p).moves...)
 }
 
 // AppendText returns the text of the program, or the number of a position.

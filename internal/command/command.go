@@ -119,7 +119,7 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 	var usage usageError
 	var unknown *game.UnknownError
 	var other *game.ParamError
-	if errors.As(err, &unknown) && strings.Contains(unknown.Spec, " "+program.Code+"=") {
+	if errors.As(err, &unknown) && program.Owns(unknown.Spec) {
 		fmt.Fprintf(stderr, "%s: it is the game of a rules program: add --%s COMMAND\n", name, RulesFlag)
 	}
 	if errors.As(err, &other) && other.Param.Name == program.Code {

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/gtp"
 	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/tail"
 )
 
 const (
@@ -26,9 +26,7 @@ const (
 	startTime = 30 * time.Second
 	// quitTime is how long it may take to exit after the command quit.
 	quitTime = time.Second
-	// maxStderr is the number of bytes kept from the end of its stderr, maxErrorLine the number
-	// of bytes of the last line that a message quotes.
-	maxStderr    = 64 << 10
+	// maxErrorLine is the number of bytes of the last line of its stderr that a message quotes.
 	maxErrorLine = 200
 )
 
@@ -41,7 +39,7 @@ type Program struct {
 	client *gtp.Client
 	stdin  io.Closer
 	stdout *os.File
-	stderr *tail
+	stderr *tail.Tail
 	log    func(stderr []byte)
 	ended  chan struct{} // closed when the process has ended
 	known  []string      // the commands that it supports
@@ -62,7 +60,7 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sand
 		group.Close()
 		return nil, err
 	}
-	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail), log: log, ended: make(chan struct{})}
+	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail.Tail), log: log, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
@@ -206,13 +204,13 @@ func (p *Program) kill() (how string) {
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.ended
 	p.stdout.Close()
-	if text := p.stderr.all(); p.log != nil && len(text) > 0 {
+	if text := p.stderr.All(); p.log != nil && len(text) > 0 {
 		p.log(text)
 	}
 	if alone {
 		how = fmt.Sprintf(" (%v)", p.cmd.ProcessState)
 	}
-	if last := p.stderr.lastLine(); last != "" {
+	if last := p.stderr.LastLine(maxErrorLine); last != "" {
 		how += fmt.Sprintf("; on stderr: %s", strconv.Quote(last))
 	}
 	return how
@@ -239,45 +237,5 @@ func (p *Program) Close() error {
 
 // Head sets a heading, a line that precedes what the program writes to stderr from now on.
 func (p *Program) Head(line string) {
-	p.stderr.mu.Lock()
-	defer p.stderr.mu.Unlock()
-	p.stderr.heading = line + "\n"
-}
-
-// A tail keeps the end of the text that is written to it.
-type tail struct {
-	mu      sync.Mutex
-	text    []byte
-	heading string // is written before the next text; "": there is none
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if n := len(t.text); t.heading != "" && n > 0 && t.text[n-1] != '\n' {
-		t.heading = "\n" + t.heading
-	}
-	t.text = append(append(t.text, t.heading...), b...)
-	t.text, t.heading = t.text[max(0, len(t.text)-maxStderr):], ""
-	return len(b), nil
-}
-
-// all returns a copy of the text, which ends with a newline unless it is empty.
-func (t *tail) all() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := slices.Clone(t.text)
-	if n := len(text); n > 0 && text[n-1] != '\n' {
-		text = append(text, '\n')
-	}
-	return text
-}
-
-// lastLine returns the beginning of the last line that is not blank.
-func (t *tail) lastLine() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	last := lines[len(lines)-1]
-	return last[:min(len(last), maxErrorLine)]
+	p.stderr.Head(line)
 }

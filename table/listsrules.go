@@ -69,7 +69,7 @@ type listReader struct {
 	intervals []listInterval
 	begins    []int
 	loader    lists.Loader
-	rows      []lists.Row // of the current interval
+	rows      []lists.Row // the rows of the current interval
 	kept      map[uint64][]lists.Row
 	held      int // number of rows in kept
 }

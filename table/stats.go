@@ -32,7 +32,7 @@ type Stats struct {
 
 	*CyclicStats // nil for a game with tiers
 
-	title  string // of the game; "" if it is not known
+	title  string // the title of the game; "" if it is not known
 	unit   string // what a tier counts; "" if it is not known
 	puzzle bool   // see game.Values.Puzzle
 }

@@ -354,7 +354,7 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 			names[i] = s.own
 		}
 		if s.kind == "program" {
-			if s.log, err = l.logs.of(i, names[i]); err != nil {
+			if s.log, err = l.logs.begin(i, names[i]); err != nil {
 				return nil, 0, err
 			}
 		}

@@ -50,7 +50,7 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	words := c.Args().Slice()
 	switch n, puzzle := len(words), g.Values().Puzzle; {
 	case n == 0 && puzzle:
-		words = []string{"human", "human"} // who moves alone
+		words = []string{"human", "human"} // one person makes all moves
 	case n == 0:
 		words = []string{"human", "machine"}
 	case n == 1 && puzzle:

@@ -32,9 +32,9 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 	return &logDir{path: name, resume: resume, warn: warn}, nil
 }
 
-// of creates or empties the file of a player, and returns a function that appends to it; nil if d is nil.
+// begin creates or empties the file of a player, and returns a function that appends to it; nil if d is nil.
 // number is that of the player, from 0.
-func (d *logDir) of(number int, player string) (func(text []byte), error) {
+func (d *logDir) begin(number int, player string) (func(text []byte), error) {
 	if d == nil {
 		return nil, nil
 	}

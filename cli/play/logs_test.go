@@ -15,7 +15,7 @@ func TestLogs(t *testing.T) {
 	write := func(resume bool, text string) {
 		t.Helper()
 		d := must.Get(openLogs(dir, resume, t.Log))(t)
-		must.Get(d.of(2, "../a/b"))(t)([]byte(text))
+		must.Get(d.begin(2, "../a/b"))(t)([]byte(text))
 	}
 	name := filepath.Join(dir, "3-.._a_b.log")
 	for _, tt := range []struct {

@@ -74,7 +74,7 @@ type (
 		Last    [][2]int       `json:"last"`              // squares that the last move changed
 		Threats *threats       `json:"threats,omitempty"` // nil: pieces of no player make a line
 		Moves   []moveJSON     `json:"moves"`
-		Plies   []plyJSON      `json:"plies"` // of the play, with the moves that were taken back
+		Plies   []plyJSON      `json:"plies"` // the positions of the play, with the moves that were taken back
 		Ply     int            `json:"ply"`   // index of this position in Plies
 		Tiers   int            `json:"tiers,omitempty"`
 		Tier    int            `json:"tier"`

@@ -96,7 +96,7 @@ func (s *server) header(kind game.Kind, args []int) {
 	if s.players {
 		extra += fmt.Sprintf("players %s, %s\n", vs.Players[0], vs.Players[1])
 	}
-	fmt.Fprintf(s.out, "treereduce rules 1\nname p%s\nbits %d\nstart %d\n%stext\n", kind.Name, bitsOf, s.of(s.g.Start()), extra)
+	fmt.Fprintf(s.out, "treereduce rules 1\nname p%s\nbits %d\nstart %d\n%stext\n", kind.Name, bitsOf, s.number(s.g.Start()), extra)
 	for i, p := range kind.Params {
 		fmt.Fprintf(s.out, "parameter %s %d\n", p.Name, args[i])
 	}
@@ -104,15 +104,15 @@ func (s *server) header(kind game.Kind, args []int) {
 	s.out.Flush()
 }
 
-// of returns the number of a position in the protocol.
-func (s *server) of(p game.Position) uint64 {
+// number returns the number of a position in the protocol.
+func (s *server) number(p game.Position) uint64 {
 	if s.acyclic == nil {
 		return p
 	}
 	return uint64(s.acyclic.Tier(p))<<s.shift | p
 }
 
-// position is the inverse of of.
+// position is the inverse of number.
 func (s *server) position(text string) (game.Position, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *server) position(text string) (game.Position, error) {
 	if err := s.g.Check(p); err != nil {
 		return 0, err
 	}
-	if s.of(p) != n {
+	if s.number(p) != n {
 		return 0, fmt.Errorf("it is not in its tier")
 	}
 	return p, nil
@@ -146,7 +146,7 @@ func (s *server) serve() error {
 			continue
 		case "parse":
 			p, err := s.g.Parse(rest)
-			s.print(err, func() { s.out.WriteString(strconv.FormatUint(s.of(p), 10)) })
+			s.print(err, func() { s.out.WriteString(strconv.FormatUint(s.number(p), 10)) })
 		case "text":
 			p, err := s.position(rest)
 			s.print(err, func() { s.out.Write(s.g.AppendText(nil, p)) })
@@ -184,6 +184,6 @@ func (s *server) answer(p game.Position) {
 		}
 		s.out.WriteString(m.Name)
 		s.out.WriteByte(':')
-		s.out.WriteString(strconv.FormatUint(s.of(m.To), 10))
+		s.out.WriteString(strconv.FormatUint(s.number(m.To), 10))
 	}
 }

@@ -38,12 +38,11 @@ type Parsed struct {
 	Before game.Position
 }
 
-// Parse parses a position in the given form. For AnyForm, a text that counts columns from 1, "1:44444" or
-// an address with "pos=44444", is moves. Otherwise it tries in this order: moves,
-// if each word is a legal move after the previous ones (no words at all are the initial
-// position); a board; a key after 0x; a hash after #; a line that contains a tab; and moves
-// without blanks between them. If none of these fits, the error is that of the moves if the
-// first word is a legal move, or else that of the board and the moves.
+// Parse parses a position in the given form. For AnyForm, it tries in this order: moves, if each word is a
+// legal move after the previous ones (no words at all are the initial position); a board; moves that count
+// columns from 1, "1:44444" or an address with "pos=44444"; a key after 0x; a hash after #; a line that
+// contains a tab; and moves without blanks between them. If none of these fits, the error is that of the
+// moves if the first word is a legal move, or else that of the board and the moves.
 func Parse(g game.Game, text string, form Form) (a Parsed, err error) {
 	a.Text = text
 	switch form {
@@ -84,9 +83,6 @@ const (
 
 // parseAny parses a position in any form.
 func (a *Parsed) parseAny(g game.Game, text string) (err error) {
-	if columns, ok := fromOne(text); ok {
-		return a.playColumns(g, columns)
-	}
 	made, notMoves := a.play(g, false, splitMoves(text)...)
 	if notMoves == nil && (made > 0 || text == "") {
 		return nil
@@ -95,6 +91,9 @@ func (a *Parsed) parseAny(g game.Game, text string) (err error) {
 	a.Moves = nil
 	if a.Position, notBoard = parseBoard(g, text); notBoard == nil {
 		return nil
+	}
+	if columns, ok := fromOne(text); ok {
+		return a.playColumns(g, columns)
 	}
 	switch {
 	case strings.HasPrefix(text, keyPrefix):

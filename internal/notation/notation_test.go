@@ -13,11 +13,15 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// A numbered is Connect N with boards that begin with a number, as its moves do.
+// A numbered is Connect N with boards that begin with a number, as its moves do, or with what begins
+// columns counted from 1.
 type numbered struct{ *connectn.Rules }
 
 func (g numbered) Parse(text string) (game.Position, error) {
 	board, ok := strings.CutPrefix(text, "0 0 ")
+	if !ok {
+		board, ok = strings.CutPrefix(text, "1:|")
+	}
 	if !ok {
 		return 0, errors.New("no board")
 	}
@@ -44,6 +48,7 @@ func TestParsePosition(t *testing.T) {
 		"1:121":    "XXO ",
 		" 1:":      "    ",
 		"1:102":    `columns "102": expected digits from 1 to 9`,
+		"1:|X O ":  "X O ",
 		"1:9":      `columns "9", here counted from 0: move 1: expected one of 0 1, found "8"`,
 		"    ":     "no board",
 

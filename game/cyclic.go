@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/treereduce/treereduce/game/block"
 )
@@ -250,25 +252,27 @@ func (m *backMover) Predecessors(rng uint64, to block.Set, emit func(uint64, blo
 
 // Sets converts lists of positions into sets. It must be used by one goroutine only.
 type Sets struct {
-	g   Cyclic
-	set block.Set
+	g     Cyclic
+	set   block.Set
+	ends  []uint32 // by range
+	spare []Position
 }
 
 // NewSets returns Sets for the ranges of a game.
-func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
+func NewSets(g Cyclic) *Sets { return &Sets{g: g, set: make(block.Set, block.Words(g.RangeSize()))} }
 
-// Send sorts the positions and emits them as sets, range by range. Each set contains a position
+// Send emits the positions as sets, range by range; it changes their order. Each set contains a position
 // at most once: duplicates are emitted in further calls for the same range. A set is valid
 // during the call only. A position that is not below Positions is emitted too, in a range or
 // at a slot that the game does not have.
 func (s *Sets) Send(all []Position, emit func(rng uint64, set block.Set)) {
-	slices.Sort(all)
+	all = s.byRange(all)
 	size := uint64(s.g.RangeSize())
 	for len(all) > 0 {
 		rng := all[0] / size
 		end := len(all)
 		if next := (rng + 1) * size; next > rng*size {
-			end, _ = slices.BinarySearch(all, next)
+			end = sort.Search(end, func(i int) bool { return all[i] >= next })
 		}
 		n := max(RangeLen(s.g, rng), int(all[end-1]%size)+1) // positions not below Positions are emitted too
 		set := s.set[:block.Words(n)]
@@ -287,4 +291,33 @@ func (s *Sets) Send(all []Position, emit func(rng uint64, set block.Set)) {
 		}
 		all = all[end:]
 	}
+}
+
+// byRange returns positions in the order of their ranges: sorted if one is not below Positions, or if they are
+// few for the ranges; otherwise those of a range are in any order, in the memory of s.
+func (s *Sets) byRange(all []Position) []Position {
+	ranges, size, positions := Ranges(s.g), uint64(s.g.RangeSize()), s.g.Positions()
+	if uint64(len(all)) < ranges/4 || len(all) > math.MaxUint32 || slices.ContainsFunc(all, func(p Position) bool { return p >= positions }) {
+		slices.Sort(all)
+		return all
+	}
+	if s.ends == nil {
+		s.ends = make([]uint32, ranges)
+	}
+	clear(s.ends)
+	for _, p := range all {
+		s.ends[p/size]++
+	}
+	at := uint32(0)
+	for i, n := range s.ends {
+		s.ends[i] = at
+		at += n
+	}
+	s.spare = slices.Grow(s.spare[:0], len(all))[:len(all)]
+	for _, p := range all {
+		end := &s.ends[p/size]
+		s.spare[*end] = p
+		*end++
+	}
+	return s.spare
 }

@@ -129,13 +129,21 @@ func (r *MovesReader) Predecessors(first game.Position, to block.Set, do func(pr
 	last := first + uint64(64*len(to)-1)
 	for i, run := range r.m.runs {
 		cells := run.file.cells[:run.to]
+		needed := func(at int) bool {
+			if at == run.to || cells[at].First > last {
+				return false
+			}
+			from := max(cells[at].First, first) - first
+			return to.HasAny(int(from), int(min(cells[at].Last, last)-first))
+		}
 		at := run.from + sort.Search(run.to-run.from, func(j int) bool { return cells[run.from+j].Last >= first })
-		for ; at < run.to && cells[at].First <= last; at++ {
-			c := &cells[at]
-			if from := max(c.First, first) - first; !to.HasAny(int(from), int(min(c.Last, last)-first)) {
+		for end := at; at < run.to && cells[at].First <= last; at++ {
+			if !needed(at) {
 				continue
 			}
-			rows, err := r.cell(i, at)
+			for end = max(end, at+1); needed(end); end++ {
+			}
+			rows, err := r.cell(i, at, end)
 			if err != nil {
 				return err
 			}
@@ -153,15 +161,15 @@ func (r *MovesReader) Predecessors(first game.Position, to block.Set, do func(pr
 	return nil
 }
 
-// cell returns the rows of a cell of run i.
-func (r *MovesReader) cell(i, number int) ([]Row, error) {
+// cell returns the rows of a cell of run i. The cells up to the one before end are read next.
+func (r *MovesReader) cell(i, number, end int) ([]Row, error) {
 	kept, f := &r.kept[i], r.m.runs[i].file
 	if kept.number == number {
 		return kept.rows, nil
 	}
 	kept.number = -1
 	err := f.with(func(f *file) (err error) {
-		kept.rows, err = r.read.Append(kept.rows[:0], f.list, f.cells[number:number+1])
+		kept.rows, err = r.read.Append(kept.rows[:0], f.list, f.cells[number:end])
 		return err
 	})
 	if err == nil {

@@ -49,8 +49,8 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 	return dir
 }
 
-// TestMoves finds edges by sets of successors, with one and with many runs and with ranges
-// in any order, and checks that each edge is found once.
+// TestMoves finds edges by sets of successors, in files and in memory, with one and with many runs and with
+// ranges in any order, and checks that each edge is found once.
 func TestMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	g := game.WithRanges(gametest.RulesOnly(testgames.Graph{Size: 1 << 13}), 1<<8)
@@ -65,8 +65,17 @@ func TestMoves(t *testing.T) {
 			}
 		}
 		moves := must.Get(lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g))(t)
-		reader, found := moves.Reader(), 0
-		for range 300 {
+		edges := must.Get(lists.LoadEdges(t.Context(), moves, 2, 500))(t)
+		if most, _, ok := lists.EdgesMemory(moves, g, 500); !ok || edges.Memory() > most || edges.Memory() < 4*3*2000 {
+			t.Errorf("edges in memory: %d bytes, planned %d (%t)", edges.Memory(), most, ok)
+		}
+		if other := must.Get(lists.OpenMoves(store.Local{}, movesDir(t, g, passes[:2], run), g))(t); !edges.Are(moves) || edges.Are(other) {
+			t.Error("the edges in memory are not those of the files that were read")
+		} else {
+			must.OK(t, other.Close())
+		}
+		readers, found := []step.Moves{moves.Reader(), edges}, 0
+		for i := range 600 {
 			rng, density := r.Uint64N(game.Ranges(g)), []float64{0.01, 0.3, 1}[r.IntN(3)]
 			set := make(block.Set, block.Words(g.RangeSize()))
 			var want, got []game.Position
@@ -76,7 +85,7 @@ func TestMoves(t *testing.T) {
 					want = append(want, predecessors[rng<<8|uint64(slot)]...)
 				}
 			}
-			if err := reader.Predecessors(rng<<8, set, func(predecessor game.Position) { got = append(got, predecessor) }); err != nil {
+			if err := readers[i%2].Predecessors(rng<<8, set, func(predecessor game.Position) { got = append(got, predecessor) }); err != nil {
 				t.Fatal(err)
 			}
 			slices.Sort(got)

@@ -332,6 +332,34 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
+// A Stretch is consecutive cells of a file.
+type Stretch struct{ file, from, to int }
+
+// Stretches divides all cells into stretches of about most rows.
+func (s *Source) Stretches(most int) (all []Stretch) {
+	cells := max(1, most/streamfmt.CellRows)
+	for i, f := range s.files {
+		for from := 0; from < len(f.cells); from += cells {
+			all = append(all, Stretch{i, from, min(from+cells, len(f.cells))})
+		}
+	}
+	return all
+}
+
+// Stretch returns the rows of a stretch in the order of the file, in the memory of dst.
+func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
+	dst = dst[:0]
+	err := s.files[at.file].with(func(f *file) (err error) {
+		part := *f
+		part.cells = f.cells[:at.to] // the reader reads no further cells
+		for i := at.from; i < at.to && err == nil; i++ {
+			dst, err = l.cell(dst, &part, i)
+		}
+		return err
+	})
+	return dst, err
+}
+
 // EachKey calls do once for each key of a source of sorted shards, in ascending order.
 func (s *Source) EachKey(do func(key game.Position)) error {
 	var last game.Position
@@ -364,13 +392,7 @@ func (s *Source) Find(key uint64) (at Place, ok bool) {
 
 // Cell returns the rows of one cell, in the memory of dst.
 func (l *Loader) Cell(dst []Row, s *Source, at Place) (rows []Row, err error) {
-	err = s.files[at.file].with(func(f *file) error {
-		one := *f
-		one.cells = f.cells[:at.cell+1] // prevents the reader from reading further cells
-		rows, err = l.cell(dst[:0], &one, at.cell)
-		return err
-	})
-	return rows, err
+	return l.Stretch(dst, s, Stretch{at.file, at.cell, at.cell + 1})
 }
 
 // An Interval is the keys from First to Last, both included.

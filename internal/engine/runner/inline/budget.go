@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -71,6 +72,9 @@ const (
 	// outboxShare is the divisor of memory for rows that wait in the outboxes of a pass over a
 	// game with cycles.
 	outboxShare = 16
+
+	// edgesShare is the divisor of memory for the edges of a game with cycles that stay in memory.
+	edgesShare = 8
 
 	// listsTenths is how many tenths of memory the plans of lists may use. Rows and runs of
 	// all sizes come and go in every worker, which fragments the heap more than other jobs do:
@@ -146,9 +150,17 @@ func (r *Runner) plan(n needs) plan {
 	return plan{workers: 1, preset: presets[len(presets)-1]}
 }
 
-// planPass returns the plan of a pass over a game with cycles. It returns an error if even the
-// smallest plan does not fit into memory.
+// planPass returns the plan of a pass over a game with cycles, beside the edges in memory if both fit; otherwise
+// it drops them. It returns an error if even the smallest plan does not fit into memory.
 func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
+	if r.edges != nil {
+		beside := n
+		beside.shared += r.edges.Memory()
+		if beside.of(1, presets[len(presets)-1]) <= r.left() {
+			return r.plan(beside), nil
+		}
+		r.edges = nil
+	}
 	p := r.plan(n)
 	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // assume that no range receives messages
 	if missing := n.of(1, presets[len(presets)-1]) - r.left(); missing > 0 {
@@ -169,6 +181,9 @@ func (r *Runner) inboxMemory() int {
 	}
 	return r.memory() / inboxShare
 }
+
+// edgesMemory returns how many bytes the edges may use that stay in memory.
+func (r *Runner) edgesMemory() int { return cmp.Or(r.EdgesMemory, r.memory()/edgesShare) }
 
 func (r *Runner) memory() int {
 	if r.Memory > 0 {

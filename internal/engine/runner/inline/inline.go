@@ -16,6 +16,7 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -27,9 +28,13 @@ type Runner struct {
 	// InboxMemory is how many of these bytes are for the inboxes of the ranges in a pass over a game
 	// with cycles; more messages go to files. 0 means a quarter of Memory.
 	InboxMemory int
+	// EdgesMemory is how many of these bytes are for the edges of such a game that gives only rules. More edges are
+	// read from files in each pass. 0 means an eighth of Memory.
+	EdgesMemory int
 
 	solved  *solvedTier    // the output of the last job, if it is in memory
 	inboxes []*block.Inbox // reused from pass to pass
+	edges   *lists.Edges   // those that the passes of the last solve needed, if they are in memory
 	lists   listMemory     // reused from job to job
 }
 

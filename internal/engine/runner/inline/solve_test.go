@@ -60,14 +60,14 @@ func TestLists(t *testing.T) {
 	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 }
 
-// TestStates solves random graphs with predecessors, and with rules only, with the inboxes in
-// memory and in files, which no job may leave behind.
+// TestStates solves random graphs with predecessors, and with rules only, with the inboxes and
+// the edges in memory and in files, of which no job may leave spilled inboxes behind.
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
 		graph := testgames.RandomGraph(r, 2+r.IntN(100))
 		for _, inbox := range []int{0, 1} {
-			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox}, t: t}
+			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox, EdgesMemory: inbox}, t: t}
 			runnertest.Check(t, counted, game.WithRanges(graph, 8), solved.SameText)
 			runnertest.Check(t, counted, game.WithRanges(gametest.RulesOnly(graph), 8), solved.SameText)
 			if (counted.spills > 0) != (inbox == 1) {

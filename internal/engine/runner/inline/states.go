@@ -13,11 +13,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // mapShare is about the share of a pass's time that its map takes.
 const mapShare = 0.5
+
+// mapEdgesRows is the number of edges that a worker of mapEdges reads at a time, loadedRows that of a worker that
+// loads all edges into memory.
+const (
+	mapEdgesRows = 1 << 16
+	loadedRows   = 1 << 18
+)
 
 // A stateWork is a pass over a game with cycles: all maps, then all reduces. A task is a range that
 // has received messages.
@@ -86,20 +92,20 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	}
 	defer edges.Close()
 	needs := w.needs(edges.Cells()*cellMemory+edges.Files()*fileMemory, 1)
-	needs.worker += (leastRows + edges.Runs()*streamfmt.CellRows) * (2*rowMemory + 8)
+	needs.worker += mapEdgesRows * (2*rowMemory + 8)
 	plan, err := w.runner.planPass(w.g, needs)
 	if err != nil {
 		return err
 	}
-	intervals := lists.Cut(leastRows, edges)
+	stretches := edges.Stretches(mapEdgesRows)
 	w.stats.Messages = edges.Rows()
-	return parallel.Each(ctx, plan.workers, len(intervals), 1, func() func(int) error {
+	return parallel.Each(ctx, plan.workers, len(stretches), 1, func() func(int) error {
 		var loader lists.Loader
 		var rows []lists.Row
 		var successors []game.Position
 		sets := game.NewSets(w.g)
 		return func(i int) (err error) {
-			if rows, err = loader.Load(rows, edges, intervals[i]); err != nil {
+			if rows, err = loader.Stretch(rows, edges, stretches[i]); err != nil {
 				return err
 			}
 			successors = successors[:0]
@@ -120,24 +126,32 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 	}
 	defer input.Close()
 	needs := w.needs(input.Len()*placeMemory, len(input.Files()))
-	var moves *lists.Moves
+	var stored *lists.Moves
 	if step.NeedsMoves(w.g, w.Step) {
-		if moves, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
+		if stored, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
 			return err
 		}
-		defer moves.Close()
-		needs.shared += moves.Files()*fileMemory + moves.Cells()*cellMemory
-		needs.worker += moves.Memory()
+		defer stored.Close()
+		if err := w.loadEdges(ctx, stored, needs); err != nil {
+			return err
+		}
 	}
 	plan, err := w.runner.planPass(w.g, needs)
+	if stored != nil && w.runner.edges == nil {
+		needs.shared += stored.Files()*fileMemory + stored.Cells()*cellMemory
+		needs.worker += stored.Memory()
+		plan, err = w.runner.planPass(w.g, needs)
+	}
 	if err != nil {
 		return err
 	}
 	var messages atomic.Int64
 	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
 		p, c, state := w.newPass(), input.CursorOf(plan.window), new(block.State)
-		if moves != nil {
-			p.Moves = moves.Reader()
+		if w.runner.edges != nil {
+			p.Moves = w.runner.edges
+		} else if stored != nil {
+			p.Moves = stored.Reader()
 		}
 		return func(i int) error {
 			if err := c.Read(i, state); err != nil {
@@ -152,6 +166,25 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 		}
 	})
 	w.stats.Messages = messages.Load()
+	return err
+}
+
+// loadEdges reads the stored edges into memory, where they stay for the next passes, unless they are there or exceed
+// their share of memory. needs is what the map needs beside them.
+func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs needs) error {
+	r := w.runner
+	if r.edges.Are(stored) {
+		return nil
+	}
+	r.edges = nil
+	all, each, ok := lists.EdgesMemory(stored, w.g, loadedRows)
+	needs.shared += all + stored.Files()*fileMemory + stored.Cells()*cellMemory
+	needs.worker = max(needs.worker, each)
+	plan, err := r.planPass(w.g, needs)
+	if !ok || all > r.edgesMemory() || err != nil {
+		return nil
+	}
+	r.edges, err = lists.LoadEdges(ctx, stored, plan.workers, loadedRows)
 	return err
 }
 
@@ -242,6 +275,7 @@ type stateFinal struct {
 }
 
 func (f *stateFinal) open(context.Context) (err error) {
+	f.runner.edges = nil
 	if f.table, err = jobdir.OpenStateFile(f.FS, f.Input[0], f.g); err != nil {
 		return err
 	}

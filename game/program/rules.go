@@ -191,7 +191,7 @@ func (g *rules) another() (*process, error) {
 // Batch implements game.Batched.
 func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 	tiers := g.tiers >= 0
-	b := &batch{rules: g, ps: ps, answers: make([]brief, 0, len(ps))}
+	b := &batch{rules: g, ps: ps, answers: make([]brief, 0, len(ps)), moves: make([]game.Move, 0, 8*len(ps))}
 	questions := make([]byte, 0, 12*len(ps))
 	for _, p := range ps {
 		questions = append(strconv.AppendUint(questions, p, 10), '\n')

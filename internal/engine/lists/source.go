@@ -348,7 +348,7 @@ func (s *Source) Stretches(most int) (all []Stretch) {
 
 // Stretch returns the rows of a stretch in the order of the file, in the memory of dst.
 func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
-	dst = dst[:0]
+	dst = slices.Grow(dst[:0], (at.to-at.from)*streamfmt.CellRows)
 	err := s.files[at.file].with(func(f *file) (err error) {
 		part := *f
 		part.cells = f.cells[:at.to] // the reader reads no further cells

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
@@ -108,7 +109,7 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 			if rows, err = loader.Stretch(rows, edges, stretches[i]); err != nil {
 				return err
 			}
-			successors = successors[:0]
+			successors = slices.Grow(successors[:0], len(rows))
 			for _, row := range rows {
 				successors = append(successors, row.Key)
 			}

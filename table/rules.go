@@ -3,10 +3,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -20,7 +22,7 @@ import (
 // Rules verifies a table with the rules of the game alone: the methods Moves and Primitive of
 // game.Game, and look-ups. It uses none of the code that made the table, neither the steps nor
 // the set methods. For each position that it checks, Parse must read back the position that
-// AppendText wrote. A terminal position must have the value of the rules. Every move of any
+// AppendText wrote (one in 64 of a game that is game.Batched). A terminal position must have the value of the rules. Every move of any
 // other position must lead to a position of the table, and its value must follow from the
 // values of these. If all positions are checked, the table must also contain the initial
 // position, every other position must be the successor of a position of the table, and the
@@ -35,8 +37,10 @@ type Rules struct {
 }
 
 const (
-	// rulesEvery is the number of positions between two checks of the context.
-	rulesEvery = 1 << 12
+	// rulesEvery is the number of positions between two checks of the context, and of those that are computed at once.
+	rulesEvery = game.BatchSize
+	// textsEvery is the number of positions of a game that computes many at once of which one is written as text and read.
+	textsEvery = 64
 	// rulesKeep is the number of bytes of states or rows that a worker caches.
 	rulesKeep = 32 << 20
 	// rangesAtOnce is the maximum number of ranges that a worker takes at a time. It takes
@@ -362,7 +366,8 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reache
 // positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
 	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
-		one := &rulesPosition{g: c.g, finder: reader, marks: marks, half: part.half}
+		one := newRulesPosition(c.g, reader)
+		one.marks, one.half = marks, part.half
 		return func(d drawn, slots []uint32) error {
 			slots = d.of(slots)
 			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
@@ -373,7 +378,7 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn,
 // picked checks positions of a part that were drawn together with their values.
 func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) error {
 	return part.pickEach(ctx, of, func(picker picker) func(drawn) error {
-		one := &rulesPosition{g: c.g, finder: picker}
+		one := newRulesPosition(c.g, picker)
 		return func(d drawn) error {
 			return c.check(ctx, one, len(d.positions), 1, func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
 		}
@@ -384,11 +389,19 @@ func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) er
 // number of times.
 func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
-		if i%rulesEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if i%rulesEvery == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			one.ask(c.g, i, min(n, i+rulesEvery), at)
 		}
 		p, v := at(i)
 		reason, err := one.check(p, v)
+		if reason != "" && one.g != c.g {
+			one.g = c.g // computed alone, moves have names
+			reason, err = one.check(p, v)
+			reason = cmp.Or(reason, "it is wrong among other positions, and right alone: the rules contradict themselves")
+		}
 		if err != nil {
 			return err
 		}
@@ -411,9 +424,35 @@ type rulesPosition struct {
 	marks  reachedSlots
 	half   *halfPart
 
-	text   []byte
-	moves  []game.Move
-	values []game.Value
+	batched game.Batched // nil: each position is computed alone
+	asked   []game.Position
+	checked int
+	text    []byte
+	moves   []game.Move
+	values  []game.Value
+}
+
+func newRulesPosition(g *plainRules, f finder) *rulesPosition {
+	batched, _ := g.Game.(game.Batched)
+	return &rulesPosition{g: g, finder: f, batched: batched}
+}
+
+// ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
+// computed alone.
+func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Position, game.Value)) {
+	c.g = g
+	if c.batched == nil {
+		return
+	}
+	c.asked = c.asked[:0]
+	for i := from; i < to; i++ {
+		p, _ := at(i)
+		c.asked = append(c.asked, p)
+	}
+	slices.Sort(c.asked)
+	if batch, err := c.batched.Batch(c.asked); err == nil {
+		c.g = &plainRules{batch, g.values, g.cyclic, g.most}
+	}
 }
 
 // check returns a description of what is wrong with a position and its value, or "".
@@ -421,11 +460,13 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
-	c.text = c.g.AppendText(c.text[:0], p)
-	if again, err := c.g.Parse(string(c.text)); err != nil {
-		return fmt.Sprintf("its text is not read: %v", err), nil
-	} else if again != p {
-		return fmt.Sprintf("its text is read as position %#x", again), nil
+	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {
+		c.text = c.g.AppendText(c.text[:0], p)
+		if again, err := c.g.Parse(string(c.text)); err != nil {
+			return fmt.Sprintf("its text is not read: %v", err), nil
+		} else if again != p {
+			return fmt.Sprintf("its text is read as position %#x", again), nil
+		}
 	}
 	c.moves = c.g.Moves(c.moves[:0], p)
 	if end := c.g.values.Ended(c.g.Primitive(p), c.g.ToMove(p)); end != 0 {

@@ -24,7 +24,8 @@ func TestRulesCyclic(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	games := []game.Cyclic{game.WithRanges(testgames.TieGame(), 4), quick}
 	for range 20 {
-		games = append(games, game.WithRanges(testgames.RandomGraph(r, 2+r.IntN(40)), 7))
+		g := game.WithRanges(testgames.RandomGraph(r, 2+r.IntN(40)), 7)
+		games = append(games, g, batched{g, false})
 	}
 	for _, g := range games {
 		right := valuesOf(g)
@@ -66,6 +67,55 @@ func TestRulesCyclic(t *testing.T) {
 				right[p] = was
 			}
 		}
+	}
+}
+
+// A batched is a game that computes many positions at once. If it lies, they then have no moves.
+type batched struct {
+	game.Cyclic
+	lies bool
+}
+
+func (g batched) Batch([]game.Position) (game.Game, error) {
+	if g.lies {
+		return stuck{g.Cyclic}, nil
+	}
+	return nameless{g.Cyclic}, nil
+}
+
+type stuck struct{ game.Cyclic }
+
+func (stuck) Moves(dst []game.Move, _ game.Position) []game.Move { return dst }
+
+type nameless struct{ game.Cyclic }
+
+func (g nameless) Moves(dst []game.Move, p game.Position) []game.Move {
+	dst = g.Cyclic.Moves(dst, p)
+	for i := range dst {
+		dst[i].Name = ""
+	}
+	return dst
+}
+
+// TestRulesBatched checks that a missing position is found where many are computed at once, with the name of the move
+// that leads to it, and a game that computes positions in another way then.
+func TestRulesBatched(t *testing.T) {
+	g := game.WithRanges(testgames.TieGame(), 4)
+	values := valuesOf(g)
+	verify := func(g game.Cyclic) error {
+		tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
+		defer tab.Close()
+		_, _, err := Rules{}.Verify(t.Context(), tab)
+		return err
+	}
+	if err := verify(batched{g, true}); err == nil || !strings.Contains(err.Error(), "the rules contradict themselves") {
+		t.Errorf("a game that lies: %v", err)
+	}
+	var fault *Fault
+	missing := g.Moves(nil, g.Start())[0]
+	delete(values, missing.To)
+	if err := verify(batched{g, false}); !errors.As(err, &fault) || fault.Position != g.Start() || !strings.Contains(err.Error(), "its move "+missing.Name+" leads to") {
+		t.Errorf("a missing position: %v", err)
 	}
 }
 

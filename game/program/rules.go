@@ -249,6 +249,16 @@ func (b *batch) answered(p game.Position) answer {
 	return answer{a.mover, a.result, b.moves[first:a.end]}
 }
 
+// Check knows that the positions of the batch are positions: the program has answered.
+func (b *batch) Check(p game.Position) error {
+	if _, ok := slices.BinarySearch(b.ps, p); ok {
+		return nil
+	}
+	return b.rules.Check(p)
+}
+
+func (b *batch) Parse(text string) (game.Position, error) { return b.parseText(text, b.Check) }
+
 func (b *batch) Primitive(p game.Position) game.Value { return b.answered(p).end() }
 func (b *batch) ToMove(p game.Position) game.Player   { return b.answered(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
@@ -270,13 +280,16 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 	return dst
 }
 
-func (g *rules) Parse(text string) (p game.Position, err error) {
+func (g *rules) Parse(text string) (game.Position, error) { return g.parseText(text, g.Check) }
+
+// parseText is Parse with a function that checks the position.
+func (g *rules) parseText(text string, check func(game.Position) error) (p game.Position, err error) {
 	if !g.text {
 		p, ok := number([]byte(text), g.most)
 		if !ok {
 			return 0, fmt.Errorf("expected a position, a number up to %d", g.most)
 		}
-		return p, g.Check(p)
+		return p, check(p)
 	}
 	if strings.ContainsAny(text, "\r\n") {
 		return 0, errors.New("expected one line")
@@ -293,7 +306,7 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 		return nil
 	}))
 	if err == nil {
-		err = g.Check(p)
+		err = check(p)
 	}
 	return p, err
 }

@@ -43,7 +43,7 @@ const clusterAbove = 500_000_000
 // solveFlags contains the flags of driver solve, except those of the game and of further runners.
 type solveFlags struct {
 	data, copy, runner, memory            string
-	log                                   string
+	metrics, log                          string
 	resume, overwrite, replace, yes, json bool
 	keep, final                           string
 	compress, combine                     bool
@@ -101,6 +101,7 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.BoolFlag{Name: "yes", Destination: &f.yes, Usage: "don't ask about disk space"},
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
+		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
 	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
 		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
@@ -275,7 +276,7 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 	return r.bar.Failed(p.solveIn(r, note))
 }
 
-// solveIn opens the copy of a run, and solves the game.
+// solveIn opens the copy of a run and its metrics, and solves the game.
 func (p *program) solveIn(r *run, note string) (err error) {
 	if r.copied, err = p.openCopy(r); err != nil {
 		return err
@@ -285,6 +286,11 @@ func (p *program) solveIn(r *run, note string) (err error) {
 	if err != nil {
 		return err
 	}
+	stopMetrics, err := r.serveMetrics(o.Watch)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
 	ctx, stop := command.Interruptible(r.Context.Context)
@@ -347,7 +353,7 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
-	o.Report = r.bar.Report
+	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
 	return o, nil
 }
 

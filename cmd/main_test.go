@@ -1,11 +1,14 @@
 package cmd_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -57,5 +60,25 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			return nil
 		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"events": events},
 	})
+}
+
+// events is the command events FILE of scripts: it prints the event and the job of each line of a log, which must be
+// JSON.
+func events(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("expected events FILE")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var e struct {
+			Time       time.Time
+			Level, Msg string
+			Job        string
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Time.IsZero() || e.Level == "" {
+			ts.Fatalf("%s: %v: %s", args[0], err, line)
+		}
+		fmt.Fprintln(ts.Stdout(), strings.TrimSpace(e.Msg+" "+e.Job))
+	}
 }

@@ -35,7 +35,7 @@ for program in driver driver-aws play; do
 		"$work/host/$program" completion $shell >"$common/completions/$program.$shell"
 	done
 done
-cp README.md "$common/"
+cp README.md docs/grafana.json "$common/"
 GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./cmd/play-wasm
 gzip -n9 "$common/play.wasm"
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$common/"

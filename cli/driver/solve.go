@@ -43,6 +43,7 @@ const clusterAbove = 500_000_000
 // solveFlags contains the flags of driver solve, except those of the game and of further runners.
 type solveFlags struct {
 	data, copy, runner, memory            string
+	metrics, log                          string
 	resume, overwrite, replace, yes, json bool
 	keep, final                           string
 	compress, combine                     bool
@@ -99,6 +100,8 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.StringFlag{Name: "memory", Destination: &f.memory, Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},
 		&cli.BoolFlag{Name: "yes", Destination: &f.yes, Usage: "don't ask about disk space"},
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
+		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
+		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
 	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
 		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
@@ -238,6 +241,9 @@ func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	if err := solve.Check(m); err != nil {
 		return nil, command.Usagef("%w", err)
 	}
+	if f.log != "" && f.log != progress.JSON {
+		return nil, command.Usagef("--log %q: expected %s", f.log, progress.JSON)
+	}
 	if err := cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers")); err != nil {
 		return nil, err
 	}
@@ -267,6 +273,11 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 		}
 	}
 	r := &run{Solve: s, chosen: chosen, place: place, bar: progress.New(s.Context)}
+	return r.bar.Failed(p.solveIn(r, note))
+}
+
+// solveIn opens the copy of a run and its metrics, and solves the game.
+func (p *program) solveIn(r *run, note string) (err error) {
 	if r.copied, err = p.openCopy(r); err != nil {
 		return err
 	}
@@ -275,11 +286,16 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 	if err != nil {
 		return err
 	}
+	stopMetrics, err := r.serveMetrics(o.Watch)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
-	ctx, stop := command.Interruptible(s.Context.Context)
+	ctx, stop := command.Interruptible(r.Context.Context)
 	defer stop()
-	place.EndWith(ctx)
+	r.place.EndWith(ctx)
 	return r.solve(ctx, o, note)
 }
 
@@ -337,7 +353,7 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
-	o.Report, o.Warn = r.bar.Report, r.bar.Print
+	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
 	return o, nil
 }
 
@@ -372,8 +388,15 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	if err := data.Close(); err != nil {
 		return err
 	}
+	fields := resultFields(r.Game, data, result, copyName)
+	r.bar.Result(fields)
 	var text bytes.Buffer
-	if err := printResult(&text, r.flags.json, r.Game, data, result, copyName); err != nil {
+	if r.flags.json {
+		err = json.NewEncoder(&text).Encode(fields)
+	} else {
+		printResult(&text, r.Game, data, result, copyName)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = r.Context.App.Writer.Write(text.Bytes())
@@ -422,31 +445,33 @@ func (f *solveFlags) remembered() map[string]any {
 // textOf returns the value of a remembered flag as text.
 func textOf(value any) string { return fmt.Sprint(reflect.ValueOf(value).Elem()) }
 
-// printResult prints the result of a run, as text or JSON, and the place of its copy.
-func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result, copied string) error {
-	if asJSON {
-		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
-		if r.Before {
-			m["solved_before"] = true
-		}
-		if copied != "" {
-			m["copy"] = copied
-		}
-		if r.Solved {
-			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
-			if r.Final {
-				m["final"] = data.Dir(solve.FinalDir)
-			}
-		} else {
-			m["tiers"] = r.Tiers[:reached(r)]
-		}
-		return json.NewEncoder(out).Encode(m)
+// resultFields returns the result of a run, and the place of its copy, as fields of JSON.
+func resultFields(g game.Game, data *store.Data, r solve.Result, copied string) map[string]any {
+	m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
+	if r.Before {
+		m["solved_before"] = true
 	}
+	if copied != "" {
+		m["copy"] = copied
+	}
+	if r.Solved {
+		m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
+		if r.Final {
+			m["final"] = data.Dir(solve.FinalDir)
+		}
+	} else {
+		m["tiers"] = r.Tiers[:reached(r)]
+	}
+	return m
+}
+
+// printResult prints the result of a run as text, and the place of its copy.
+func printResult(out io.Writer, g game.Game, data *store.Data, r solve.Result, copied string) {
 	if !r.Solved {
 		for tier, n := range r.Tiers[:reached(r)] {
 			fmt.Fprintf(out, "tier %d: %s\n", tier, numfmt.Count(n, "position"))
 		}
-		return nil
+		return
 	}
 	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), notation.Summary(g.Values(), r.Start))
 	if r.Before {
@@ -463,7 +488,6 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 	if copied != "" {
 		fmt.Fprintf(out, "copy: %s\n", copied)
 	}
-	return nil
 }
 
 // reached returns the number of tiers that are known after --until-tier.

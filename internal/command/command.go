@@ -104,15 +104,27 @@ func Exit(args []string, err error, stderr io.Writer) int {
 }
 
 // exit is Exit for the command called; after a usage error it also points to that command's
-// help.
+// help. It does not print an error that has been reported.
 func exit(args []string, called string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
 	}
-	if errors.Is(err, ErrReported) {
-		return ExitFailed
-	}
 	name := filepath.Base(args[0])
+	if !errors.Is(err, ErrReported) {
+		printError(name, called, err, stderr)
+	}
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
+	}
+	return ExitFailed
+}
+
+// printError prints an error, and how to go on.
+func printError(name, called string, err error, stderr io.Writer) {
 	for _, one := range joined(err) {
 		fmt.Fprintf(stderr, "%s: %s\n", name, Printable(one.Error()))
 	}
@@ -125,14 +137,9 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 	if errors.As(err, &other) && other.Param.Name == program.Code {
 		fmt.Fprintf(stderr, "%s: the rules program has changed since then: driver solve --overwrite solves the game again\n", name)
 	}
-	switch {
-	case errors.As(err, &usage):
+	if errors.As(err, &usage) {
 		fmt.Fprintf(stderr, "%s: see %s --help\n", name, called)
-		return ExitUsage
-	case errors.Is(err, ErrInterrupted):
-		return ExitInterrupted
 	}
-	return ExitFailed
 }
 
 // joined returns the errors that errors.Join has combined, or err alone.

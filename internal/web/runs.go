@@ -18,6 +18,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -143,15 +145,7 @@ func (s *Server) readState(source *Source) *apiRun {
 func (a *apiRun) describe(r *status.Run) {
 	a.Title, a.Status, a.Text, a.Trouble, a.Journal = r.Game, r.Status, r.State(), r.Trouble(), r
 	a.Forward, a.Retrograde, a.Tiers = r.Tiers()
-	a.Positions, a.Rate = r.Positions(), r.Rate()
-	switch {
-	case r.Status == solve.Solved:
-		a.Share = 1
-	case r.Now != nil && r.Now.Step != step.Final: // during final, Share is that of final alone
-		a.Share = min(max(0, r.Now.Share), 1)
-	case r.Now != nil:
-		a.Share = 1
-	}
+	a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
 }
 
 // dropTime is how long requests may still read a table that is not served any more.
@@ -339,6 +333,16 @@ func tableOf(what string, lines []status.Line) runTable {
 	return t
 }
 
+// metrics implements /metrics: the runs as metrics for Prometheus.
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	var runs []metrics.Run
+	for _, a := range s.states() {
+		runs = append(runs, metrics.Run{Data: a.Data, Run: a.Journal})
+	}
+	w.Header().Set("Content-Type", metrics.ContentType)
+	metrics.Write(w, command.Version(), runs) // the client notices an error
+}
+
 // run returns the run that a request names.
 func (s *Server) run(r *http.Request) (*watchedRun, error) {
 	name := r.URL.Query().Get("data")
@@ -401,4 +405,5 @@ func (s *Server) wholeRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
 	mux.HandleFunc("GET /run", s.runPage)
 	mux.HandleFunc("GET /run/events", s.runEvents)
+	mux.HandleFunc("GET /metrics", s.metrics)
 }

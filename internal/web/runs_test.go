@@ -121,6 +121,13 @@ func TestRun(t *testing.T) {
 			len(a.Journal.Jobs()) != len(r.Jobs()) {
 			t.Errorf("%+v, want %d forward, %d back of %d, %d positions", a, forward, back, of, r.Positions())
 		}
+		metrics := httptest.NewRecorder()
+		c.handler.ServeHTTP(metrics, httptest.NewRequest("GET", "http://localhost/metrics", nil))
+		for _, want := range []string{fmt.Sprintf("\ntreereduce_positions_found{data=\"data dir\"} %d\n", r.Positions()), `state="running"} 1`} {
+			if !strings.Contains(metrics.Body.String(), want) {
+				t.Errorf("no %s in %s", want, metrics.Body)
+			}
+		}
 		wants := []string{`<p class="state running" role="status">running</p>`, "<dt>Now</dt>"}
 		for _, line := range slices.Concat(r.Jobs(), r.Steps()) { // on a busy machine, the journal is behind
 			wants = append(wants, "Positions found by tier", `<th scope="row">`+line.Name+`</th>`)

@@ -143,7 +143,7 @@ type emrSolve struct {
 func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
 
 // notOnEMR lists the flags of solve that only apply to this machine.
-var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal"}
+var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal", "metrics", "log"}
 
 // sent lists the flags of solve that, if they are given, are passed unchanged to the driver on the cluster.
 var sent = []string{"resume", "overwrite", "until-tier", "combine", "D", "queue"}

@@ -4,10 +4,15 @@ package progress
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +48,12 @@ type Line struct {
 	drawn bool
 	width func() int // columns of the terminal
 	total int64      // positions found in this run
+
+	log *slog.Logger // gets events and messages instead of stderr; nil: without --log
 }
+
+// JSON is the value of --log: lines of JSON.
+const JSON = "json"
 
 // The progress bar.
 const (
@@ -56,9 +66,12 @@ const (
 )
 
 // New returns the Line of a command: with --json it prints JSON on stdout, otherwise it is that of
-// NewBar.
+// NewBar. With --log it writes events to stderr.
 func New(c *cli.Context) *Line {
 	p := NewBar(c)
+	if c.String("log") == JSON {
+		p.log, p.out, p.lines = slog.New(slog.NewJSONHandler(p.stderr, nil)), io.Discard, true
+	}
 	if c.Bool("json") {
 		p.json, p.lines, p.out = true, false, c.App.Writer
 	}
@@ -87,6 +100,15 @@ func NewBar(c *cli.Context) *Line {
 func (p *Line) Report(e solve.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.record(e)
+	switch e.Kind {
+	case solve.Working, solve.Begun, solve.Done:
+	default:
+		if e.Text != "" && p.log == nil {
+			p.print(e.Text)
+		}
+		return
+	}
 	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
 		p.total += cmp.Or(e.Positions, e.Records) // the retrograde passes visit the same positions again
 	}
@@ -111,6 +133,54 @@ func (p *Line) Report(e solve.Event) {
 		return
 	}
 	p.draw(now, p.line(e))
+}
+
+// record writes an event to the log, except that a job has come farther.
+func (p *Line) record(e solve.Event) {
+	if p.log == nil || e.Kind == solve.Working {
+		return
+	}
+	level, fields := slog.LevelInfo, []any{"job", e.Job}
+	switch e.Kind {
+	case solve.Resumed:
+		fields = nil
+	case solve.Begun:
+		fields = append(fields, "step", e.Step, "tier", e.Tier, "share", e.Share)
+	case solve.Done:
+		fields = append(fields, "step", e.Step, "tier", e.Tier, "share", e.Share, "positions", cmp.Or(e.Positions, e.Records), "bytes", e.Size, "seconds", e.Seconds)
+	case solve.Retried, solve.Damaged, solve.Warning:
+		level = slog.LevelWarn
+	}
+	if e.Text != "" {
+		fields = append(fields, "text", e.Text)
+	}
+	p.log.Log(context.Background(), level, string(e.Kind), fields...)
+}
+
+// Result writes the result of a run to the log, if there is one.
+func (p *Line) Result(fields map[string]any) {
+	if p.log == nil {
+		return
+	}
+	var all []any
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		all = append(all, name, fields[name])
+	}
+	p.log.Info("result", all...)
+}
+
+// Failed writes the error of a run to the log, if there is a log and an error. It returns an error that is not
+// printed again, with the same exit status.
+func (p *Line) Failed(err error) error {
+	switch {
+	case p.log == nil || err == nil:
+		return err
+	case errors.Is(err, command.ErrInterrupted):
+		p.log.Warn("stopped", "text", err.Error())
+	default:
+		p.log.Error("failed", "text", err.Error())
+	}
+	return errors.Join(command.ErrReported, err)
 }
 
 // draw redraws the line, unless the last update was less than progressEvery ago. If out is not
@@ -192,6 +262,15 @@ func (p *Line) clear() {
 func (p *Line) Print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.print(text)
+}
+
+// print is Print for a caller that has locked mu.
+func (p *Line) print(text string) {
+	if p.log != nil {
+		p.log.Info("message", "text", text)
+		return
+	}
 	p.clear()
 	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, text)
 }

@@ -2,11 +2,16 @@ package progress
 
 import (
 	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -30,6 +35,52 @@ func TestProgressLines(t *testing.T) {
 	p.End()
 	if want := "driver: [##########..........]  50.0%  drawing boards\ndriver: [###############.....]  75.0%  verify\n"; out.String() != want {
 		t.Errorf("%q, expected %q", &out, want)
+	}
+}
+
+// TestLog checks that events and messages go to the log, with their level and fields, and nothing to stderr else.
+func TestLog(t *testing.T) {
+	var out bytes.Buffer
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.String("log", JSON, "")
+	p := New(cli.NewContext(&cli.App{Name: "driver", ErrWriter: &out}, flags, nil))
+	job := solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Share: 0.25}
+	for _, kind := range []solve.Kind{solve.Begun, solve.Working} {
+		job.Kind = kind
+		p.Report(job)
+	}
+	p.Report(solve.Event{Kind: solve.Retried, Job: job.Job})
+	job.Kind, job.Stats = solve.Done, runner.Stats{Counts: step.Counts{Records: 9, Positions: 5}, Size: 6}
+	p.Report(job)
+	p.Report(solve.Event{Kind: solve.Damaged, Job: "table", Text: "table: cut short"})
+	p.Print("hello")
+	p.Doing("counting", 0.5)
+	p.Result(map[string]any{"value": "tie", "positions": 9})
+	p.End()
+	if err := p.Failed(nil); err != nil {
+		t.Error(err)
+	}
+	if err := p.Failed(fmt.Errorf("%w: later", command.ErrInterrupted)); !errors.Is(err, command.ErrReported) || !errors.Is(err, command.ErrInterrupted) {
+		t.Error(err)
+	}
+	if err := p.Failed(errors.New("no space")); !errors.Is(err, command.ErrReported) {
+		t.Error(err)
+	}
+	const want = `{"level":"INFO","msg":"begun","job":"data_first7","step":"possible","tier":7,"share":0.25}
+{"level":"WARN","msg":"retried","job":"data_first7"}
+{"level":"INFO","msg":"done","job":"data_first7","step":"possible","tier":7,"share":0.25,"positions":5,"bytes":6,"seconds":0}
+{"level":"WARN","msg":"damaged","job":"table","text":"table: cut short"}
+{"level":"INFO","msg":"message","text":"hello"}
+{"level":"INFO","msg":"result","positions":9,"value":"tie"}
+{"level":"WARN","msg":"stopped","text":"stopped: later"}
+{"level":"ERROR","msg":"failed","text":"no space"}
+`
+	if got := regexp.MustCompile(`"time":"[^"]*",`).ReplaceAllString(out.String(), ""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	without := NewBar(&cli.Context{App: &cli.App{Name: "driver", ErrWriter: &out}})
+	if err := without.Failed(command.ErrInterrupted); errors.Is(err, command.ErrReported) {
+		t.Error("an error that is in no log counts as reported")
 	}
 }
 

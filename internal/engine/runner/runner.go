@@ -90,9 +90,16 @@ type Progress struct {
 
 	// The following fields are only set for a job on a cluster.
 
+	State       string  // Accepted or Running
 	Map, Reduce float64 // completed fractions of the map and the reduce side
 	Tracking    string  // the URL of the job's page
 }
+
+// The states of a job on a cluster.
+const (
+	Accepted = "accepted" // it waits for the cluster to start it
+	Running  = "running"
+)
 
 // Borders returns the first keys of all parts except the first, ascending. For a game with
 // blocks or states they are the first keys of ranges.
@@ -148,10 +155,12 @@ type Halver interface {
 // Stats are the statistics of a finished job.
 type Stats struct {
 	step.Counts
+	Size int64 `json:"size,omitempty"` // bytes of the output; set by the caller of Run
 
 	// The following fields are only set for a job on a cluster.
 
 	Application string  `json:"application,omitempty"`   // the application's ID
+	Retries     int64   `json:"retries,omitempty"`       // how often tasks, or the job, failed and were run again
 	Shuffled    int64   `json:"shuffled,omitempty"`      // positions sent by the maps
 	Bytes       int64   `json:"shuffle_bytes,omitempty"` // bytes that went through the shuffle
 	Read        int64   `json:"bytes_read,omitempty"`    // bytes that the tasks received from data nodes

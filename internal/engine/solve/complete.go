@@ -73,7 +73,7 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		return complete, err
 	}
 	if err := r.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrIncomplete) {
-		r.warn("%v", err)
+		r.notify(Damaged, table.Dir, "%v", err)
 	}
 	if errors.Is(r.damage[table.Dir], syscall.ENOTDIR) {
 		return false, r.data.Remove(table.Dir)
@@ -153,20 +153,14 @@ func (r *run) warnRerun(name string) {
 	defer r.mu.Unlock()
 	if err := r.damage[name]; err != nil {
 		delete(r.damage, name)
-		r.warn("%v: run again", err)
+		r.notify(Damaged, name, "%v: run again", err)
 	} else if r.seals[name] == nil && r.journal.ran(name) && !r.warned {
 		r.warned = true
 		if r.KeepAll {
-			r.warn("%s is missing: run again", name)
+			r.notify(Damaged, name, "%s is missing: run again", name)
 		} else {
-			r.warn("%s is missing, and a later step needs it: run again", name)
+			r.notify(Damaged, name, "%s is missing, and a later step needs it: run again", name)
 		}
-	}
-}
-
-func (r *run) warn(format string, args ...any) {
-	if r.Warn != nil {
-		r.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -185,6 +179,10 @@ func (r *run) commit(job *runner.Job, records int64) error {
 	files, err := jobdir.SealAll(job.FS, job.Output)
 	if err != nil {
 		return err
+	}
+	r.size = 0
+	for _, f := range files {
+		r.size += f.Length
 	}
 	seal := &store.Seal{Game: r.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
@@ -281,7 +279,7 @@ func (r *run) wantsFinal(ctx context.Context) (bool, error) {
 	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
 	r.result.Final = there || wanted
 	if err := r.damage[FinalDir]; err != nil && !wanted {
-		r.warn("%v: removed", err)
+		r.notify(Damaged, FinalDir, "%v: removed", err)
 		return false, r.remove(FinalDir)
 	}
 	return wanted, nil

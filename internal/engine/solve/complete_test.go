@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,8 +138,45 @@ func TestAdoptedEmpty(t *testing.T) {
 		}
 		return new(inline.Runner).Run(t.Context(), job)
 	}}
+	var kinds []solve.Kind
+	o.Report = func(e solve.Event) {
+		if e.Job == "data_first2" && e.Kind != solve.Working {
+			kinds = append(kinds, e.Kind)
+		}
+	}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil || !adopted {
 		t.Errorf("adopted %v: %v", adopted, err)
+	}
+	if want := []solve.Kind{solve.Begun, solve.Retried, solve.Begun, solve.Done}; !slices.Equal(kinds, want) {
+		t.Errorf("events %q, want %q", kinds, want)
+	}
+	for _, j := range must.Get(solve.ReadJournal(store.Local{}, dir))(t).Jobs {
+		if again := j.Job == "data_first2"; again != (j.Retries == 1) || j.Size == 0 || j.Seconds == 0 {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
+// TestWatch reads the journal of a run at each of its events, from another goroutine.
+func TestWatch(t *testing.T) {
+	o, jobs := options(), 0
+	o.Watch = new(solve.Watch)
+	if r := o.Watch.Report(); r != nil {
+		t.Errorf("before the run: %+v", r)
+	}
+	o.Report = func(e solve.Event) {
+		read := make(chan *solve.Report)
+		go func() { read <- o.Watch.Report() }()
+		if r := <-read; r.Status != solve.Running || len(r.Jobs) != jobs {
+			t.Errorf("at %s: %s, %d jobs, want %d", e.Job, r.Status, len(r.Jobs), jobs)
+		}
+		if e.Done {
+			jobs++
+		}
+	}
+	must.Get(solveInto(t, t.TempDir(), rules(t, 3, 3, 3), o, store.Fresh))(t)
+	if r := o.Watch.Report(); r.Status != solve.Solved || len(r.Jobs) != jobs || jobs < 19 {
+		t.Errorf("after the run: %s, %d jobs", r.Status, len(r.Jobs))
 	}
 }
 
@@ -210,7 +248,7 @@ func TestPartInTable(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666))
 	o.Runner = &inline.Runner{}
 	var output []string
-	o.Warn = func(text string) { output = append(output, text) }
+	o.Report = texts(func(text string) { output = append(output, text) })
 	r, err := solveInto(t, dir, g, o, store.Resume)
 	if err != nil || r.Positions != 195472 {
 		t.Errorf("%d positions, %v", r.Positions, err)

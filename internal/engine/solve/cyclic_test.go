@@ -426,7 +426,7 @@ func TestMovesGone(t *testing.T) {
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
 		must.OK(t, errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)))
 		var output []string
-		o.Runner, o.Warn = &inline.Runner{}, func(text string) { output = append(output, text) }
+		o.Runner, o.Report = &inline.Runner{}, texts(func(text string) { output = append(output, text) })
 		_, err := solveInto(t, dir, g, o, store.Resume)
 		if err != nil || !slices.ContainsFunc(output, func(text string) bool {
 			return strings.Contains(text, "positions that are not terminal, but stored 0 edges: "+gone+" is run again")
@@ -467,7 +467,7 @@ func TestCyclicDamaged(t *testing.T) {
 	must.OK(t, os.WriteFile(name, data, 0o666))
 	o := options()
 	var output []string
-	o.Warn = func(text string) { output = append(output, text) }
+	o.Report = texts(func(text string) { output = append(output, text) })
 	r, err := solveInto(t, dir, g, o, store.Resume)
 	if err != nil || r.Value != "LOSE in 6" || r.Positions != 18753 {
 		t.Errorf("%s, %d positions, %v", r.Value, r.Positions, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -40,11 +41,12 @@ const (
 type Journal struct {
 	Game    string      `json:"game"`
 	State   string      `json:"state"`
-	Error   string      `json:"error,omitempty"` // why it failed
-	Begun   time.Time   `json:"begun"`           // start of the last run
-	Updated time.Time   `json:"updated"`         // when this was written
-	Now     *Event      `json:"now,omitempty"`   // the current or last job
-	Jobs    []JobRecord `json:"jobs"`            // finished jobs, of all runs
+	Error   string      `json:"error,omitempty"`   // why it failed
+	Begun   time.Time   `json:"begun"`             // start of the last run
+	Updated time.Time   `json:"updated"`           // when this was written
+	Now     *Event      `json:"now,omitempty"`     // the current or last job
+	Jobs    []JobRecord `json:"jobs"`              // finished jobs, of all runs
+	Damaged int         `json:"damaged,omitempty"` // how often output was damaged or missing, in all runs
 }
 
 // A JobRecord describes a finished job.
@@ -116,6 +118,22 @@ func ReadReport(fsys store.FS, dir string) (*Report, error) {
 	return r, nil
 }
 
+// A Watch shows the journal of a run to other goroutines while the run is at work.
+type Watch struct{ journal atomic.Pointer[journal] }
+
+// Report returns a report of the run as it is now; nil before the run begins.
+func (w *Watch) Report() *Report {
+	j := w.journal.Load()
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := j.Journal
+	now.Jobs = slices.Clone(now.Jobs)
+	return &Report{Journal: &now, Status: now.State}
+}
+
 // A journal is the Journal of the current run.
 type journal struct {
 	data *store.Data
@@ -131,7 +149,7 @@ type journal struct {
 func openJournal(data *store.Data) *journal {
 	j := &journal{data: data}
 	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
-		j.Jobs = old.Jobs
+		j.Jobs, j.Damaged = old.Jobs, old.Damaged
 	}
 	j.Game, j.State, j.Begun = data.Game, Running, time.Now()
 	j.save() // an error will recur at the end of the run
@@ -147,9 +165,17 @@ func (j *journal) ran(job string) bool {
 
 // note records an event, and writes the journal if it is due. A failed write does not fail the
 // job: the next write is tried as usual, and end returns its error.
-func (j *journal) note(e Event, took time.Duration) {
+func (j *journal) note(e Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	switch e.Kind {
+	case Working, Begun, Done:
+	case Damaged:
+		j.Damaged++
+		return
+	default:
+		return
+	}
 	tracking := ""
 	if j.Now != nil && j.Now.Job == e.Job {
 		tracking = j.Now.Tracking
@@ -158,7 +184,7 @@ func (j *journal) note(e Event, took time.Duration) {
 	every := journalEvery
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
-		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats, tracking})
+		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Seconds, e.Stats, tracking})
 		every = journalShare * j.took
 	}
 	if time.Since(j.saved) >= every {

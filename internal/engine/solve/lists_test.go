@@ -190,7 +190,7 @@ func TestListsInterrupted(t *testing.T) {
 		}
 		again := &failing{at: -1}
 		o.Runner = again
-		o.Warn = func(text string) { t.Errorf("%s: %s", all.ran[at], text) }
+		o.Report = texts(func(text string) { t.Errorf("%s: %s", all.ran[at], text) })
 		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
 			t.Fatalf("%s: %v", all.ran[at], err)
 		}

@@ -97,7 +97,7 @@ func TestResumeAfterPowerCut(t *testing.T) {
 				}
 				must.OK(t, disk.Cut())
 				o, warned := options(), 0
-				o.Warn = func(string) { warned++ }
+				o.Report = texts(func(string) { warned++ })
 				must.Get(solveInto(t, dir, g, o, store.Resume))(t)
 				if lost := after == time.Hour; lost != (warned > 0) {
 					t.Errorf("%d warnings", warned)

@@ -77,16 +77,35 @@ type Options struct {
 	// deleted before the directory itself is; 0 means 256 KB. Only lists have such files.
 	MinDrop int64
 	Report  func(Event) // called from one goroutine at a time; may be nil
+	Watch   *Watch      // gets the journal; may be nil
 
 	// LateKeep means that KeepAll, or the format, was not requested when the run began. The
 	// run is refused if the request can no longer be met.
 	LateKeep bool
 	Remember map[string]string // the options to save in the manifest, for resuming
-	Warn     func(string)      // receives a line about each damaged item that is rebuilt; may be nil
 }
 
-// An Event reports the progress of a run.
+// A Kind is what an Event reports.
+type Kind string
+
+// The kinds of events. Those from Resumed on have only Text and Job: a directory, or a tier of the table.
+const (
+	Working Kind = ""      // how far a job has come
+	Begun   Kind = "begun" // a job begins
+	Done    Kind = "done"  // a job is done
+
+	Resumed Kind = "resumed" // the run continues an earlier one
+	Retried Kind = "retried" // a job, or tasks of it, run again
+	Damaged Kind = "damaged" // output of an earlier run is damaged or missing, and will be rebuilt if it is needed
+	Rebuilt Kind = "rebuilt" // damaged output has been written again
+	Warning Kind = "warning" // anything else that the user should know
+)
+
+// An Event reports the progress of a run, or something that has happened in it.
 type Event struct {
+	Kind Kind   `json:"-"`
+	Text string `json:"-"` // a line for the user, "" if the event needs none
+
 	Job     string  `json:"job"`     // the directory that is written, e.g. data_first3
 	Step    string  `json:"step"`    // a step name of package step
 	Tier    int     `json:"tier"`    // the tier that is written; for a game with cycles, the number of the pass
@@ -96,12 +115,16 @@ type Event struct {
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
 	Left    float64 `json:"left"`    // estimated seconds to the end, 0 if unknown; for a game with cycles an upper bound
 
-	runner.Stats // set when Done
+	// The following fields are set when Done.
+
+	Seconds float64 `json:"seconds,omitempty"` // duration of the job
+	runner.Stats
 
 	// The following fields are only set for a job that runs on a cluster.
 
 	Map      float64 `json:"map,omitempty"`      // completed fractions of the map and the reduce side, 0 to 1
 	Reduce   float64 `json:"reduce,omitempty"`   //
+	State    string  `json:"state,omitempty"`    // see runner.Progress
 	Tracking string  `json:"tracking,omitempty"` // the URL of the job's page
 }
 
@@ -165,6 +188,11 @@ type run struct {
 
 	journal *journal
 	jobAt   time.Time // when the current job began
+	again   int64     // how often it has been run again
+	size    int64     // bytes of the directory that was committed last
+
+	reporting sync.Mutex // guards Report
+	broken    sync.Map   // what has been reported as damaged, and is not rebuilt yet
 
 	mu     sync.Mutex             // guards the fields below
 	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
@@ -176,6 +204,9 @@ type run struct {
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
 	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
+	if o.Watch != nil {
+		o.Watch.journal.Store(r.journal)
+	}
 	stop := r.journal.beat()
 	err := r.solve(ctx)
 	stop()
@@ -227,6 +258,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 		m = newLists(r, r.g.Lists)
 	}
 	if r.data.Resumed {
+		r.report(Event{Kind: Resumed})
 		if r.tableComplete, err = r.checkTable(ctx); err != nil {
 			return err
 		}
@@ -273,7 +305,8 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 		err = finish(stats)
 	}
 	if job.Adopted && jobdir.Damaged(err) {
-		r.warn("%v: run again", err)
+		r.notify(Retried, job.Name, "%v: run again", err)
+		r.again++
 		job.Adopted = false
 		if err = r.data.RemoveAttempt(job.Output); err == nil {
 			return r.execute(ctx, job, weight, finish)
@@ -284,11 +317,16 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	}
 	e := r.event(job, weight, 1)
 	r.done += weight
-	e.Done, e.Stats = true, stats
+	if stats.Retries > 0 {
+		r.report(Event{Kind: Retried, Job: job.Name})
+	}
+	stats.Size, stats.Retries, r.again = r.size, stats.Retries+r.again, 0
+	e.Kind, e.Done, e.Stats, e.Seconds = Done, true, stats, time.Since(r.jobAt).Seconds()
 	if job.Step == step.Final {
 		e.Share = 1
 	}
 	r.report(e)
+	r.rebuilt(job.Name)
 	return nil
 }
 
@@ -315,11 +353,13 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {
 		e := r.event(job, weight, p.Share)
-		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
+		e.Map, e.Reduce, e.State, e.Tracking = p.Map, p.Reduce, p.State, p.Tracking
 		r.report(e)
 	}
-	job.Warn = r.Warn
-	job.Progress(runner.Progress{})
+	job.Warn = func(text string) { r.notify(Warning, job.Name, "%s", text) }
+	begun := r.event(job, weight, 0)
+	begun.Kind = Begun
+	r.report(begun)
 	return r.Runner.Run(ctx, job)
 }
 
@@ -367,10 +407,27 @@ func (r *run) event(job *runner.Job, weight, share float64) Event {
 
 // report passes an event to Options.Report and to the journal.
 func (r *run) report(e Event) {
+	r.reporting.Lock()
+	defer r.reporting.Unlock()
+	if e.Kind == Damaged {
+		r.broken.Store(e.Job, nil)
+	}
 	if r.Report != nil {
 		r.Report(e)
 	}
-	r.journal.note(e, time.Since(r.jobAt))
+	r.journal.note(e)
+}
+
+// notify reports what has happened to the output of a job, or to a file of the table.
+func (r *run) notify(kind Kind, name, format string, args ...any) {
+	r.report(Event{Kind: kind, Job: name, Text: fmt.Sprintf(format, args...)})
+}
+
+// rebuilt reports that output has been written again, if it has been reported as damaged.
+func (r *run) rebuilt(name string) {
+	if _, damaged := r.broken.LoadAndDelete(name); damaged {
+		r.report(Event{Kind: Rebuilt, Job: name})
+	}
 }
 
 // end looks up the value of the initial position, and writes the course's text if requested.

@@ -29,6 +29,15 @@ func options() solve.Options {
 	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalAuto, UntilTier: -1}
 }
 
+// texts returns a function for Options.Report that passes the lines for the user on.
+func texts(do func(text string)) func(solve.Event) {
+	return func(e solve.Event) {
+		if e.Text != "" {
+			do(e.Text)
+		}
+	}
+}
+
 // solved solves a game inline into a new directory. change, if not nil, changes the options.
 func solved(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
 	t.Helper()

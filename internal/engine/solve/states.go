@@ -112,7 +112,7 @@ func (s *states) resume(ctx context.Context) (err error) {
 		s.index, err = jobdir.ReadIndex(s.run.data.FS, s.run.data.Dir(table.Dir), s.g)
 	case s.run.data.Resumed:
 		if err := s.run.damage[table.Dir]; errors.Is(err, store.ErrIncomplete) {
-			s.run.warn("%v: made again", err)
+			s.run.notify(Damaged, table.Dir, "%v: made again", err)
 		}
 		err = s.find(ctx)
 	}
@@ -134,7 +134,7 @@ func (s *states) findKept(ctx context.Context) error {
 		if !jobdir.Damaged(err) {
 			return err
 		}
-		s.run.warn("%v: %s is run again, and the passes after it", err, found.Pass)
+		s.run.notify(Damaged, found.Pass, "%v: %s is run again, and the passes after it", err, found.Pass)
 		s.index = nil
 		if i > 0 {
 			if s.index, err = jobdir.ReadIndex(s.run.data.FS, s.run.data.Dir(passes[i-1].Pass), s.g); err != nil {
@@ -168,7 +168,7 @@ func (s *states) find(ctx context.Context) error {
 			return err
 		}
 		delete(s.run.damage, dir)
-		s.run.warn("%v: %s is run again", err, dir)
+		s.run.notify(Damaged, dir, "%v: %s is run again", err, dir)
 		if err := s.run.remove(dir); err != nil {
 			return err
 		}
@@ -341,7 +341,11 @@ func (s *states) table() error {
 	if err := s.run.data.EnableSync(); err != nil {
 		return err
 	}
-	return s.run.data.Commit(attempt, table.Dir, files)
+	if err := s.run.data.Commit(attempt, table.Dir, files); err != nil {
+		return err
+	}
+	s.run.rebuilt(table.Dir)
+	return nil
 }
 
 func (s *states) positions() uint64 { return uint64(s.reached()) }

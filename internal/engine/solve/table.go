@@ -76,7 +76,7 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 	case err != nil && !jobdir.Damaged(err):
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		t.run.warn("%s is not as it was written: the table is made again", name)
+		t.run.notify(Damaged, table.Dir, "%s is not as it was written: the table is made again", name)
 	}
 	return t.removeUnlisted()
 }
@@ -114,7 +114,7 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 			}
 		}
 		if jobdir.Damaged(err) {
-			t.run.warn("%v: made again", err)
+			t.run.notify(Damaged, table.TierFile(t.g, tier), "%v: made again", err)
 			return nil
 		}
 		if err != nil {
@@ -218,6 +218,7 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 		}
 		t.seal.Files, t.changed = append(t.seal.Files, f), true
 	}
+	t.run.rebuilt(table.TierFile(t.g, tier))
 	return nil
 }
 
@@ -257,5 +258,6 @@ func (t *tierTable) complete() error {
 	if err := data.FS.Rename(t.path(TiersSeal), t.path(store.Success)); err != nil {
 		return err
 	}
+	t.run.rebuilt(table.Dir)
 	return data.FS.Sync(dir)
 }

@@ -61,6 +61,19 @@ func (r *Run) Trouble() string {
 // Alive reports whether a driver is at work.
 func (r *Run) Alive() bool { return r.Status == solve.Running && r.Silence <= solve.Silent }
 
+// Share returns the completed fraction of the run, 0 to 1.
+func (r *Run) Share() float64 {
+	switch {
+	case r.Status == solve.Solved:
+		return 1
+	case r.Now == nil:
+		return 0
+	case r.Now.Step == step.Final: // its share is that of final alone
+		return 1
+	}
+	return min(max(0, r.Now.Share), 1)
+}
+
 // Left returns the time that the run will still take; "" if that is unknown.
 func (r *Run) Left() string {
 	if r.Now == nil || r.Now.Left <= 0 || !r.Alive() {

@@ -98,13 +98,13 @@ func (c *client) parse(stderr io.Reader, job *runner.Job) {
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		line := lines.Bytes()
 		if m := progressLine.FindSubmatch(line); m != nil {
-			p.Map, p.Reduce = number(m[1])/100, number(m[2])/100
+			p.State, p.Map, p.Reduce = runner.Running, number(m[1])/100, number(m[2])/100
 			p.Share = (p.Map + p.Reduce) / 2
 			job.Report(p)
 		} else if m := submittedLine.FindSubmatch(line); m != nil {
 			c.app = string(m[1])
 		} else if m := trackingLine.FindSubmatch(line); m != nil {
-			p.Tracking = string(m[1])
+			p.State, p.Tracking = runner.Accepted, string(m[1])
 			job.Report(p)
 		} else if m := counterLine.FindSubmatch(line); m != nil {
 			if c.counters[group] == nil {
@@ -155,7 +155,11 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	go r.watch(ctx, cancel)
 	for !app.Ended() {
 		if p, err := r.Yarn.Progress(ctx, app); err == nil {
-			job.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
+			state := runner.Accepted
+			if app.State == "RUNNING" {
+				state = runner.Running
+			}
+			job.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, State: state, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
 		}
 		select {
 		case <-ctx.Done():
@@ -214,6 +218,7 @@ func (r *Runner) stats(job *runner.Job, app string, n yarn.Counters, wall time.D
 	s.Programs = seconds("map", step.CPU) + seconds("reduce", step.CPU)
 	for _, group := range n { // the client and the history server name Hadoop's counters differently
 		s.Bytes += group["Map output materialized bytes"] + group["MAP_OUTPUT_MATERIALIZED_BYTES"]
+		s.Retries += group["Failed map tasks"] + group["NUM_FAILED_MAPS"] + group["Failed reduce tasks"] + group["NUM_FAILED_REDUCES"]
 		s.CPU += float64(group["CPU time spent (ms)"]+group["CPU_MILLISECONDS"]) / 1000
 	}
 	for _, side := range []string{"map", "reduce"} {

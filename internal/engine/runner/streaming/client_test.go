@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,15 +96,24 @@ func TestParse(t *testing.T) {
 	read, write := io.Pipe()
 	parsed := make(chan struct{})
 	c := &client{counters: make(yarn.Counters)}
+	var states []string
+	job := &runner.Job{Progress: func(p runner.Progress) { states = append(states, p.State) }}
 	go func() {
-		c.parse(read, new(runner.Job))
+		c.parse(read, job)
 		close(parsed)
 	}()
-	fmt.Fprintf(write, "Submitted application application_1_0001\n\tgroup\n\t\ta=9223372036854775807\n\t\tb=9007199254740993\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
+	fmt.Fprint(write, "Submitted application application_1_0001\nThe url to track the job: http://x\n map 0% reduce 0%\n\tJob Counters \n\t\tFailed map tasks=2\n\t\tFailed reduce tasks=1\n")
+	fmt.Fprintf(write, "\tgroup\n\t\ta=9223372036854775807\n\t\tb=9007199254740993\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
 	write.Close()
 	<-parsed
 	if c.app != "application_1_0001" {
 		t.Errorf("application %q", c.app)
+	}
+	if want := []string{runner.Accepted, runner.Running}; !slices.Equal(states, want) {
+		t.Errorf("states %q, want %q", states, want)
+	}
+	if s := new(Runner).stats(job, c.app, c.counters, time.Second); s.Retries != 3 {
+		t.Errorf("%d retries", s.Retries)
 	}
 	if group := c.counters["group"]; group["a"] != math.MaxInt64 || group["b"] != 1<<53+1 {
 		t.Errorf("counters %v", group)

@@ -52,9 +52,13 @@ func testRules(t *testing.T, games ...string) {
 				cmd.Dir = dir
 				return process.Output(t, cmd)
 			}
+			above := "0"
+			if words[0] == "mancala" {
+				above = "100" // records of a job: most of its 385 jobs have fewer
+			}
 			rules := "--rules-program=env PYTHONPATH=treereduce.zip python3 " + file
 			data := s.DefaultFS() + "/rules/" + words[0]
-			in(append([]string{"solve", "py" + words[0], rules, "--data", data, "--runner", "hadoop", "--cluster-above", "0", "--files", "treereduce.zip"}, words[1:]...)...)
+			in(append([]string{"solve", "py" + words[0], rules, "--data", data, "--runner", "hadoop", "--cluster-above", above, "--files", "treereduce.zip"}, words[1:]...)...)
 			in(append([]string{"solve"}, words...)...)
 			found, want := in("export", rules, "--data", data), in("export")
 			if words[0] == "mnk" || words[0] == "mancala" { // their numbers contain the tier

@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 first: build help
 
@@ -98,6 +98,12 @@ test-tools:
 	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends bubblewrap; } >&2
 
+# The same for what tests install and unpack a release with.
+release-tools:
+	@{ command -v mmdebstrap && command -v rpm && command -v rpm2cpio && command -v cpio; } >/dev/null || [ "$$(id -u)" != 0 ] || \
+		! command -v apt-get >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mmdebstrap rpm rpm2cpio cpio; } >&2
+
 # make lint runs go vet. The time limit is for slow machines.
 test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
@@ -109,7 +115,7 @@ $(PROMETHEUS):
 		{ apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }; } && dpkg -x prometheus_*.deb .; } >&2
 
 # TREEREDUCE_SHARE=TEXT selects an eighth of them at random, and a third of many tests on a cluster.
-test-long: build test-tools $(PROMETHEUS) ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
+test-long: build test-tools release-tools $(PROMETHEUS) ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 
@@ -209,12 +215,13 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 lint: ## run the checks of .golangci.yml, and compare the public API with its listing
 	$(GO) run $(GOLANGCI) run ./...
 	cd internal/testing/browser && $(GO) run $(GOLANGCI) run .
+	cd scripts/packages && $(GO) run $(GOLANGCI) run .
 	$(GO) test -vet=off ./internal/testing/api
 
 fmt: ## format all code
 	gofmt -w .
 
-release: ## build archives for Linux and macOS, with SHA256SUMS, in build/release
+release: ## build archives, packages, an image and wheels, with SHA256SUMS, in build/release
 	@scripts/release.sh build/release
 
 clean: ## remove bin/

@@ -259,14 +259,15 @@ var completions embed.FS
 // CompletionCommand returns the command that prints a shell's completion script for the command
 // of that name.
 func CompletionCommand(name string) *cli.Command {
-	shells := []string{"bash", "zsh", "fish"}
+	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print shell completion code",
-		UsageText: name + " completion bash|zsh|fish",
-		Description: "   bash:  source <(" + name + " completion bash)\n" +
-			"   zsh:   source <(" + name + " completion zsh)\n" +
-			"   fish:  " + name + " completion fish | source",
+		UsageText: name + " completion bash|zsh|fish|powershell",
+		Description: "   bash:        source <(" + name + " completion bash)\n" +
+			"   zsh:         source <(" + name + " completion zsh)\n" +
+			"   fish:        " + name + " completion fish | source\n" +
+			"   PowerShell:  " + name + " completion powershell | Out-String | Invoke-Expression",
 		BashComplete: func(c *cli.Context) { fmt.Fprintln(c.App.Writer, strings.Join(shells, "\n")) },
 		Action: func(c *cli.Context) error {
 			script, err := completions.ReadFile("completion/" + c.Args().First())

@@ -174,6 +174,11 @@ def test_find_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "driver"
     other.symlink_to("/bin/sh")
     assert find_driver() == str(other)
+    monkeypatch.setattr("treereduce.driver.PROGRAMS", tmp_path / "wheel")
+    assert find_driver() == str(other)
+    (tmp_path / "wheel").mkdir()
+    (tmp_path / "wheel" / "driver").symlink_to("/bin/sh")
+    assert find_driver() == str(tmp_path / "wheel" / "driver")
 
 
 def test_driver_ends(table: Table) -> None:

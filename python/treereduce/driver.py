@@ -14,6 +14,9 @@ from typing import IO, Deque, Optional, Type, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
+#: The directory of the programs that a wheel contains.
+PROGRAMS = Path(__file__).absolute().parent / "bin"
+
 #: The number of lines of stderr that a process keeps.
 KEPT_LINES = 20
 
@@ -29,12 +32,14 @@ class PositionError(DriverError, ValueError):
 def find_driver(driver: Optional[PathLike] = None) -> str:
     """Return the path of driver.
 
-    It is the argument, or the environment variable TREEREDUCE_DRIVER. If neither is given, it is
-    driver in PATH, or bin/driver of the checkout that contains this file.
+    It is the argument, or the environment variable TREEREDUCE_DRIVER. If neither is given, it is the
+    driver that a wheel has installed with this file, driver in PATH, or bin/driver of the checkout
+    that contains this file.
     """
     given = driver or os.environ.get("TREEREDUCE_DRIVER")
     built = Path(__file__).absolute().parents[2] / "bin" / "driver"
-    path = shutil.which(given or "driver") or (None if given else shutil.which(str(built)))
+    places = [os.fspath(given)] if given else [str(PROGRAMS / "driver"), "driver", str(built)]
+    path = next(filter(None, map(shutil.which, places)), None)
     if path is None:
         raise DriverError(
             f"no program {os.fspath(given)}"
@@ -42,6 +47,11 @@ def find_driver(driver: Optional[PathLike] = None) -> str:
             else f"no driver in PATH and no {built}: build it with make, or set TREEREDUCE_DRIVER"
         )
     return path
+
+
+def main() -> None:
+    """Become the program of the wheel that has the name of this command."""
+    os.execv(PROGRAMS / Path(sys.argv[0]).name, sys.argv)
 
 
 class Process:

@@ -200,9 +200,11 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 		done; \
 	done
 
-lint: ## run the checks of .golangci.yml, and compare the public API with its listing
+lint: ## run the checks of .golangci.yml, vet the code for Windows, and compare the public API with its listing
 	$(GO) run $(GOLANGCI) run ./...
 	cd internal/testing/browser && $(GO) run $(GOLANGCI) run .
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=windows GOARCH=arm64 $(GO) vet ./...
 	$(GO) test -vet=off ./internal/testing/api
 
 fmt: ## format all code

@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 first: build help
 
@@ -98,12 +98,18 @@ test-tools:
 	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends bubblewrap; } >&2
 
+# Installs Wine and a C compiler for Windows if they are missing, as root on Debian. Elsewhere, the tests that need
+# them are skipped.
+wine-tools:
+	@{ command -v wine && command -v x86_64-w64-mingw32-gcc; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends wine wine64 gcc-mingw-w64-x86-64; } >&2
+
 # make lint runs go vet. The time limit is for slow machines.
 test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
 # TREEREDUCE_SHARE=TEXT selects an eighth of them at random, and a third of many tests on a cluster.
-test-long: build test-tools ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
+test-long: build test-tools wine-tools ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 

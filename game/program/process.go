@@ -100,7 +100,7 @@ type limited struct {
 func (l limited) Read(b []byte) (int, error) {
 	late := func() bool { return false }
 	if err := l.process.stdout.SetReadDeadline(time.Now().Add(l.limit)); errors.Is(err, os.ErrNoDeadline) {
-		timer := time.AfterFunc(l.limit, l.process.kill) // Windows has no deadlines of pipes: end the output
+		timer := time.AfterFunc(l.limit, l.process.kill) // on Windows, where pipes have no deadlines: end the output
 		late = func() bool { return !timer.Stop() }
 	} else if err != nil {
 		return 0, err

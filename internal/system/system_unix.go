@@ -82,6 +82,9 @@ func FreeBytes(dir string) (float64, error) {
 // EnableEscapes does nothing: terminals obey escape sequences.
 func EnableEscapes(*os.File) {}
 
+// ErrDiskFull is the error of a write for which the disk has no space.
+const ErrDiskFull = syscall.ENOSPC
+
 // CanSuspend reports whether a shell would continue this process after Ctrl-Z: not if it leads its session.
 func CanSuspend() bool {
 	sid, err := unix.Getsid(0)

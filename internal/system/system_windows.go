@@ -116,5 +116,8 @@ func EnableEscapes(f *os.File) {
 	}
 }
 
+// ErrDiskFull is the error of a write for which the disk has no space.
+const ErrDiskFull = windows.ERROR_DISK_FULL
+
 // CanSuspend reports that no shell continues a process after Ctrl-Z.
 func CanSuspend() bool { return false }

@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
 
 first: build help
 
@@ -93,16 +93,21 @@ proj2-hadoop: build ## solve it with the data in HDFS and large tiers on the clu
 IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -qs ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts && \
 	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] && echo TMPDIR=/dev/shm)
 
-# Installs Bubblewrap if it is missing, as root on Debian. Elsewhere, the tests that need it are skipped.
-test-tools:
-	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends bubblewrap; } >&2
+# $(call debian,COMMANDS,PACKAGES) installs Debian's packages if a command is missing, as root on Debian. Elsewhere,
+# the tests that need them are skipped.
+debian = @{ $(1:%=command -v % &&) :; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $2; } >&2
 
-# The same for what tests install and unpack a release with.
+test-tools:
+	$(call debian,bwrap,bubblewrap)
+
+# What tests install and unpack a release with.
 release-tools:
-	@{ command -v mmdebstrap && command -v rpm && command -v rpm2cpio && command -v cpio; } >/dev/null || [ "$$(id -u)" != 0 ] || \
-		! command -v apt-get >/dev/null || { apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mmdebstrap rpm rpm2cpio cpio; } >&2
+	$(call debian,mmdebstrap rpm rpm2cpio cpio,mmdebstrap rpm rpm2cpio cpio)
+
+# Wine, and a C compiler for Windows.
+wine-tools:
+	$(call debian,wine x86_64-w64-mingw32-gcc,wine wine64 gcc-mingw-w64-x86-64)
 
 # make lint runs go vet. The time limit is for slow machines.
 test: build test-tools ## run the tests that need no cluster, except the long ones (two minutes)
@@ -115,7 +120,7 @@ $(PROMETHEUS):
 		{ apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }; } && dpkg -x prometheus_*.deb .; } >&2
 
 # TREEREDUCE_SHARE=TEXT selects an eighth of them at random, and a third of many tests on a cluster.
-test-long: build test-tools release-tools $(PROMETHEUS) ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
+test-long: build test-tools release-tools wine-tools $(PROMETHEUS) ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 
@@ -124,8 +129,7 @@ CLUSTER ?= build/cluster
 # Installs Java and Maven if they are missing, as root on Debian. Maven downloads Hadoop.
 build-cluster:
 	@$(GO) build -o bin/ ./cmd/cluster
-	@{ command -v java && command -v mvn; } >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends default-jre-headless maven; } >&2
+	$(call debian,java mvn,default-jre-headless maven)
 
 cluster-up: build-cluster ## start a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 if a port is in use; NODES=3 for three nodes; SECURE=1 for Kerberos
 	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports) $(if $(NODES),--nodes $(NODES)) $(if $(call yes,SECURE),--secure)
@@ -212,10 +216,12 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 		done; \
 	done
 
-lint: ## run the checks of .golangci.yml, and compare the public API with its listing
+lint: ## run the checks of .golangci.yml, vet the code for Windows, and compare the public API with its listing
 	$(GO) run $(GOLANGCI) run ./...
 	cd internal/testing/browser && $(GO) run $(GOLANGCI) run .
 	cd scripts/packages && $(GO) run $(GOLANGCI) run .
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=windows GOARCH=arm64 $(GO) vet ./...
 	$(GO) test -vet=off ./internal/testing/api
 
 fmt: ## format all code

@@ -32,7 +32,8 @@ func InHDFS(name string) (bool, error) {
 		}
 		return true, nil
 	}
-	if strings.TrimSpace(name) == "" || otherScheme.MatchString(name) || otherScheme.MatchString(filepath.Clean(name)) {
+	path := name[len(filepath.VolumeName(name)):] // after C: on Windows
+	if strings.TrimSpace(name) == "" || otherScheme.MatchString(path) || otherScheme.MatchString(filepath.Clean(path)) {
 		return false, &NameError{name}
 	}
 	return false, nil

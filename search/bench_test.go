@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -40,7 +41,7 @@ func solveAll(b *testing.B, g game.Game, o Options, positions []game.Position, v
 		b.StopTimer()
 		s.Forget()
 		b.StartTimer()
-		began := work()
+		began := system.CPU()
 		for i, p := range positions {
 			l := limit(i)
 			l.Bare = true
@@ -53,7 +54,7 @@ func solveAll(b *testing.B, g game.Game, o Options, positions []game.Position, v
 				b.Fatalf("%q is %s, expected %s", g.AppendText(nil, p), g.Values().Text(r.Value), g.Values().Text(values[i]))
 			}
 		}
-		cpu += work() - began
+		cpu += system.CPU() - began
 	}
 	all := float64(b.N * len(positions))
 	b.ReportMetric(float64(cpu.Microseconds())/all, "CPU-µs/position")

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -437,9 +437,9 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 			n++
 			runtime.GC() // so that it does not count as work of the search
 			overtime := workAfter(limit)
-			began, before := time.Now(), work()
+			began, before := time.Now(), system.CPU()
 			got, err := searchers[i].Search(context.Background(), p, Limit{Time: limit})
-			took, worked, after := time.Since(began), work()-before, overtime()
+			took, worked, after := time.Since(began), system.CPU()-before, overtime()
 			if err != nil || worked > threads*limit || took > limit && after > limit/5 {
 				t.Errorf("%s: %q took %v, with %v of work, %v of it after the limit, error %v", g.Spec(), g.AppendText(nil, p), took, worked, after, err)
 			}
@@ -449,20 +449,13 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 	}
 }
 
-// work returns the CPU time of this process.
-func work() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // workAfter returns a function that returns the work done since the time limit has passed,
 // or 0 if it has not passed.
 func workAfter(limit time.Duration) func() time.Duration {
 	over := make(chan time.Duration, 1)
-	timer := time.AfterFunc(limit, func() { over <- work() })
+	timer := time.AfterFunc(limit, func() { over <- system.CPU() })
 	return func() time.Duration {
-		now := work()
+		now := system.CPU()
 		if timer.Stop() {
 			return 0
 		}

@@ -2,7 +2,7 @@ package table
 
 import (
 	"errors"
-	"path/filepath"
+	"path"
 	"slices"
 	"sync"
 
@@ -64,13 +64,13 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 	for tier, files := range tiers {
 		var names []string
 		for _, f := range files {
-			names = append(names, filepath.Join(data, Dir, f.Name))
+			names = append(names, path.Join(data, Dir, f.Name))
 		}
 		opened, err := seals.OpenTier(fsys, names, stores, tier)
 		if err != nil {
 			return c, err
 		}
-		o := &openTier{Tier: opened, name: filepath.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
+		o := &openTier{Tier: opened, name: path.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
 			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, views: opened.Cursor(0), index: opened.Cursor(0)}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {

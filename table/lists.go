@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"sync"
 
@@ -47,7 +47,7 @@ func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (co
 	t := &rowLists{g: g, fsys: fsys, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
-		t.names, t.seals = append(t.names, filepath.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
+		t.names, t.seals = append(t.names, path.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
 	}
 	return t.contents(), err
 }

@@ -1,7 +1,7 @@
 package table
 
 import (
-	"path/filepath"
+	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -27,11 +27,11 @@ type states struct {
 const recentStates = 8 << 20
 
 func openStates(fsys store.FS, data string, g game.Cyclic) (c contents, err error) {
-	index, err := jobdir.ReadIndex(fsys, filepath.Join(data, Dir), g)
+	index, err := jobdir.ReadIndex(fsys, path.Join(data, Dir), g)
 	if err != nil {
 		return c, err
 	}
-	file, err := jobdir.OpenStateFile(fsys, filepath.Join(data, CyclicFile), g)
+	file, err := jobdir.OpenStateFile(fsys, path.Join(data, CyclicFile), g)
 	if err != nil {
 		return c, err
 	}

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -32,7 +32,7 @@ const Dir = "table"
 
 // CyclicFile is the path, within a data directory, of the only file of positions in the table
 // of a game with cycles.
-var CyclicFile = filepath.Join(Dir, "positions.blocks")
+var CyclicFile = path.Join(Dir, "positions.blocks")
 
 // TierFile returns the path of a tier's file within a data directory. For a game with cycles,
 // whose only tier is 0, it is CyclicFile.
@@ -44,7 +44,7 @@ func TierFile(g game.Game, tier int) string {
 	case m.States != nil:
 		return CyclicFile
 	}
-	return filepath.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
+	return path.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
 }
 
 // A Table is a solved game, open for reading. Its methods are safe for concurrent use.
@@ -87,18 +87,18 @@ func (c Counts) Total() (all uint64) {
 // OpenFS is like Open, but opens a data directory of a file system. parse makes the game from
 // its spec, like game.Kinds.Parse.
 func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
-	t := &Table{sealed: seal{fsys: fsys, name: filepath.Join(data, Dir, store.Success)}}
+	t := &Table{sealed: seal{fsys: fsys, name: path.Join(data, Dir, store.Success)}}
 	t.sealed.info, _ = fsys.Stat(t.sealed.name) // openSeal returns the error
 	seal, err := openSeal(fsys, data)
 	if err == nil {
 		if t.g, err = parse(seal.Game); err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
+			err = fmt.Errorf("%s: %w", path.Join(data, Dir), err)
 		}
 	}
 	if err == nil {
 		switch m := game.MethodOf(t.g); {
 		case t.g.Info().Vast > 0:
-			err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
+			err = &store.DamageError{Name: path.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
 		case m.Blocks != nil:
 			t.contents, err = openBlocks(fsys, data, m.Blocks, seal)
 		case m.States != nil:
@@ -128,7 +128,7 @@ func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
 // manifest may be missing: a table can be copied without its data directory, or --overwrite
 // may have been interrupted while it deleted the rest.
 func openSeal(fsys store.FS, data string) (*store.Seal, error) {
-	dir := filepath.Join(data, Dir)
+	dir := path.Join(data, Dir)
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: missing: the game has not been solved yet", dir)
 	}
@@ -146,7 +146,7 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	case err != nil:
 		return nil, err
 	case seal == nil:
-		return nil, &store.DamageError{Name: filepath.Join(dir, store.Success), Reason: "damaged: it is empty"}
+		return nil, &store.DamageError{Name: path.Join(dir, store.Success), Reason: "damaged: it is empty"}
 	}
 	return seal, nil
 }
@@ -154,8 +154,8 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 // TierShards returns the entries of a tier in the seal of a table: of its TierFile, or of the shards of that, in
 // order.
 func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFile) {
-	name := filepath.Base(TierFile(g, tier))
-	begin := strings.TrimSuffix(name, filepath.Ext(name))
+	name := path.Base(TierFile(g, tier))
+	begin := strings.TrimSuffix(name, path.Ext(name))
 	for _, f := range seal.Files {
 		if strings.HasPrefix(f.Name, begin) && jobdir.ShardOf(f.Name) == name {
 			files = append(files, f)
@@ -171,19 +171,19 @@ func sealedTiers(seal *store.Seal, data string, g game.Acyclic) (tiers [][]store
 	for tier := range g.Tiers() + 1 {
 		files := TierShards(seal, g, tier)
 		if len(files) == 0 {
-			return nil, &store.DamageError{Name: filepath.Join(data, TierFile(g, tier)), Reason: "missing: " + store.Success + " does not name it"}
+			return nil, &store.DamageError{Name: path.Join(data, TierFile(g, tier)), Reason: "missing: " + store.Success + " does not name it"}
 		}
 		tiers, n = append(tiers, files), n+len(files)
 	}
 	if n != len(seal.Files) {
-		err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: fmt.Sprintf("%d files, but those of the %d tiers of %q are %d", len(seal.Files), len(tiers), seal.Game, n)}
+		err = &store.DamageError{Name: path.Join(data, Dir), Reason: fmt.Sprintf("%d files, but those of the %d tiers of %q are %d", len(seal.Files), len(tiers), seal.Game, n)}
 	}
 	return tiers, err
 }
 
 // Seal writes the seal of the table of a data directory, with all files that are in it.
 func Seal(fsys store.FS, data, game string) error {
-	dir := filepath.Join(data, Dir)
+	dir := path.Join(data, Dir)
 	files, err := jobdir.SealAll(fsys, dir)
 	if err != nil {
 		return err

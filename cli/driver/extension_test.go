@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +29,11 @@ func (c counting) Run(ctx context.Context, job *Job) (Stats, error) {
 type interrupted struct{}
 
 func (interrupted) Run(ctx context.Context, _ *Job) (Stats, error) {
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+	this, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = this.Signal(os.Interrupt)
+	}
+	if err != nil {
 		return Stats{}, err
 	}
 	<-ctx.Done()

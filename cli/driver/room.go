@@ -2,12 +2,12 @@ package driver
 
 import (
 	"fmt"
-	"syscall"
 
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan/disk"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 const (
@@ -52,13 +52,10 @@ func (r *run) enoughDisk(o *solve.Options) error {
 // enoughFiles checks that the process may open enough files: the shards of a directory, and
 // those of another one that is read at the same time.
 func enoughFiles(o *solve.Options) error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // assume there is no limit
-	}
-	most := max(fewParts, (int64(min(limit.Cur, 1<<31))-filesBeside)/2)
+	limit := system.MostFiles()
+	most := max(fewParts, (limit-filesBeside)/2)
 	if int64(o.Reducers) > most {
-		return command.Usagef("--reducers %d: at most %d, because a process can open %d files here (ulimit -n)", o.Reducers, most, limit.Cur)
+		return command.Usagef("--reducers %d: at most %d, because a process can open %d files here (ulimit -n)", o.Reducers, most, limit)
 	}
 	return nil
 }

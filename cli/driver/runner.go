@@ -94,8 +94,11 @@ func pipeRunner(s *Start) (JobRunner, error) {
 	return r, nil
 }
 
-// hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there.
+// hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there, and Windows.
 func hereAlone(name string) (string, error) {
+	if runtime.GOOS == "windows" {
+		return name, command.Usagef("--runner %s: Windows has neither the sort nor the shell that it calls: use --runner %s", plan.Pipe, plan.Inline)
+	}
 	there, err := hadoop.InHDFS(name)
 	if err == nil && there {
 		err = command.Usagef("--runner %s writes only on this machine: for --data %s use --runner %s or %s", plan.Pipe, name, plan.Hadoop, plan.Inline)

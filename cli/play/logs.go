@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 )
@@ -32,13 +33,27 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 	return &logDir{path: name, resume: resume, warn: warn}, nil
 }
 
+// fileName replaces the characters of a text that a name of a file cannot have.
+func fileName(text string) string {
+	forbidden := "/"
+	if runtime.GOOS == "windows" {
+		forbidden = `/\<>:"|?*`
+	}
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(forbidden, c) {
+			return '_'
+		}
+		return c
+	}, text)
+}
+
 // begin creates or empties the file of a player, and returns a function that appends to it; nil if d is nil.
 // number is that of the player, from 0.
 func (d *logDir) begin(number int, player string) (func(text []byte), error) {
 	if d == nil {
 		return nil, nil
 	}
-	name := filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, strings.ReplaceAll(player, "/", "_")))
+	name := filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, fileName(player)))
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	add := func(flags int, text []byte) error {
 		d.mu.Lock()

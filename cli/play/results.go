@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -25,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/internal/play/report"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -251,7 +251,7 @@ func (a *arena) open(human bool) error {
 
 // lock takes the lock of a file of games until it is closed.
 func lock(f *os.File) error {
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := system.Lock(f, false); err != nil {
 		return fmt.Errorf("%s: another match or tournament writes to it: %w", f.Name(), err)
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -28,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // A side is the map or the reduce of all steps, for games solved by blocks or states, and for
@@ -83,11 +83,11 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	called := filepath.Base(args[0])
+	called := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	app := &cli.App{
 		Name:      called,
 		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", work.name),
-		UsageText: filepath.Base(args[0]) + " STEP [flags]",
+		UsageText: called + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
 	if name, ok := strings.CutSuffix(app.Name, "_"+work.name); ok {
@@ -303,18 +303,13 @@ func source() string {
 func report(stderr io.Writer, name, side string, n step.Counters, begun time.Time) error {
 	if inTask() {
 		w := bufio.NewWriter(stderr)
-		var used syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-			return err
-		}
-		cpu := used.Utime.Nano() + used.Stime.Nano()
 		count := func(name string, value int64) {
 			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
 		}
 		n.Each(count)
 		count(step.Tasks, 1)
 		count(step.Wall, time.Since(begun).Milliseconds())
-		count(step.CPU, cpu/1e6)
+		count(step.CPU, system.CPU().Milliseconds())
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Cluster starts and stops a real Hadoop on this machine: NameNode, DataNode, ResourceManager,
 // NodeManager and JobHistoryServer on the loopback interface.
 //

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/search"
 )
@@ -47,12 +47,12 @@ func BenchmarkHorizon(b *testing.B) {
 			}
 			for b.Loop() {
 				var depths []int
-				nodes, began := uint64(0), cpuTime(b)
+				nodes, began := uint64(0), system.CPU()
 				for _, p := range positions {
 					found := look(p, search.Limit{Time: limit})
 					nodes, depths = nodes+found.Nodes, append(depths, found.Depth)
 				}
-				b.ReportMetric(float64(nodes)/(cpuTime(b)-began).Seconds()/1e6, "Mnodes/CPU-s")
+				b.ReportMetric(float64(nodes)/(system.CPU()-began).Seconds()/1e6, "Mnodes/CPU-s")
 				b.ReportMetric(float64(nodes), "nodes")
 				slices.Sort(depths)
 				b.ReportMetric(float64(depths[len(depths)/2]), "plies-median")
@@ -82,11 +82,4 @@ func BenchmarkHorizon(b *testing.B) {
 			b.ReportMetric(float64(look(busiest, search.Limit{Depth: 2}).Nodes), "nodes")
 		}
 	})
-}
-
-// cpuTime is the CPU time of this process.
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

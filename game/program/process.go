@@ -10,9 +10,9 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/tail"
 )
 
@@ -32,6 +32,7 @@ const (
 type process struct {
 	command string // as errors name it
 	cmd     *exec.Cmd
+	group   *system.Group
 	stdin   io.WriteCloser
 	stdout  *os.File
 	out     *bufio.Reader
@@ -45,13 +46,12 @@ type process struct {
 // start runs a shell command with some words after it, and reads its header.
 func start(command string, words []string, limit time.Duration) (*process, error) {
 	p := &process{command: command, stderr: new(tail.Tail), ended: make(chan struct{})}
-	p.cmd = exec.Command("sh", append([]string{"-c", command + ` "$@"`, "sh"}, words...)...)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C does not reach it
+	p.cmd = system.Shell(command, words...)
 	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, quitTime
 	out, stdout, err := os.Pipe()
 	if err == nil {
 		p.stdout, p.cmd.Stdout = out, stdout
-		p.out = bufio.NewReaderSize(limited{out, limit}, maxLine)
+		p.out = bufio.NewReaderSize(limited{p, limit}, maxLine)
 		if p.stdin, err = p.cmd.StdinPipe(); err == nil {
 			err = p.cmd.Start()
 		}
@@ -61,6 +61,7 @@ func start(command string, words []string, limit time.Duration) (*process, error
 		out.Close()
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
 	}
+	p.group = system.GroupOf(p.cmd.Process)
 	go func() {
 		defer close(p.ended)
 		p.cmd.Wait() // ProcessState has the exit status
@@ -90,18 +91,22 @@ func start(command string, words []string, limit time.Duration) (*process, error
 // errSilent is the advice for a program that does not answer.
 var errSilent = errors.New("check that it flushes its output")
 
-// A limited reads from a pipe with a time limit.
+// A limited reads the output of a process with a time limit.
 type limited struct {
-	file  *os.File
-	limit time.Duration
+	process *process
+	limit   time.Duration
 }
 
 func (l limited) Read(b []byte) (int, error) {
-	if err := l.file.SetReadDeadline(time.Now().Add(l.limit)); err != nil {
+	late := func() bool { return false }
+	if err := l.process.stdout.SetReadDeadline(time.Now().Add(l.limit)); errors.Is(err, os.ErrNoDeadline) {
+		timer := time.AfterFunc(l.limit, l.process.kill) // on Windows, where pipes have no deadlines: end the output
+		late = func() bool { return !timer.Stop() }
+	} else if err != nil {
 		return 0, err
 	}
-	n, err := l.file.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	n, err := l.process.stdout.Read(b)
+	if late() || errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("no answer within %v: %w", l.limit, errSilent)
 	}
 	return n, err
@@ -174,7 +179,7 @@ func (p *process) failed(question string, err error) error {
 func (p *process) kill() {
 	p.killed.Do(func() {
 		p.stdin.Close()
-		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its group may outlive it; there may be none any more
+		p.group.Kill() // its processes may outlive it; there may be none any more
 		<-p.ended
 		p.stdout.Close()
 	})

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
@@ -237,21 +237,14 @@ func BenchmarkSolve(b *testing.B) {
 	}{{"mnk", []int{4, 3, 3, 0}}, {"dodgem", []int{4, 0}}, {"quickcross", []int{4, 3, 3, 0}}} {
 		b.Run(test.game, func(b *testing.B) {
 			g := must.Get(open(b, name+" "+test.game).Kind().New(test.args))(b)
-			positions, before := uint64(0), cpu(b)
+			positions, before := uint64(0), system.CPU()
 			for b.Loop() {
 				o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
 				data := must.Get(store.Create(store.Local{}, b.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(b)
 				positions += must.Get(solve.Run(b.Context(), data, g, o))(b).Positions
 				must.OK(b, data.Close())
 			}
-			b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(positions), "µs/position")
+			b.ReportMetric(float64((system.CPU()-before).Microseconds())/float64(positions), "µs/position")
 		})
 	}
-}
-
-// cpu returns the CPU time of this process.
-func cpu(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command/alias"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // The exit codes of all commands.
@@ -66,6 +67,11 @@ func (o *output) Write(b []byte) (n int, _ error) {
 // to write output is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{to: stdout}
+	for _, stream := range []io.Writer{stdout, stderr} {
+		if f, ok := stream.(*os.File); ok {
+			system.EnableEscapes(f)
+		}
+	}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	ctx, signalled := withSignal(context.Background())
 	var called call

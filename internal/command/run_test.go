@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,7 +61,11 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 			case "confirm":
 				return command.Confirm(ctx, c.App, c.Bool("yes"), "it takes an hour")
 			case "signal":
-				if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+				this, err := os.FindProcess(os.Getpid())
+				if err == nil {
+					err = this.Signal(syscall.SIGTERM)
+				}
+				if err != nil {
 					return err
 				}
 				<-ctx.Done()

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"os"
+	"runtime"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -15,6 +17,9 @@ func Terminal(c *cli.Context) (in, out *os.File, ok bool) {
 		out, _ = o.to.(*os.File)
 	}
 	kind := os.Getenv("TERM")
+	if runtime.GOOS == "windows" { // whose terminals set no TERM
+		kind = cmp.Or(kind, "windows")
+	}
 	ok = in != nil && out != nil && kind != "" && kind != "dumb" && IsTerminal(in) && IsTerminal(out)
 	return in, out, ok
 }

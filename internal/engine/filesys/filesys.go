@@ -6,13 +6,14 @@ package filesys
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Place is a path in a file system.
+// A Place is a path in a file system. Its elements are separated by slashes, on Windows too.
 type Place struct {
 	FS   store.FS
 	Path string
@@ -47,7 +48,7 @@ func Open(name string, further ...Opener) (*Place, error) {
 		return nil, err
 	}
 	if !there {
-		return &Place{FS: store.Local{}, Path: name}, nil
+		return &Place{FS: store.Local{}, Path: filepath.ToSlash(name)}, nil
 	}
 	dfs, path, err := hadoop.Dial(name)
 	if err != nil {

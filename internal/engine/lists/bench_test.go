@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -13,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -33,7 +33,7 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			g := must.Get(c.make())(b)
 			var sent int64
-			before := cpu(b)
+			before := system.CPU()
 			for range b.N {
 				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Packed, interval: 1 << 17, box: 1 << 17}
 				for tier := range g.Tiers() + 1 {
@@ -45,17 +45,10 @@ func BenchmarkSolve(b *testing.B) {
 				}
 				sent += r.counts.Messages
 			}
-			b.ReportMetric(float64(cpu(b)-before)/float64(sent), "CPU-ns/move")
+			b.ReportMetric(float64(system.CPU()-before)/float64(sent), "CPU-ns/move")
 			b.ReportMetric(float64(sent)/float64(b.N), "moves")
 		})
 	}
-}
-
-// cpu returns the CPU time that the process has used, in nanoseconds.
-func cpu(b *testing.B) int64 {
-	var used syscall.Rusage
-	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return used.Utime.Nano() + used.Stime.Nano()
 }
 
 func acyclic(g game.Game, err error) (game.Acyclic, error) {

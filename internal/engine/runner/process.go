@@ -15,12 +15,8 @@ const stopWait = 5 * time.Second
 // collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
 const CodeMemory = 12 << 20
 
-// OwnGroup puts a process into its own process group. A terminal sends Ctrl-C to the complete
-// group of the driver; the driver itself then ends the process and reports that it was
-// stopped. Use Wait to wait for the process.
-func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-// Wait waits for the end of a process. A Ctrl-C may have killed the process before it had its
+// Wait waits for the end of a process that is started with system.OwnGroup: a terminal sends Ctrl-C to the
+// complete group of the driver, which itself then ends the process and reports that it was stopped. A Ctrl-C may have killed the process before it had its
 // own group. Then the driver receives the signal too, and Wait returns only when ctx is done,
 // so that an interrupt is not reported as a failure.
 func Wait(ctx context.Context, cmd *exec.Cmd) error {

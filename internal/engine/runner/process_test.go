@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -25,7 +26,7 @@ func TestWait(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.Command("sh", "-c", test.script)
-		cmd.SysProcAttr = OwnGroup()
+		cmd.SysProcAttr = system.OwnGroup()
 		must.OK(t, cmd.Start())
 		if test.canceled {
 			time.AfterFunc(time.Second, cancel)

@@ -34,7 +34,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -43,6 +42,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -443,7 +443,7 @@ func (r *run) end(ctx context.Context, m method) error {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
 		m.final(job)
 		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
-		if errors.Is(err, syscall.ENOSPC) {
+		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
 		}
 	}

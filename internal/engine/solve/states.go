@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -323,7 +323,7 @@ func (s *states) table() error {
 	if err != nil {
 		return err
 	}
-	out, err := s.run.data.FS.Create(filepath.Join(attempt, filepath.Base(table.CyclicFile)))
+	out, err := s.run.data.FS.Create(path.Join(attempt, path.Base(table.CyclicFile)))
 	if err != nil {
 		return err
 	}

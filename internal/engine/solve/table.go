@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
+	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -48,7 +48,7 @@ func (t *tierTable) positions(tier int) (n uint64, ok bool) {
 }
 
 // path returns the path of a file in the directory of the table.
-func (t *tierTable) path(file string) string { return t.run.data.Dir(filepath.Join(table.Dir, file)) }
+func (t *tierTable) path(file string) string { return t.run.data.Dir(path.Join(table.Dir, file)) }
 
 // resume finds the tiers that an earlier run has put into the table.
 func (t *tierTable) resume(ctx context.Context) (err error) {
@@ -90,7 +90,7 @@ func (t *tierTable) removeUnlisted() error {
 	}
 	for _, e := range entries {
 		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && t.seal.File(e.Name()) == nil {
-			err = data.Remove(filepath.Join(table.Dir, e.Name()))
+			err = data.Remove(path.Join(table.Dir, e.Name()))
 		}
 	}
 	return err
@@ -102,7 +102,7 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		name := filepath.Join(table.Dir, f.Name)
+		name := path.Join(table.Dir, f.Name)
 		err := jobdir.CheckFile(t.run.data.FS, t.run.data.Dir(name), &f)
 		if g, blocks := t.g.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
 			half, err := jobdir.StoresHalf(t.run.data.FS, t.run.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
@@ -135,7 +135,7 @@ const leastShard = 1 << 10
 func (t *tierTable) take(job *runner.Job, records int64) error {
 	data := t.run.data
 	t.taken[job.Tier] = nil
-	shards, err := jobdir.Shards(data.FS, filepath.Join(job.Output, jobdir.TablePart))
+	shards, err := jobdir.Shards(data.FS, path.Join(job.Output, jobdir.TablePart))
 	if err != nil || len(shards) == 0 {
 		return err
 	}
@@ -150,7 +150,7 @@ func (t *tierTable) take(job *runner.Job, records int64) error {
 			return err
 		}
 		left -= int64(f.Records)
-		f.Name = jobdir.ShardName(filepath.Base(table.TierFile(t.g, job.Tier)), i)
+		f.Name = jobdir.ShardName(path.Base(table.TierFile(t.g, job.Tier)), i)
 		files = append(files, f)
 	}
 	if !needed || left != 0 {
@@ -164,7 +164,7 @@ func (t *tierTable) take(job *runner.Job, records int64) error {
 	attempt, err := t.begin()
 	for i, shard := range shards {
 		if err == nil {
-			err = data.FS.Rename(shard, filepath.Join(attempt, files[i].Name))
+			err = data.FS.Rename(shard, path.Join(attempt, files[i].Name))
 		}
 	}
 	t.taken[job.Tier] = files
@@ -198,7 +198,7 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 	}
 	files := t.taken[tier]
 	if files == nil {
-		name := filepath.Join(attempt, filepath.Base(table.TierFile(t.g, tier)))
+		name := path.Join(attempt, path.Base(table.TierFile(t.g, tier)))
 		out, err := data.FS.Create(name)
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 		files = append(files, f)
 	}
 	for _, f := range files {
-		if err := data.CommitFile(filepath.Join(attempt, f.Name), filepath.Join(table.Dir, f.Name)); err != nil {
+		if err := data.CommitFile(path.Join(attempt, f.Name), path.Join(table.Dir, f.Name)); err != nil {
 			return err
 		}
 		t.seal.Files, t.changed = append(t.seal.Files, f), true

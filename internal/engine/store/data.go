@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,7 +152,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err := d.FS.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if d.lock, err = fsys.Lock(filepath.Join(path, lockName)); err != nil {
+	if d.lock, err = fsys.Lock(d.Dir(lockName)); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
@@ -197,7 +196,7 @@ func (d *Data) takeOver() error {
 		dir := d.Dir(e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), driverPrefix) && dir != own:
-			moved := filepath.Join(own, e.Name())
+			moved := path.Join(own, e.Name())
 			err = d.FS.Rename(dir, moved)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil // that driver has ended
@@ -221,7 +220,7 @@ func (d *Data) clearOwn(own string) error {
 		return err
 	}
 	for _, e := range entries {
-		dir := filepath.Join(own, e.Name())
+		dir := path.Join(own, e.Name())
 		if strings.HasPrefix(e.Name(), driverPrefix) {
 			err = d.clearOwn(dir)
 		} else {
@@ -396,7 +395,7 @@ func (d *Data) Cause(err error) error {
 }
 
 // Dir returns the path of a directory or file in the data directory.
-func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
+func (d *Data) Dir(name string) string { return path.Join(d.Path, name) }
 
 // Attempt creates an empty directory for one attempt of the job that makes the directory name.
 // No two attempts have the same directory, not even in different processes: late writes of an
@@ -533,7 +532,7 @@ func (d *Data) Remove(name string) error {
 // sweep deletes what fence.takeAway has renamed. Files in a directory that are not treereduce's are
 // moved back.
 func (d *Data) sweep(removed string) error {
-	name := strings.TrimPrefix(filepath.Base(removed), removedPrefix)
+	name := strings.TrimPrefix(path.Base(removed), removedPrefix)
 	if len(name) > 1+tryDigits {
 		name = name[:len(name)-1-tryDigits]
 	}
@@ -549,7 +548,7 @@ func (d *Data) sweep(removed string) error {
 			if err := d.FS.MkdirAll(d.Dir(name)); err != nil {
 				return err
 			}
-			if err := d.FS.Rename(filepath.Join(removed, e.Name()), filepath.Join(d.Dir(name), e.Name())); err != nil {
+			if err := d.FS.Rename(path.Join(removed, e.Name()), path.Join(d.Dir(name), e.Name())); err != nil {
 				return err
 			}
 		}

@@ -10,7 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
+
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // An FS is a file system, as far as the store needs one. Its errors are those of package
@@ -116,7 +119,14 @@ func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }
 // Sync waits until the content of a file, or the names in a directory, are on disk, whichever
 // process wrote them. It ignores that a file system does not support this for directories.
 func (Local) Sync(name string) error {
-	f, err := os.Open(name)
+	flag := os.O_RDONLY
+	if runtime.GOOS == "windows" { // which syncs files that are open for writing, and names by itself
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			return err
+		}
+		flag = os.O_RDWR
+	}
+	f, err := os.OpenFile(name, flag, 0)
 	if err != nil {
 		return err
 	}
@@ -136,7 +146,7 @@ func (Local) Lock(name string) (io.Closer, error) {
 	}
 	if err := flock(f); err != nil {
 		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		if errors.Is(err, system.ErrLocked) {
 			return nil, ErrLocked
 		}
 		return nil, err

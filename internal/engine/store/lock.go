@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 const (
@@ -21,8 +23,8 @@ const (
 // flock takes the kernel's exclusive lock on a file.
 func flock(f *os.File) error {
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Since(begun) >= lockWait {
+		err := system.Lock(f, false)
+		if !errors.Is(err, system.ErrLocked) || time.Since(begun) >= lockWait {
 			return err
 		}
 	}
@@ -40,7 +42,7 @@ func AtWork(fsys FS, path string) (working, known bool) {
 		return false, errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close() // releases the lock
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	working = errors.Is(err, syscall.EWOULDBLOCK)
+	err = system.Lock(f, true)
+	working = errors.Is(err, system.ErrLocked)
 	return working, working || err == nil
 }

@@ -3,7 +3,7 @@ package store
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
+	"path"
 	"sync/atomic"
 )
 
@@ -43,7 +43,7 @@ func (d *Data) EnableSync() error {
 		return err
 	}
 	// Ignore a lack of permission for the parent: then we did not create the data directory.
-	if err := d.FS.Sync(filepath.Dir(d.Path)); !errors.Is(err, fs.ErrPermission) {
+	if err := d.FS.Sync(path.Dir(d.Path)); !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil

@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -31,6 +30,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // Options describe what to measure, and for how long.
@@ -407,11 +407,4 @@ func (m *measurer) solve(g game.Game) (t took, err error) {
 }
 
 // cpu returns the CPU time of this process, in seconds.
-func cpu() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	of := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return of(u.Utime) + of(u.Stime)
-}
+func cpu() float64 { return system.CPU().Seconds() }

@@ -3,9 +3,9 @@ package count
 import (
 	"cmp"
 	"slices"
-	"syscall"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
@@ -34,9 +34,9 @@ func BenchmarkCount(b *testing.B) {
 		b.Run(of.spec, func(b *testing.B) {
 			g := solved.Game(b, of.spec)
 			for b.Loop() {
-				began := cpuTime(b)
+				began := system.CPU()
 				found := must.Get(Of(b.Context(), g, Options{Draws: int64(draws), Seed: 1}))(b)
-				b.ReportMetric(cpuTime(b)-began, "CPU-s")
+				b.ReportMetric((system.CPU() - began).Seconds(), "CPU-s")
 				b.Log(found.How)
 				b.ReportMetric(found.Sum.Positions, "positions")
 				b.ReportMetric(float64(found.Sum.Draws), "draws")
@@ -55,11 +55,4 @@ func BenchmarkCount(b *testing.B) {
 			}
 		})
 	}
-}
-
-// cpuTime returns the CPU time of this process in seconds.
-func cpuTime(b *testing.B) float64 {
-	var u syscall.Rusage
-	must.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -6,13 +6,13 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
-	"syscall"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -99,9 +99,8 @@ func Used(dir string) (bytes float64) {
 func Free(dir string) (bytes float64, ok bool) {
 	dir, err := filepath.Abs(dir)
 	for err == nil {
-		var s syscall.Statfs_t
-		if err := syscall.Statfs(dir, &s); err == nil {
-			return float64(s.Bavail) * float64(s.Bsize), true
+		if free, err := system.FreeBytes(dir); err == nil {
+			return free, true
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

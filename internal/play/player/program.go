@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/gtp"
 	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/tail"
 )
 
@@ -34,17 +34,18 @@ const (
 // its stdin and stdout. When it is closed, or has failed, the process and all processes of
 // its process group are killed.
 type Program struct {
-	cmd    *exec.Cmd
-	group  *sandbox.Group
-	client *gtp.Client
-	stdin  io.Closer
-	stdout *os.File
-	stderr *tail.Tail
-	log    func(stderr []byte)
-	ended  chan struct{} // closed when the process has ended
-	known  []string      // the commands that it supports
-	made   []string      // the moves on its board
-	failed error
+	cmd       *exec.Cmd
+	processes *system.Group
+	group     *sandbox.Group
+	client    *gtp.Client
+	stdin     io.Closer
+	stdout    *os.File
+	stderr    *tail.Tail
+	log       func(stderr []byte)
+	ended     chan struct{} // closed when the process has ended
+	known     []string      // the commands that it supports
+	made      []string      // the moves on its board
+	failed    error
 }
 
 // NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
@@ -73,7 +74,7 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sand
 		group.Close()
 		return nil, fmt.Errorf("program: %w", err)
 	}
-	p.client, p.stdin = gtp.NewClient(out, stdin), stdin
+	p.client, p.stdin, p.processes = gtp.NewClient(out, stdin), stdin, system.GroupOf(p.cmd.Process)
 	go func() {
 		defer close(p.ended)
 		p.cmd.Wait() // ProcessState has the exit status
@@ -200,8 +201,8 @@ func (p *Program) kill() (how string) {
 		alone = true
 	default:
 	}
-	// Its group may outlive it. It is not an error if there is none.
-	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	// Its processes may outlive it. It is not an error if there are none.
+	p.processes.Kill()
 	<-p.ended
 	p.stdout.Close()
 	if text := p.stderr.All(); p.log != nil && len(text) > 0 {

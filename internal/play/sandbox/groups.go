@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -176,7 +175,7 @@ func sweep(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, "treereduce-*-*"))
 	for _, name := range left {
 		pid, err := strconv.Atoi(strings.Split(filepath.Base(name), "-")[1])
-		if err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
+		if err == nil && ended(pid) {
 			(&Group{dirs: []string{name}}).Close()
 		}
 	}
@@ -213,7 +212,7 @@ func (g *Group) Close() {
 			text, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 			for _, word := range strings.Fields(string(text)) {
 				if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
-					syscall.Kill(pid, syscall.SIGKILL)
+					kill(pid)
 				}
 			}
 		}

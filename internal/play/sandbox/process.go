@@ -1,4 +1,4 @@
-//go:build !js
+//go:build unix
 
 package sandbox
 
@@ -7,6 +7,8 @@ import "syscall"
 // writable reports whether we may create files in a directory.
 func writable(dir string) bool { return syscall.Access(dir, 2) == nil }
 
-// ownProcesses returns the attributes of a process with a process group of its own: a Ctrl-C does not
-// reach it.
-func ownProcesses() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// ended reports whether there is no process with a number.
+func ended(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }
+
+// kill ends a process.
+func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }

@@ -19,9 +19,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // Limits are what a program may use. The zero value does not limit anything.
@@ -105,6 +108,10 @@ func New(l Limits) (*Sandbox, error) {
 		return nil, nil
 	}
 	s, failed := &Sandbox{limits: l}, new(UnenforcedError)
+	if runtime.GOOS == "windows" {
+		failed.Names, failed.Reasons = l.Names(), []string{"Windows has neither Bubblewrap nor control groups"}
+		return nil, failed
+	}
 	var err error
 	if s.bwrap, err = bubblewrap(); err == nil {
 		err = s.Try("/")
@@ -173,12 +180,13 @@ func bubblewrap() (call []string, err error) {
 // current one, and in a process group of its own. Killing the group kills the program, with Bubblewrap
 // all its processes. The Group must be closed when the command has ended.
 func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
-	words, group := []string{"sh", "-c", command}, (*Group)(nil)
+	cmd, group := system.Shell(command), (*Group)(nil)
 	if s != nil {
 		dir, err := realPath(dir)
 		if err != nil {
 			return nil, nil, err
 		}
+		words := []string{"sh", "-c", command}
 		if s.bwrap != nil {
 			words = slices.Concat(s.bwrap, s.jail(command, dir), []string{"--chdir", dir, "--"}, words)
 		}
@@ -187,13 +195,13 @@ func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
 			return nil, nil, err
 		}
 		words = append(enter, words...)
+		cmd = exec.Command(words[0], words[1:]...)
+		cmd.SysProcAttr = system.OwnGroup()
 	}
-	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = dir
 	if s != nil && s.limits.ReadOnly {
 		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return !passed.MatchString(v) })
 	}
-	cmd.SysProcAttr = ownProcesses()
 	return cmd, group, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -102,9 +103,7 @@ func hostile(what, arg string) error {
 	case "spin":
 		d, err := time.ParseDuration(arg)
 		for used := time.Duration(0); used < d; {
-			var r syscall.Rusage
-			syscall.Getrusage(syscall.RUSAGE_SELF, &r)
-			used = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+			used = system.CPU()
 		}
 		return err
 	case "fork":

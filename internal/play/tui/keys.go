@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +10,11 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"golang.org/x/sys/unix"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // A command is the action of a key during a play. The small letter has the same action, if
@@ -66,7 +65,7 @@ func (m *model) key(name, text string) tea.Cmd {
 		m.interrupted = true
 		return tea.Quit
 	case "ctrl+z":
-		if sid, err := unix.Getsid(0); err == nil && sid != os.Getpid() { // a session leader would not be woken again
+		if system.CanSuspend() {
 			return tea.Suspend
 		}
 		return nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package bench measures the commands of treereduce as whole processes, with the operating
 // system's accounting of time and memory. Its benchmarks run the commands of bin/, or of the
 // directory that TREEREDUCE_BIN names. scripts/bench.sh runs them and those beside the code.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package minicluster starts and stops a real Hadoop on this machine: NameNode, DataNode,
 // ResourceManager, NodeManager and JobHistoryServer. These five processes listen on
 // loopback and outlive the program that started them. The package serves to try and test

@@ -9,10 +9,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 func main() {
@@ -69,15 +69,11 @@ func run(name string, words []string) error {
 
 // report appends the CPU time of this process, in nanoseconds, to a file.
 func report(name string) error {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return err
-	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(f, used.Utime.Nano()+used.Stime.Nano())
+	fmt.Fprintln(f, system.CPU().Nanoseconds())
 	return f.Close()
 }
 

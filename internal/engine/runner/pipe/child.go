@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 const (
@@ -55,18 +56,13 @@ type child struct {
 // command returns a child, not yet started, that is killed when the job ends.
 func (p *pipeline) command(name, program string, args ...string) *child {
 	c := &child{Cmd: exec.CommandContext(p.ctx, program, args...), name: name, exited: make(chan struct{}), ended: make(chan struct{})}
-	c.SysProcAttr = runner.OwnGroup()
+	c.SysProcAttr = system.OwnGroup()
 	c.Cancel = c.killGroup
 	return c
 }
 
 // killGroup kills a child and everything that it has started in its process group.
-func (c *child) killGroup() error {
-	if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
-		return err
-	}
-	return os.ErrProcessDone
-}
+func (c *child) killGroup() error { return system.GroupOf(c.Process).Kill() }
 
 // start starts a child that reads from one pipe and writes to another. It closes the driver's
 // copies of the ends that the child uses. The other ends stay open when the child ends, so

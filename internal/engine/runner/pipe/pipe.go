@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -358,7 +359,7 @@ func (p *pipeline) startReduce(i int) error {
 
 // writePart writes the output of a reducer to a part.
 func (p *pipeline) writePart(i int, out io.Reader) error {
-	f, err := p.FS.Create(filepath.Join(p.Output, p.partName(i, p.Codec)))
+	f, err := p.FS.Create(path.Join(p.Output, p.partName(i, p.Codec)))
 	if err != nil {
 		return err
 	}

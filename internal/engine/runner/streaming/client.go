@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 const (
@@ -59,7 +60,7 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, r.Command, args...)
 	cmd.Env = append(kerberos.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
-	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
+	cmd.SysProcAttr, cmd.WaitDelay = system.OwnGroup(), clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return runner.Stats{}, err

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package clustertest starts clusters for the tests of other packages. It knows nothing of
 // what they test.
 package clustertest

@@ -1,0 +1,92 @@
+//go:build unix
+
+package system
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock takes the lock of a file, shared or exclusive, or returns ErrLocked. The lock is released when the file is
+// closed, or its process ends.
+func Lock(f *os.File, shared bool) error {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return err
+}
+
+// Shell returns a command of the shell with words after it, to be started in a process group of its own.
+func Shell(command string, words ...string) *exec.Cmd {
+	if len(words) > 0 {
+		command += ` "$@"`
+		words = append([]string{"sh"}, words...)
+	}
+	cmd := exec.Command("sh", append([]string{"-c", command}, words...)...)
+	cmd.SysProcAttr = OwnGroup()
+	return cmd
+}
+
+// OwnGroup returns the attributes of a process with a process group of its own: a Ctrl-C does not reach it.
+func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// A Group is a process with a process group of its own, and all that it starts in the group.
+type Group struct{ pid int }
+
+// GroupOf returns the group of a process that has just been started with OwnGroup.
+func GroupOf(p *os.Process) *Group { return &Group{p.Pid} }
+
+// Kill ends all processes of the group. The error is os.ErrProcessDone if there are none.
+func (g *Group) Kill() error {
+	if err := syscall.Kill(-g.pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return os.ErrProcessDone
+}
+
+// CPU returns the CPU time that this process has used, 0 if it is unknown.
+func CPU() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// MostFiles returns the number of files that this process may open, at most 1<<31.
+func MostFiles() int64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 1 << 31 // assume that there is no limit
+	}
+	return int64(min(limit.Cur, 1<<31))
+}
+
+// FreeBytes returns the free bytes on the disk of a directory.
+func FreeBytes(dir string) (float64, error) {
+	var s syscall.Statfs_t
+	err := syscall.Statfs(dir, &s)
+	return float64(s.Bavail) * float64(s.Bsize), err
+}
+
+// EnableEscapes does nothing: terminals obey escape sequences.
+func EnableEscapes(*os.File) {}
+
+// ErrDiskFull is the error of a write for which the disk has no space.
+const ErrDiskFull = syscall.ENOSPC
+
+// CanSuspend reports whether a shell would continue this process after Ctrl-Z: not if it leads its session.
+func CanSuspend() bool {
+	sid, err := unix.Getsid(0)
+	return err == nil && sid != os.Getpid()
+}

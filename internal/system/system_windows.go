@@ -1,0 +1,123 @@
+package system
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Lock takes the lock of a file, shared or exclusive, or returns ErrLocked. The lock is released when the file is
+// closed, or its process ends.
+func Lock(f *os.File, shared bool) error {
+	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY | windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if shared {
+		how = windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	// A locked byte can neither be read nor written by others: take one far behind the content.
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return ErrLocked
+	}
+	return err
+}
+
+// Shell returns a command of cmd.exe with words after it, to be started in a process group of its own.
+func Shell(command string, words ...string) *exec.Cmd {
+	cmd := exec.Command("cmd.exe")
+	cmd.SysProcAttr = OwnGroup()
+	for _, word := range words {
+		command += ` "` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+	}
+	cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + command + `"`
+	return cmd
+}
+
+// OwnGroup returns the attributes of a process with a process group of its own: a Ctrl-C does not reach it.
+func OwnGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// A Group is a process and all that it starts.
+type Group struct {
+	process *os.Process
+	job     windows.Handle // 0: none could be made
+}
+
+// GroupOf returns the group of a process that has just been started with OwnGroup. Its processes end when this
+// process does.
+func GroupOf(p *os.Process) *Group {
+	g := &Group{process: p}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err == nil {
+		var handle windows.Handle
+		if handle, err = windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(p.Pid)); err == nil {
+			err = windows.AssignProcessToJobObject(job, handle)
+			windows.CloseHandle(handle)
+		}
+	}
+	if err != nil {
+		windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+// Kill ends all processes of the group. It is called once.
+func (g *Group) Kill() error {
+	if g.job == 0 {
+		return g.process.Kill()
+	}
+	return errors.Join(windows.TerminateJobObject(g.job, 1), windows.CloseHandle(g.job))
+}
+
+// CPU returns the CPU time that this process has used, 0 if it is unknown.
+func CPU() time.Duration {
+	var begun, ended, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(windows.CurrentProcess(), &begun, &ended, &kernel, &user); err != nil {
+		return 0
+	}
+	ticks := func(t windows.Filetime) int64 { return int64(t.HighDateTime)<<32 + int64(t.LowDateTime) }
+	return 100 * time.Duration(ticks(kernel)+ticks(user))
+}
+
+// MostFiles returns 1<<31: there is no limit of the number of files that a process may open.
+func MostFiles() int64 { return 1 << 31 }
+
+// FreeBytes returns the free bytes on the disk of a directory.
+func FreeBytes(dir string) (float64, error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return float64(free), err
+}
+
+// EnableEscapes makes a console, if the file is one, obey escape sequences.
+func EnableEscapes(f *os.File) {
+	var mode uint32
+	if windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil {
+		windows.SetConsoleMode(windows.Handle(f.Fd()), mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) // older ones cannot
+	}
+}
+
+// ErrDiskFull is the error of a write for which the disk has no space.
+const ErrDiskFull = windows.ERROR_DISK_FULL
+
+// CanSuspend reports that no shell continues a process after Ctrl-Z.
+func CanSuspend() bool { return false }

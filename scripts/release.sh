@@ -2,7 +2,7 @@
 # release.sh builds the files of a release, and SHA256SUMS, from a clean checkout. It gives the same
 # bytes for the same commit and Go version, wherever it runs. It needs GNU tar.
 #
-#   scripts/release.sh DIR [OS/ARCH...]     (default: linux and darwin, amd64 and arm64)
+#   scripts/release.sh DIR [OS/ARCH...]     (default: linux, darwin and windows, amd64 and arm64)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -14,7 +14,7 @@ mkdir -p "$1"
 target=$(cd "$1" && pwd)
 shift
 platforms=("$@")
-[ $# -gt 0 ] || platforms=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64)
+[ $# -gt 0 ] || platforms=({linux,darwin,windows}/{amd64,arm64})
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 out=$work/out

@@ -34,7 +34,7 @@ func newWine(t *testing.T) *wine {
 	}
 	dir := t.TempDir()
 	prefix := filepath.Join(dir, "prefix")
-	w := &wine{dir, append(os.Environ(), "WINEPREFIX="+prefix, "WINEARCH=win64", "WINEDEBUG=-all", "DISPLAY=")}
+	w := &wine{dir, append(os.Environ(), "TMPDIR="+dir, "WINEPREFIX="+prefix, "WINEARCH=win64", "WINEDEBUG=-all", "DISPLAY=")}
 	root := strings.TrimSpace(process.Output(t, exec.Command("go", "env", "GOROOT")))
 	source := filepath.Join(root, "src/internal/syscall/windows/at_windows.go")
 	text := must.Get(os.ReadFile(source))(t)

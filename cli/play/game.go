@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -80,6 +81,9 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
+	if g.Values().Puzzle && words[0] == words[1] {
+		entrants[1].Name = entrants[0].Name
+	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
@@ -141,7 +145,11 @@ func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(t.out, played.Text()); err != nil || t.humans == 0 || t.quit {
+		text := played.Text()
+		if vs := g.Values(); vs.Puzzle && played.Outcome == game.Tie {
+			text = fmt.Sprintf("%s after %s", vs.Word(game.Tie), numfmt.Count(len(played.Moves), "move"))
+		}
+		if _, err := fmt.Fprintln(t.out, text); err != nil || t.humans == 0 || t.quit {
 			return err
 		}
 		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {

@@ -356,7 +356,11 @@ func stillOpen(g game.Game) (func(game.Position) bool, error) {
 func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 	if n := len(h.Names()); n > 0 {
 		mover := h.Mover(n - 1)
-		fmt.Fprintf(out, "%s (%s): %s\n", player.Who(h.Game(), mover), players[mover], h.Names()[n-1])
+		who := fmt.Sprintf("%s (%s)", player.Who(h.Game(), mover), players[mover])
+		if h.Game().Values().Puzzle {
+			who = players[mover]
+		}
+		fmt.Fprintf(out, "%s: %s\n", who, h.Names()[n-1])
 	}
 	if board {
 		fmt.Fprintf(out, "%s", h.Game().Picture(h.Position()))

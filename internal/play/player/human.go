@@ -108,7 +108,11 @@ func NewHuman(c *Console) *Human {
 // if the console fails, an error that wraps ErrLeft and the cause.
 func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, error) {
 	for {
-		if _, err := fmt.Fprintf(p.console.out, "%s to move\n", Who(h.Game(), h.Turn())); err != nil {
+		prompt := Who(h.Game(), h.Turn()) + " to move"
+		if h.Game().Values().Puzzle {
+			prompt = "your move"
+		}
+		if _, err := fmt.Fprintln(p.console.out, prompt); err != nil {
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
 		line, err := p.console.Line(ctx)

@@ -265,7 +265,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 				return
 			}
 			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
-			data["Outcomes"], data["Tiers"] = outcomes(g.g), game.LastTier(g.g)
+			data["Outcomes"], data["Tiers"], data["Puzzle"] = outcomes(g.g), game.LastTier(g.g), g.g.Values().Puzzle
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -408,4 +410,23 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
 	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / (\d+ points? for row [01]|even)/.test(r.textContent))`, "true")
 	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#steps').textContent.split(' ')[2]`, "true")
+}
+
+// TestPuzzle solves a puzzle, which has one player.
+func TestPuzzle(t *testing.T) {
+	rules := filepath.Join(t.TempDir(), "three.sh")
+	script := `printf 'treereduce rules 1\nname three\nbits 2\nstart 2\npuzzle\n\n'
+while read -r n; do case $n in '') echo ;; 0) echo solved ;; *) echo "on:$((n - 1))" ;; esac; done`
+	if err := os.WriteFile(rules, []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TREEREDUCE_RULES", "sh "+rules)
+	tab := open(t, launch(t), serve(t))
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`) + "#play")
+	tab.wait(`document.querySelector('#state').textContent === 'Your move.'`)
+	tab.want(`['#seat0', '#seat1', '#resign', '#swap'].filter(s => document.querySelector(s).checkVisibility()).join()`, "")
+	for _, state := range []string{"You played on. Your move.", "The game is over: solved."} {
+		tab.run(chromedp.SetValue("#move", "on"), press("#typed [type=submit]"))
+		tab.wait(`document.querySelector('#state').textContent === '` + state + `'`)
+	}
 }

@@ -5,7 +5,7 @@ import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
 
 const $ = id => document.getElementById(id);
-const base = document.body.dataset.view;
+const base = document.body.dataset.view, puzzle = 'puzzle' in document.body.dataset; // a puzzle has one player
 
 // The play: the position at which it began ("" is the initial one), the moves, and how many of
 // them are made; the others were taken back.
@@ -240,7 +240,7 @@ function render() {
   $('name1').textContent = capital(view.players[1]);
   const last = view.plies[view.ply - 1];
   $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
-    : `${last ? `${capital(view.players[last.turn])} played ${last.move}. ` : ''}${capital(view.players[view.turn])}${you(view.turn)} to move.${hint ? ` Hint: ${hint}.` : ''}`;
+    : `${last ? `${puzzle ? 'You' : capital(view.players[last.turn])} played ${last.move}. ` : ''}${puzzle ? 'Your move' : `${capital(view.players[view.turn])}${you(view.turn)} to move`}.${hint ? ` Hint: ${hint}.` : ''}`;
   renderControls(over);
   renderWorth();
   renderLine();

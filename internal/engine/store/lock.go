@@ -14,17 +14,20 @@ import (
 )
 
 const (
-	// lockWait is how long flock retries while another process has the lock: AtWork takes it
-	// for a moment.
-	lockWait = 100 * time.Millisecond
+	// lockWait is how long flock retries while other processes have shared locks: AtWork takes one for a moment.
+	lockWait = 10 * time.Second
 	lockPoll = 2 * time.Millisecond
 )
 
-// flock takes the kernel's exclusive lock on a file.
+// flock takes the kernel's exclusive lock on a file. While another process has that lock, the error is
+// system.ErrLocked.
 func flock(f *os.File) error {
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
 		err := system.Lock(f, false)
 		if !errors.Is(err, system.ErrLocked) || time.Since(begun) >= lockWait {
+			return err
+		}
+		if locked, known := isLocked(f.Name()); locked || !known {
 			return err
 		}
 	}
@@ -37,12 +40,17 @@ func AtWork(fsys FS, path string) (working, known bool) {
 	if _, ok := fsys.(Local); !ok {
 		return false, false
 	}
-	f, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return isLocked(filepath.Join(path, lockName))
+}
+
+// isLocked reports whether a process has the exclusive lock on a file, if that can be determined.
+func isLocked(name string) (locked, known bool) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false, errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close() // releases the lock
 	err = system.Lock(f, true)
-	working = errors.Is(err, system.ErrLocked)
-	return working, working || err == nil
+	locked = errors.Is(err, system.ErrLocked)
+	return locked, locked || err == nil
 }

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -27,6 +29,25 @@ func TestAtWork(t *testing.T) {
 	checkLocked(true)
 	data.Close()
 	checkLocked(false)
+
+	// A driver waits for a process that looks for a long time.
+	looks := must.Get(os.Open(filepath.Join(dir, "_lock")))(t)
+	must.OK(t, system.Lock(looks, true))
+	locked := make(chan error)
+	go func() {
+		lock, err := store.Local{}.Lock(filepath.Join(dir, "_lock"))
+		if err == nil {
+			err = lock.Close()
+		}
+		locked <- err
+	}()
+	select {
+	case err := <-locked:
+		t.Fatalf("the lock of a file that another process looks at: %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	looks.Close()
+	must.OK(t, <-locked)
 
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -14,8 +14,11 @@ import (
 )
 
 const (
-	// lockWait is how long flock retries while other processes have shared locks: AtWork takes one for a moment.
-	lockWait = 10 * time.Second
+	// lockWait is how long flock retries while another process has the exclusive lock: a process that is just being
+	// started has the open files of its parent for a moment. lookWait is how long it retries while others have shared
+	// locks: AtWork takes one for a moment.
+	lockWait = time.Second
+	lookWait = 10 * time.Second
 	lockPoll = 2 * time.Millisecond
 )
 
@@ -24,10 +27,14 @@ const (
 func flock(f *os.File) error {
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
 		err := system.Lock(f, false)
-		if !errors.Is(err, system.ErrLocked) || time.Since(begun) >= lockWait {
+		if !errors.Is(err, system.ErrLocked) {
 			return err
 		}
+		wait := lookWait
 		if locked, known := isLocked(f.Name()); locked || !known {
+			wait = lockWait
+		}
+		if time.Since(begun) >= wait {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Edges are stored edges in memory: a runner that keeps them for all retrograde passes decodes each edge
 // once. They do not change, so all workers share them.
 type Edges struct {
-	sums  []uint32 // of the files that they come from
+	sums  []uint32 // the checksums of the files from which the edges were read
 	bytes int
 	parts []edgePart // their keys ascend
 }
@@ -49,11 +49,14 @@ func LoadEdges(ctx context.Context, m *Moves, workers, rows int) (*Edges, error)
 			return err
 		}
 	})
+	if err != nil {
+		return nil, err // some parts are missing
+	}
 	e.parts = slices.DeleteFunc(e.parts, func(p edgePart) bool { return len(p.keys) == 0 })
 	for _, p := range e.parts {
 		e.bytes += 4 * (len(p.keys) + len(p.ends) + len(p.words))
 	}
-	return e, err
+	return e, nil
 }
 
 // newEdgePart returns the part with these rows, which are sorted.

@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -73,6 +74,11 @@ func TestMoves(t *testing.T) {
 			t.Error("the edges in memory are not those of the files that were read")
 		} else {
 			must.OK(t, other.Close())
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if some, err := lists.LoadEdges(ended, moves, 2, 500); err == nil || some.Are(moves) {
+			t.Errorf("edges of which a part was not read: %v, %v", some.Are(moves), err)
 		}
 		readers, found := []step.Moves{moves.Reader(), edges}, 0
 		for i := range 600 {

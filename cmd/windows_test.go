@@ -19,7 +19,7 @@ import (
 
 // A wine runs programs for Windows, with a Windows of their own.
 type wine struct {
-	dir string // of the programs
+	dir string // has the programs, and is their working directory
 	env []string
 }
 

@@ -257,8 +257,6 @@ func (b *batch) Check(p game.Position) error {
 	return b.rules.Check(p)
 }
 
-func (b *batch) Parse(text string) (game.Position, error) { return b.parseText(text, b.Check) }
-
 func (b *batch) Primitive(p game.Position) game.Value { return b.answered(p).end() }
 func (b *batch) ToMove(p game.Position) game.Player   { return b.answered(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
@@ -280,16 +278,13 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 	return dst
 }
 
-func (g *rules) Parse(text string) (game.Position, error) { return g.parseText(text, g.Check) }
-
-// parseText is Parse with a function that checks the position.
-func (g *rules) parseText(text string, check func(game.Position) error) (p game.Position, err error) {
+func (g *rules) Parse(text string) (p game.Position, err error) {
 	if !g.text {
 		p, ok := number([]byte(text), g.most)
 		if !ok {
 			return 0, fmt.Errorf("expected a position, a number up to %d", g.most)
 		}
-		return p, check(p)
+		return p, g.Check(p)
 	}
 	if strings.ContainsAny(text, "\r\n") {
 		return 0, errors.New("expected one line")
@@ -306,7 +301,7 @@ func (g *rules) parseText(text string, check func(game.Position) error) (p game.
 		return nil
 	}))
 	if err == nil {
-		err = check(p)
+		err = g.Check(p)
 	}
 	return p, err
 }

@@ -101,9 +101,7 @@ func (p *Line) Report(e solve.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.record(e)
-	switch e.Kind {
-	case solve.Working, solve.Begun, solve.Done:
-	default:
+	if !e.Kind.IsProgress() {
 		if e.Text != "" && p.log == nil {
 			p.print(e.Text)
 		}

@@ -168,12 +168,10 @@ func (j *journal) ran(job string) bool {
 func (j *journal) note(e Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch e.Kind {
-	case Working, Begun, Done:
-	case Damaged:
+	if e.Kind == Damaged {
 		j.Damaged++
-		return
-	default:
+	}
+	if !e.Kind.IsProgress() {
 		return
 	}
 	tracking := ""

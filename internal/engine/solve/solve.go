@@ -101,6 +101,9 @@ const (
 	Warning Kind = "warning" // anything else that the user should know
 )
 
+// IsProgress reports whether an event of this kind describes how far the run has come.
+func (k Kind) IsProgress() bool { return k == Working || k == Begun || k == Done }
+
 // An Event reports the progress of a run, or something that has happened in it.
 type Event struct {
 	Kind Kind   `json:"-"`
@@ -191,8 +194,8 @@ type run struct {
 	again   int64     // how often it has been run again
 	size    int64     // bytes of the directory that was committed last
 
-	reporting sync.Mutex // guards Report
-	broken    sync.Map   // what has been reported as damaged, and is not rebuilt yet
+	reporting sync.Mutex      // guards Report and broken
+	broken    map[string]bool // what has been reported as damaged, and is not rebuilt yet
 
 	mu     sync.Mutex             // guards the fields below
 	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
@@ -203,7 +206,7 @@ type run struct {
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
 	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
-		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
+		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)
 	}
@@ -410,7 +413,7 @@ func (r *run) report(e Event) {
 	r.reporting.Lock()
 	defer r.reporting.Unlock()
 	if e.Kind == Damaged {
-		r.broken.Store(e.Job, nil)
+		r.broken[e.Job] = true
 	}
 	if r.Report != nil {
 		r.Report(e)
@@ -425,7 +428,11 @@ func (r *run) notify(kind Kind, name, format string, args ...any) {
 
 // rebuilt reports that output has been written again, if it has been reported as damaged.
 func (r *run) rebuilt(name string) {
-	if _, damaged := r.broken.LoadAndDelete(name); damaged {
+	r.reporting.Lock()
+	damaged := r.broken[name]
+	delete(r.broken, name)
+	r.reporting.Unlock()
+	if damaged {
 		r.report(Event{Kind: Rebuilt, Job: name})
 	}
 }

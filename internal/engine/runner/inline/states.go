@@ -179,11 +179,14 @@ func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs ne
 	}
 	r.edges = nil
 	all, each, ok := lists.EdgesMemory(stored, w.g, loadedRows)
+	if !ok || all > r.edgesMemory() {
+		return nil
+	}
 	needs.shared += all + stored.Files()*fileMemory + stored.Cells()*cellMemory
 	needs.worker = max(needs.worker, each)
 	plan, err := r.planPass(w.g, needs)
-	if !ok || all > r.edgesMemory() || err != nil {
-		return nil
+	if err != nil {
+		return nil // they do not fit beside the pass
 	}
 	r.edges, err = lists.LoadEdges(ctx, stored, plan.workers, loadedRows)
 	return err

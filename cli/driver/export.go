@@ -65,10 +65,9 @@ func (p *program) export(c *cli.Context) error {
 	if !ok {
 		return command.Usagef("--format %q: expected %s", c.String("format"), formats())
 	}
-	return datadir.WithTable(c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
-		ctx, stop := command.Interruptible(c.Context)
-		defer stop()
-		place.EndWith(ctx)
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	return datadir.WithTable(ctx, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
 		w, err := wantedOf(c, t)
 		if err != nil {
 			return err
@@ -99,7 +98,7 @@ func (p *program) export(c *cli.Context) error {
 			return command.ErrInterrupted
 		}
 		return err
-	}, p.openers(c.Context)...)
+	}, p.openers(ctx)...)
 }
 
 // A span is a range of numbers, first and last included.

@@ -66,7 +66,7 @@ func (p *program) lookup(c *cli.Context) error {
 	if c.Bool("json") && c.Bool("tsv") {
 		return command.Usagef("--json and --tsv exclude each other")
 	}
-	return datadir.WithTable(c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
+	return datadir.WithTable(c.Context, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
 		l := &looker{t: t, line: c.Bool("line"), parents: c.Bool("parents")}
 		positions := command.Positions{Game: t.Game(), From: form}
 		write := (&textAnswers{g: t.Game(), colours: coloursOf(c.App.Writer)}).write

@@ -60,7 +60,7 @@ func (p *program) statsCommand() *cli.Command {
 			case j != nil:
 				return printUnsolved(out, j, form)
 			}
-			return datadir.WithTable(name, p.games, func(t *table.Table, _ *filesys.Place) error {
+			return datadir.WithTable(c.Context, name, p.games, func(t *table.Table, _ *filesys.Place) error {
 				if form != "svg" {
 					return printStats(out, t, form)
 				}

@@ -56,7 +56,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 // gameOfValues returns the game that --game names, or else that of the table.
 func (p *program) gameOfValues(c *cli.Context) (g game.Game, err error) {
 	if !c.IsSet("game") {
-		err = datadir.WithTable(c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
+		err = datadir.WithTable(c.Context, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
 			g = t.Game()
 			return nil
 		}, p.openers(c.Context)...)

@@ -75,10 +75,9 @@ func (p *program) verifyCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = datadir.WithTable(c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
-				ctx, stop := command.Interruptible(c.Context)
-				defer stop()
-				place.EndWith(ctx)
+			ctx, stop := command.Interruptible(c.Context)
+			defer stop()
+			err = datadir.WithTable(ctx, c.String("data"), p.games, func(t *table.Table, place *filesys.Place) error {
 				bar := progress.New(c)
 				if rules != nil {
 					return verifyRules(ctx, c.App.Writer, bar, t, rules)
@@ -95,7 +94,7 @@ func (p *program) verifyCommand() *cli.Command {
 					fmt.Fprintf(c.App.Writer, "%s: %s verified, all correct\n", t.Game().Spec(), numfmt.Count(n, "position"))
 				}
 				return err
-			}, p.openers(c.Context)...)
+			}, p.openers(ctx)...)
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}

@@ -3,6 +3,7 @@
 package datadir
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -96,13 +97,14 @@ func (v variable) Set(value string) error { return os.Setenv(string(v), value) }
 func (v variable) String() string { return os.Getenv(string(v)) }
 
 // WithTable calls do with the table in the data directory that --data names, which must be a
-// table of one of the games.
-func WithTable(name string, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
+// table of one of the games. The calls of an HDFS end soon after ctx.
+func WithTable(ctx context.Context, name string, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
 	place, err := OpenDir(name, further...)
 	if err != nil {
 		return err
 	}
 	defer place.Close()
+	place.EndWith(ctx)
 	if err := Absent(place, name); err != nil {
 		return err
 	}

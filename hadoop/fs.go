@@ -45,15 +45,15 @@ const (
 )
 
 const (
-	// maxIdleClients is the number of idle connections that are kept: a job reads one or two
-	// files and writes one, while another is written to the table.
-	maxIdleClients = 6
+	// maxIdleClients is the number of idle connections that are kept. Each of them renews leases every
+	// second, which in a job costs more than a few new connections.
+	maxIdleClients = 2
 	// wholeFile is the size up to which Open reads the complete file: another connection to a
 	// data node costs more.
-	wholeFile = 1 << 20
-	// windowSize is the number of bytes of a larger file that are read at a time: twice what a
-	// cursor of a tier asks for.
-	windowSize = 128 << 10
+	wholeFile = 256 << 10
+	// firstWindow is the number of bytes of a larger file that Open reads: its reader often needs the head, and then
+	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
+	firstWindow, windowSize = 8 << 10, 128 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
 	maxNewClients = 3
 	// maxIdleReaders is the number of positions in a file for which a reader is kept.
@@ -558,6 +558,8 @@ func (f *FS) Open(name string) (store.File, error) {
 		size := r.size
 		if size <= wholeFile {
 			r.window = make([]byte, 0, size)
+		} else {
+			r.window = make([]byte, 0, firstWindow)
 		}
 		// A client reads metadata only before its first read. After that, other readers of a
 		// large file can share it.
@@ -614,7 +616,7 @@ func (r *reader) fill(at int64) error {
 			return err
 		}
 	}
-	if r.window == nil {
+	if at != 0 && cap(r.window) < windowSize || r.window == nil {
 		r.window = make([]byte, 0, windowSize)
 	}
 	r.start = at

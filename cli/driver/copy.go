@@ -65,10 +65,14 @@ func (p *program) openCopy(r *run) (*copying, error) {
 	return k, nil
 }
 
-// start makes the copy equal to the data directory, and then copies changes as they are made.
-func (k *copying) start(mode store.Mode) error {
+// start makes the copy equal to the data directory, and then copies changes as they are made; large files
+// by the machines that execute the jobs, if these can.
+func (k *copying) start(mode store.Mode, jobs JobRunner) error {
 	if k == nil {
 		return nil
+	}
+	if u, ok := jobs.(Uploader); ok {
+		k.By(u.Upload)
 	}
 	return k.Start(mode)
 }

@@ -62,7 +62,7 @@ type Runner struct {
 	Memory func(m game.Method, given int, o *Options) (least, own int)
 	// Codec returns the form of the tiers' directories, given the one that is asked for; nil: that one.
 	Codec func(m game.Method, asked Codec) Codec
-	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper or a Halver,
+	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper, an Uploader or a Halver,
 	// those methods are called.
 	New func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
@@ -89,6 +89,13 @@ type Preflighter interface {
 // uses a directory, so that the next driver waits for it.
 type Keeper interface {
 	Keeps(ctx context.Context, attempt string) (bool, error)
+}
+
+// An Uploader is a JobRunner whose machines copy files to a Copy. Upload copies files of the data directory, which
+// have this number of bytes together, into the directory that to names, such as s3://bucket/path, and replaces
+// files that exist there. done is false if this machine is to copy them, because they are few or because of err.
+type Uploader interface {
+	Upload(ctx context.Context, files []string, bytes int64, to string) (done bool, err error)
 }
 
 // The types that the functions of an Extension use.
@@ -184,6 +191,8 @@ type Copy interface {
 	// Ready checks that the copy is suitable for a run, and, if the run resumes and its data
 	// directory is empty, fetches the data from the copy.
 	Ready(game string, mode store.Mode) error
+	// By makes the Upload of an Uploader copy large files, from Start on.
+	By(upload func(ctx context.Context, files []string, bytes int64, to string) (done bool, err error))
 	// Start makes the copy equal to the data directory, and then copies changes as they are
 	// made.
 	Start(mode store.Mode) error

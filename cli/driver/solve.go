@@ -368,7 +368,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	if note != "" {
 		r.bar.Print(note)
 	}
-	if err := r.copied.start(r.Mode); err != nil {
+	if err := r.copied.start(r.Mode, o.Runner); err != nil {
 		return err
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)

@@ -20,7 +20,7 @@ const (
 	// nvmeRate is the write rate of an instance's own disk, in bytes per second for each byte
 	// of its size: 1 GB/s for one of 7.5 TB.
 	nvmeRate = 1e9 / 7.5e12
-	// s3Rate is the upload rate of one machine to S3, in bytes per second.
+	// s3Rate is the upload rate of each machine to S3, in bytes per second.
 	s3Rate = 300e6
 	// s3Part is the number of bytes of one upload request.
 	s3Part = 64 << 20
@@ -290,7 +290,7 @@ func (w *work) at(s *site) *cost {
 	var work, kept float64 // bytes that are copied to S3
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept = w.bytes()
-		c.wall += add(copying, max(0, (work+kept)/s3Rate-c.wall))
+		c.wall += add(copying, max(0, (work+kept)/(s3Rate*float64(s.nodes))-c.wall))
 	}
 	for _, name := range []string{preparing, atWork, alone, onDisk, inSync, starting, shuffling, copying} {
 		if parts[name] > 0 {

@@ -63,7 +63,7 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 		}
 	}
 	if s.Runner == EMR {
-		add("a cluster takes %d minutes to start; one machine uploads %s per second to S3", emrStart/60, numfmt.Bytes(s3Rate))
+		add("a cluster takes %d minutes to start; each machine uploads %s per second to S3", emrStart/60, numfmt.Bytes(s3Rate))
 	}
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept := w.bytes()

@@ -55,9 +55,10 @@ type Copy struct {
 	claim *s3.Claim
 	warn  func(string)
 
-	from store.FS // file system of the data directory
-	data string
-	on   bool // changes of the data directory are recorded
+	from  store.FS // file system of the data directory
+	data  string
+	nodes Nodes // nil: none
+	on    bool  // changes of the data directory are recorded
 
 	journal sync.Mutex // locked while the journal is uploaded
 
@@ -75,6 +76,9 @@ type change struct {
 	content []byte // contents of a small file; nil: read when the change is made
 	dir     bool
 }
+
+// file reports whether the change uploads a file that is not small.
+func (ch *change) file() bool { return !ch.remove && !ch.dir && ch.content == nil }
 
 // Open claims the copy at a path. Copying ends with ctx. who identifies this process to other
 // drivers. warn is called with a line about events that may interest the user.
@@ -235,15 +239,15 @@ func (c *Copy) work() {
 			c.mu.Unlock()
 			return
 		}
-		ch := c.queue[0]
+		batch := c.batch()
 		c.mu.Unlock()
 		// A failed change stays in the queue, so that it does not count as made.
-		if err := c.persist(ch); err != nil {
+		if err := c.persist(batch); err != nil {
 			c.fail(fmt.Errorf("--copy: %w; --resume continues", err))
 			return
 		}
 		c.mu.Lock()
-		c.queue = c.queue[1:]
+		c.queue = c.queue[len(batch):]
 		c.moved.Broadcast()
 		c.mu.Unlock()
 	}
@@ -259,13 +263,25 @@ func (c *Copy) fail(err error) {
 	c.moved.Broadcast()
 }
 
-// persist makes a change, and retries after temporary errors.
-func (c *Copy) persist(ch *change) error {
+// batch returns the changes that are made next: the first one or, if the nodes can divide them, the first
+// uploads of files of one directory.
+func (c *Copy) batch() []*change {
+	n := 1
+	for first := c.queue[0]; c.nodes != nil && first.file() && n < len(c.queue) && c.queue[n].file() && path.Dir(c.queue[n].name) == path.Dir(first.name); n++ {
+		if slices.ContainsFunc(c.queue[:n], func(ch *change) bool { return ch.name == c.queue[n].name }) {
+			break
+		}
+	}
+	return slices.Clone(c.queue[:n])
+}
+
+// persist makes changes, see batch, and retries after temporary errors.
+func (c *Copy) persist(batch []*change) error {
 	begun, pause := time.Now(), firstPause
 	for {
 		err := c.claim.Held(c.ctx)
 		if err == nil {
-			err = c.make(ch)
+			err = c.make(batch)
 		}
 		if err == nil || c.ctx.Err() != nil || !aws.IsTransient(err) || time.Since(begun) > giveUp {
 			return err
@@ -280,8 +296,9 @@ func (c *Copy) persist(ch *change) error {
 	}
 }
 
-// make makes a change.
-func (c *Copy) make(ch *change) error {
+// make makes changes, see batch.
+func (c *Copy) make(batch []*change) error {
+	ch := batch[0]
 	at, to := path.Join(c.data, ch.name), path.Join(c.dir, ch.name)
 	switch {
 	case ch.remove:
@@ -293,9 +310,15 @@ func (c *Copy) make(ch *change) error {
 		}
 		return c.to.Put(c.ctx, to, bytes.NewReader(ch.content), int64(len(ch.content)))
 	case ch.dir:
-		return c.to.PutDir(c.ctx, c.from, at, to, c.claim.Held)
+		return c.to.PutDir(c.ctx, c.from, at, to, c.claim.Held, func(ctx context.Context, names ...string) error {
+			return c.putFiles(ctx, ch.name, names)
+		})
 	}
-	return c.to.PutFile(c.ctx, c.from, at, to)
+	var names []string
+	for _, ch := range batch {
+		names = append(names, path.Base(ch.name))
+	}
+	return c.putFiles(c.ctx, path.Dir(ch.name), names)
 }
 
 // overtake uploads the journal before its turn, if its state is running. A journal

@@ -138,7 +138,7 @@ func TestLost(t *testing.T) {
 	held, release := holdPut(fake, "/part-00000")
 	c := &Copy{ctx: t.Context(), to: to, dir: dir, claim: claim, from: store.Local{}, data: data}
 	put := make(chan error)
-	go func() { put <- c.make(&change{name: "table", dir: true}) }()
+	go func() { put <- c.make([]*change{{name: "table", dir: true}}) }()
 	<-held
 	var second *s3.Claim
 	for second == nil { // the first renews its claim all the time
@@ -195,7 +195,7 @@ func TestLostChanges(t *testing.T) {
 		"small file": {name: store.ManifestFile, content: []byte("mine")},
 		"removal":    {name: "data_first0", remove: true},
 	} {
-		if err := c.persist(ch); !errors.Is(err, s3.ErrLost) {
+		if err := c.persist([]*change{ch}); !errors.Is(err, s3.ErrLost) {
 			t.Errorf("%s: %v, want %v", name, err, s3.ErrLost)
 		}
 		if after := content(); after != before {

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,22 @@ type copier struct {
 	to   *s3.FS
 	dir  string // of the copy
 	g    game.Game
+
+	nodes bool // nodes of a cluster copy
+}
+
+// upload is what the nodes do.
+func (c *copier) upload(ctx context.Context, files []string, _ int64, to string) (done bool, err error) {
+	for _, name := range files {
+		text, err := store.ReadFile(c.fsys, name)
+		if err != nil {
+			return false, err
+		}
+		if err := c.to.Put(ctx, path.Join(strings.TrimPrefix(to, "s3://bucket"), path.Base(name)), bytes.NewReader(text), int64(len(text))); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 const copierDir = "/data/d"
@@ -48,6 +65,9 @@ func (c *copier) drive(mode store.Mode) (err error) {
 	}
 	defer func() { err = errors.Join(err, dup.Close()) }()
 	fsys := dup.FS(c.fsys, copierDir)
+	if c.nodes {
+		dup.By(c.upload)
+	}
 	if err := dup.Ready(c.g.Spec(), mode); err != nil {
 		return err
 	}
@@ -116,7 +136,7 @@ func schedules(t *testing.T, most int) {
 				d := &s3test.Direct{Server: fake}
 				to, err := s3.New(t.Context(), d.Config(), "bucket")
 				must.OK(t, err)
-				return &copier{new(storetest.Memory), d, to, fmt.Sprint("d", number), g}
+				return &copier{new(storetest.Memory), d, to, fmt.Sprint("d", number), g, number%2 == 0}
 			}
 			first, second := connect(), connect()
 			do(first, second)

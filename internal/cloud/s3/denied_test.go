@@ -59,7 +59,7 @@ func TestOnePrefix(t *testing.T) {
 	}
 	c, _, err := f.Claim(t.Context(), "x/data/_owner", "me", time.Hour)
 	must.OK(t, err)
-	must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", store.Success), "x/data/table", c.Held))
+	must.OK(t, putDir(t.Context(), f, local(t, "part-00000", store.Success), "x/data/table", c.Held))
 	if i, err := f.Stat("x/data/table"); err != nil || !i.IsDir() {
 		t.Errorf("a directory: %v, %v", i, err)
 	}

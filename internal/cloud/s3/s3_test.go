@@ -262,13 +262,13 @@ func testPutDir(t *testing.T, f *FS) {
 		{"part-00000", "part-00002", store.Success},
 		{"part-00000"},
 	} {
-		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always))
+		must.OK(t, putDir(t.Context(), f, local(t, files...), "data/d", always))
 		slices.Sort(files)
 		if got := names(); got != strings.Join(files, " ")+" " {
 			t.Errorf("%s, expected %s", got, files)
 		}
 	}
-	if err := f.PutDir(t.Context(), store.Local{}, "/no/such", "data/d", always); !errors.Is(err, fs.ErrNotExist) {
+	if err := putDir(t.Context(), f, "/no/such", "data/d", always); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -279,7 +279,7 @@ func TestPutDirRefused(t *testing.T) {
 	fake.Set(faults.Denied.If(func(r *http.Request) bool {
 		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/part-00001")
 	}))
-	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", always); err == nil {
+	if err := putDir(t.Context(), f, local(t, "part-00000", "part-00001", store.Success), "d", always); err == nil {
 		t.Error("no error")
 	}
 	if fake.Set(nil); slices.Contains(fake.Keys("bucket"), "d/"+store.Success) {
@@ -292,10 +292,10 @@ func TestPutDirRefused(t *testing.T) {
 func TestPutDirMay(t *testing.T) {
 	for allowed := 0; ; allowed++ {
 		fake, f := started(t)
-		must.OK(t, f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always))
+		must.OK(t, putDir(t.Context(), f, local(t, "part-00000", "part-00009", store.Success), "d", always))
 		before := len(fake.Asked())
 		var asked atomic.Int32
-		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
+		err := putDir(t.Context(), f, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
 			if int(asked.Add(1)) > allowed {
 				return ErrLost
 			}
@@ -509,7 +509,7 @@ func TestSealLast(t *testing.T) {
 			return (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n)
 		}))
 		defer fake.Set(nil)
-		return f.PutDir(t.Context(), store.Local{}, dir, "d", always)
+		return putDir(t.Context(), f, dir, "d", always)
 	}
 	whole := func() bool {
 		for _, name := range []string{"part-00000", "part-00001", "part-00002"} {
@@ -757,4 +757,11 @@ func TestMakeBucket(t *testing.T) {
 			t.Errorf("%s: no %s", rules, want)
 		}
 	}
+}
+
+// putDir copies a directory of this machine.
+func putDir(ctx context.Context, f *FS, dir, to string, may func(context.Context) error) error {
+	return f.PutDir(ctx, store.Local{}, dir, to, may, func(ctx context.Context, names ...string) error {
+		return f.PutFiles(ctx, store.Local{}, dir, names, to, may)
+	})
 }

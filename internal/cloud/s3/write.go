@@ -129,9 +129,10 @@ func (w *writer) Close() error {
 // PutDir copies a directory of another file system: its files, and then its store.Success, if
 // it has one. It replaces a directory that exists: it deletes the old store.Success first, and
 // deletes files that are not in the new directory before it writes the new store.Success. It
-// skips subdirectories and names for which store.IsTemporary is true. It calls may before each
-// deletion and each file, and stops if may returns an error; Claim.Held is such a function.
-func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error) error {
+// skips subdirectories and names for which store.IsTemporary is true. put copies files of the directory,
+// by their names in it. PutDir calls may before each deletion, and stops if may returns an error;
+// Claim.Held is such a function.
+func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error, put func(context.Context, ...string) error) error {
 	there, err := f.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -168,13 +169,7 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 			gone = append(gone, e.Name())
 		}
 	}
-	put := func(ctx context.Context, name string) error {
-		if err := may(ctx); err != nil {
-			return err
-		}
-		return f.PutFile(ctx, from, path.Join(dir, name), path.Join(to, name))
-	}
-	if err := each(ctx, names, put); err != nil {
+	if err := put(ctx, names...); err != nil {
 		return err
 	}
 	if err := each(ctx, gone, remove); err != nil || !sealed {
@@ -183,8 +178,19 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 	return put(ctx, store.Success)
 }
 
-// PutFile copies a file of another file system.
-func (f *FS) PutFile(ctx context.Context, from store.FS, name, to string) error {
+// PutFiles copies files of a directory of another file system. It calls may before each file, and stops if may
+// returns an error.
+func (f *FS) PutFiles(ctx context.Context, from store.FS, dir string, names []string, to string, may func(context.Context) error) error {
+	return each(ctx, names, func(ctx context.Context, name string) error {
+		if err := may(ctx); err != nil {
+			return err
+		}
+		return f.putFile(ctx, from, path.Join(dir, name), path.Join(to, name))
+	})
+}
+
+// putFile copies a file of another file system.
+func (f *FS) putFile(ctx context.Context, from store.FS, name, to string) error {
 	in, err := from.Open(name)
 	if err != nil {
 		return err

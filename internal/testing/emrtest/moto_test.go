@@ -38,13 +38,13 @@ const (
 	poll     = 50 * time.Millisecond
 )
 
-// A board is a board of Connect 3.
-type board struct{ width, height int }
+// A board is a board of Connect 3, and the number of parts of its final.
+type board struct{ width, height, reducers int }
 
-var tiny, small, square, course = board{2, 2}, board{3, 3}, board{4, 4}, board{4, 5}
+var tiny, small, square, course, parted = board{2, 2, 1}, board{3, 3, 1}, board{4, 4, 1}, board{4, 5, 1}, board{4, 5, 2}
 
 func (b board) flags() string {
-	return fmt.Sprintf("connectn --width %d --height %d --connect %d", b.width, b.height, min(3, b.width))
+	return fmt.Sprintf("connectn --width %d --height %d --connect %d --reducers %d", b.width, b.height, min(3, b.width), b.reducers)
 }
 
 // A site is an EMR, an S3, and the environment of their clients.
@@ -54,6 +54,8 @@ type site struct {
 	root   string // of the module
 	tools  string
 	env    []string
+	// uploads is a file with the directories into which nodes have copied, a line each.
+	uploads string
 
 	inlineDir string // parent of the data directories that one process solves
 
@@ -129,6 +131,20 @@ func newSite(t *testing.T) *site {
 // a connector of several hundred megabytes: s3://bucket/key is objectsDir/bucket/key.
 const objectsDir = "/s3"
 
+// distcp is a hadoop command whose distcp copies to HDFS, and from there to S3. It writes where to into a file.
+const distcp = `#!/bin/bash
+set -e
+hadoop=%s
+[ "$1" = distcp ] || exec $hadoop "$@"
+here=$(mktemp -d)
+trap "rm -r $here" EXIT
+$hadoop "${@:1:$#-1}" hdfs:///s3-uploads/$$
+$hadoop fs -get hdfs:///s3-uploads/$$ $here
+$hadoop fs -rm -r -skipTrash hdfs:///s3-uploads
+aws s3 cp --recursive $here/$$ "${!#}"
+echo "${!#}" >>%s
+`
+
 // master returns a function that runs the commands of steps as on the master of a cluster, with
 // hadoop, hadoop-streaming and aws in the PATH.
 func (s *site) master(t *testing.T, objects *s3test.Server) func(context.Context, []string) error {
@@ -136,6 +152,9 @@ func (s *site) master(t *testing.T, objects *s3test.Server) func(context.Context
 	dir := t.TempDir()
 	script := "#!/bin/bash\nexec hadoop jar " + s.hadoop.StreamingJar() + " \"${@//s3:\\/\\//hdfs://" + objectsDir + "/}\"\n"
 	must.OK(t, os.WriteFile(filepath.Join(dir, "hadoop-streaming"), []byte(script), 0o777))
+	s.uploads = filepath.Join(dir, "uploads")
+	upload := fmt.Sprintf(distcp, filepath.Join(s.hadoop.Dir(), "bin", "hadoop"), s.uploads)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "hadoop"), []byte(upload), 0o777))
 	env := append(s.hadoop.Env(), slices.DeleteFunc(objects.Env(), func(v string) bool { return !strings.HasPrefix(v, "AWS_") })...)
 	env = append(env, "PATH="+strings.Join([]string{dir, s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
 	return func(ctx context.Context, args []string) error {
@@ -244,7 +263,7 @@ func (s *site) inline(t *testing.T, b board) string {
 	if dir := s.want[b]; dir != "" {
 		return dir
 	}
-	dir := filepath.Join(s.inlineDir, fmt.Sprintf("%dx%d", b.width, b.height))
+	dir := filepath.Join(s.inlineDir, fmt.Sprintf("%dx%d-%d", b.width, b.height, b.reducers))
 	s.start(t, fmt.Sprintf("solve %s --data %s --final yes", b.flags(), dir)).done(t)
 	s.want[b] = dir
 	return dir
@@ -284,9 +303,9 @@ func (s *site) last() State {
 	return all[len(all)-1]
 }
 
-// testDriverStep runs the driver as a step, with some jobs on the cluster.
+// testDriverStep runs the driver as a step, with some jobs on the cluster, whose nodes copy the final of the larger board.
 func testDriverStep(t *testing.T, s *site) {
-	for b, more := range map[board]string{square: "--cluster-above 3000", course: "--cluster-above 30000"} {
+	for b, more := range map[board]string{square: "--cluster-above 3000", parted: "--cluster-above 30000"} {
 		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
 		d := s.startEMR(t, b, name, more)
 		d.done(t)
@@ -295,6 +314,9 @@ func testDriverStep(t *testing.T, s *site) {
 			t.Errorf("it says\n%s", d.output)
 		}
 		s.same(t, b, s.fetched(t, name))
+	}
+	if uploads := string(must.Get(os.ReadFile(s.uploads))(t)); !strings.Contains(uploads, bucket+"/step-4x5/final\n") {
+		t.Errorf("the nodes have copied %q", uploads)
 	}
 }
 

@@ -2,7 +2,7 @@
 # Stands in for hadoop, hdfs, yarn and mapred of a Hadoop {{.Version}}: the jars
 # that Maven brings have no scripts. Written by treereduce's cluster.
 if [ $# -eq 0 ]; then
-	echo 'usage: hadoop jar JAR [CLASS] [ARGUMENTS] | fs … | version | classpath | CLASS …' >&2
+	echo 'usage: hadoop jar JAR [CLASS] [ARGUMENTS] | fs … | distcp … | version | classpath | CLASS …' >&2
 	echo '       hdfs dfs|dfsadmin|fsck|haadmin …' >&2
 	echo '       yarn application|node|queue|rmadmin|jar …' >&2
 	echo '       mapred job|streaming …' >&2
@@ -14,6 +14,7 @@ shift
 case $self.$command in
 *.jar) class=org.apache.hadoop.util.RunJar ;;
 *.fs | *.dfs) class=org.apache.hadoop.fs.FsShell ;;
+*.distcp) class=org.apache.hadoop.tools.DistCp ;;
 *.dfsadmin) class=org.apache.hadoop.hdfs.tools.DFSAdmin ;;
 *.fsck) class=org.apache.hadoop.hdfs.tools.DFSck ;;
 *.haadmin) class=org.apache.hadoop.hdfs.tools.DFSHAAdmin ;;

@@ -193,19 +193,10 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
 	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
-	args := []string{"jar", p.Jar}
-	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
-	define("mapreduce.job.name", "treereduce "+w.Name)
-	define("mapreduce.job.tags", p.tag(w.Output))
-	if p.Queue != "" {
-		define("mapreduce.job.queuename", p.Queue)
-	}
+	args := append([]string{"jar", p.Jar}, p.definitions(w.Name, w.Output)...)
+	define := func(name string, value any) { args = append(args, definition(name, value)...) }
 	define("mapreduce.job.reduces", reducers)
 	define("stream.jobconf.truncate.limit", 20000)
-	define("mapreduce.client.completion.pollinterval", poll)
-	define("mapreduce.client.progressmonitor.pollinterval", poll)
-	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
-	define("yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", avoidNodes)
 	define("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", closeDelay)
 	define("dfs.client.block.write.locateFollowingBlock.retries", closeRetries)
 	for _, property := range p.properties {
@@ -234,9 +225,6 @@ func (p *plan) arguments(files string) []string {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
 		define("mapreduce.totalorderpartitioner.naturalorder", false)
 	}
-	for _, d := range p.Define {
-		args = append(args, "-D", d)
-	}
 	args = append(args, "-files", files, "-mapper", w.Step+"_map", "-reducer", w.Step+"_reduce")
 	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
@@ -251,6 +239,30 @@ func (p *plan) arguments(files string) []string {
 		args = append(args, "-input", p.FS.Name()+dir)
 	}
 	return append(args, "-output", p.FS.Name()+w.Output)
+}
+
+// definition returns a generic option that sets a property.
+func definition(name string, value any) []string {
+	return []string{"-D", fmt.Sprintf("%s=%v", name, value)}
+}
+
+// definitions returns the generic options of every job: its name, the tag of its attempt, the queue, how often to
+// poll, and the properties that the user defines.
+func (r *Runner) definitions(name, attempt string) []string {
+	args := slices.Concat(
+		definition("mapreduce.job.name", "treereduce "+name),
+		definition("mapreduce.job.tags", r.tag(attempt)),
+		definition("mapreduce.client.completion.pollinterval", poll),
+		definition("mapreduce.client.progressmonitor.pollinterval", poll),
+		definition("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll),
+		definition("yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent", avoidNodes))
+	if r.Queue != "" {
+		args = append(args, definition("mapreduce.job.queuename", r.Queue)...)
+	}
+	for _, d := range r.Define {
+		args = append(args, "-D", d)
+	}
+	return args
 }
 
 // The files of a plan.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -182,8 +183,12 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 
 // Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so
 // that a new driver need only wait for it. An attempt without a plan has no such job: the
-// driver itself did the work.
+// driver itself did the work. An upload of a driver that has died is ended: the copy is compared anew.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
+	if attempt == uploadList(path.Dir(attempt)) {
+		r.kill(attempt)
+		return false, nil
+	}
 	_, err := r.FS.Stat(planDir(attempt))
 	if err == nil {
 		_, err = r.findSurely(ctx, attempt)

@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/result/compare"
-	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
-	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 )
 
 var (

@@ -86,7 +86,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
+	t := session{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
 	copy(t.entrants[:], entrants)
 	defer t.leave()
 	err = t.games(ctx, g)
@@ -99,8 +99,8 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	return err
 }
 
-// tableTalk is a series of games between two players, with the questions that a human is asked.
-type tableTalk struct {
+// session is a series of games between two players, with the questions that a human is asked.
+type session struct {
 	entrants [2]referee.Entrant // the first one has the first move
 	players  [2]player.Player   // nil if not yet made
 	humans   int
@@ -111,7 +111,7 @@ type tableTalk struct {
 }
 
 // games plays games until the human wants no more; without a human, it plays one game.
-func (t *tableTalk) games(ctx context.Context, g game.Game) error {
+func (t *session) games(ctx context.Context, g game.Game) error {
 	for {
 		if t.humans == 1 && !t.settled && !g.Info().NamedFirst {
 			first, err := t.ask(ctx, "Who moves first", t.entrants[0].Name, t.entrants[1].Name)
@@ -159,7 +159,7 @@ func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 }
 
 // leave closes the players.
-func (t *tableTalk) leave() {
+func (t *session) leave() {
 	for _, p := range t.players {
 		if p != nil {
 			p.Close()
@@ -169,7 +169,7 @@ func (t *tableTalk) leave() {
 
 // ask repeats a question until the answer is one of two, or the first letter of one, in any case; it returns
 // the index of the answer.
-func (t *tableTalk) ask(ctx context.Context, question string, answers ...string) (int, error) {
+func (t *session) ask(ctx context.Context, question string, answers ...string) (int, error) {
 	for {
 		if _, err := fmt.Fprintf(t.out, "%s, %s or %s?\n", question, answers[0], answers[1]); err != nil {
 			return 0, err

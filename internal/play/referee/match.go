@@ -47,10 +47,10 @@ type Match struct {
 // last complete pair of games.
 func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
 	verdict = Undecided
-	table := &table{match: m}
-	defer table.close()
+	both := &pairing{match: m}
+	defer both.close()
 	for i, e := range m.Entrants {
-		standings[i].Name, table.entrants[i] = e.Name, e.giveUp()
+		standings[i].Name, both.entrants[i] = e.Name, e.giveUp()
 	}
 	pair := "" // the key of the current Pair
 	for n := 0; m.goesOn(n, standings[0]); n++ {
@@ -62,10 +62,10 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		}
 		p, recorded := Played{}, false
 		if m.Recorded != nil {
-			p, recorded = m.Recorded(table.names(n), opening)
+			p, recorded = m.Recorded(both.names(n), opening)
 		}
 		if !recorded {
-			if p, err = table.play(ctx, n, opening); err != nil {
+			if p, err = both.play(ctx, n, opening); err != nil {
 				return standings, verdict, err
 			}
 		}
@@ -109,8 +109,8 @@ func (m *Match) goesOn(n int, s Standing) bool {
 	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
 }
 
-// A table is where two entrants play one game after the other.
-type table struct {
+// A pairing is two entrants that play one game after the other.
+type pairing struct {
 	match    *Match
 	entrants [2]Entrant
 	players  [2]player.Player // nil: to be made
@@ -123,12 +123,12 @@ func entrant(side, n int) int { return (side + n) % 2 }
 type header interface{ Head(line string) }
 
 // names returns the names of First and Second in game n.
-func (t *table) names(n int) [2]string {
+func (t *pairing) names(n int) [2]string {
 	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
 }
 
 // play plays game n.
-func (t *table) play(ctx context.Context, n int, opening []string) (Played, error) {
+func (t *pairing) play(ctx context.Context, n int, opening []string) (Played, error) {
 	m := t.match
 	var seats [2]Seat
 	for side := range seats {
@@ -164,7 +164,7 @@ func (t *table) play(ctx context.Context, n int, opening []string) (Played, erro
 }
 
 // close closes the players.
-func (t *table) close() {
+func (t *pairing) close() {
 	for _, p := range t.players {
 		if p != nil {
 			p.Close()

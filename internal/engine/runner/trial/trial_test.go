@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/result/trial"
+	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )

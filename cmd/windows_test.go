@@ -96,7 +96,7 @@ func TestLongWindows(t *testing.T) {
 	expect(0, "X wins in 11 moves|195,472 positions", "", solve+`C:\games\four`+small)
 	expect(0, "X wins in 11 moves", "", solve+"c:/games/four --resume"+small)
 
-	first := w.tool("wine", strings.Fields("driver.exe solve connectn --width 5 --height 5 --connect 4 --data five")...)
+	first := w.tool("wine", strings.Fields("driver.exe solve connectn --width 6 --height 5 --connect 4 --data five")...)
 	var said bytes.Buffer
 	first.Stdout, first.Stderr = &said, &said
 	must.OK(t, first.Start())
@@ -112,7 +112,7 @@ func TestLongWindows(t *testing.T) {
 		default:
 		}
 	}
-	const again = "driver.exe solve connectn --width 5 --height 5 --connect 4 --until-tier 12 --data five"
+	const again = "driver.exe solve connectn --width 6 --height 5 --connect 4 --until-tier 12 --data five"
 	expect(1, "another driver is at work in it", "", again)
 	must.OK(t, first.Process.Signal(os.Interrupt))
 	if <-ended; first.ProcessState.ExitCode() != 130 || !strings.Contains(said.String(), "stopped; --resume continues") {

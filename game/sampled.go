@@ -42,4 +42,9 @@ type Sample struct {
 	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
 	// both. These estimates may be a few per cent too low.
 	Ranges, WonRanges, Slots, WonSlots float64
+	// Board is a board of the range, a position if Open is not 0.
+	Board Position
+	// Absent and WonAbsent are for Deduced games: estimates of the slots that, as far as Deduce knows, may be
+	// positions in which nobody has won or, in the next tier, a player has won, and are none.
+	Absent, WonAbsent float64
 }

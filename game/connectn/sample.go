@@ -41,7 +41,6 @@ type sampler struct {
 	ends [2][]float64
 	// pieces of the drawn columns, from the bottom up: pieces[colour][column].
 	pieces [2][]uint64
-	board  game.Position // the last one drawn
 	undone undone
 }
 
@@ -94,22 +93,24 @@ func (s *sampler) Sample(tier int, random *rand.Rand) (found game.Sample) {
 		}
 		p := high | low
 		if try == 0 {
-			s.board = p
+			times *= weight
 			moves, won, ok := s.judge(p, tier)
 			if !ok {
+				absent, won := s.unreached(p, tier)
+				found.Absent, found.WonAbsent = times*absent, times*won
 				continue
 			}
-			found = game.Sample{Open: weight * times, Moves: weight * times * moves, Won: weight * times * won}
+			found = game.Sample{Open: times, Moves: times * moves, Won: times * won}
 		} else if !s.undone.reaches(r, p, tier) {
 			continue
 		}
-		found.Ranges, found.Slots = weight, weight*s.slotsOf(high, tier)
+		found.Board, found.Ranges, found.Slots = p, weight, weight*s.slotsOf(high, tier)
 		found.WonRanges, found.WonSlots = s.wonRanges(p, tier, random)
 		found.WonRanges *= weight
 		found.WonSlots *= weight
-		break
+		return found
 	}
-	return found
+	return game.Sample{}
 }
 
 // draw draws the columns from up to (not including) to, for a board of a tier with the given
@@ -245,6 +246,39 @@ func (s *sampler) ways(p game.Position, tier, from int, own uint64, player game.
 	for c := range r.width {
 		before, square, ok := r.undo(p, c, player)
 		if ok && c != from && r.lines.in(own&^square) == 0 && s.undone.reaches(r, before, tier-1) {
+			n++
+		}
+	}
+	return n
+}
+
+// unreached returns, for a board without a line that cannot be reached, 1 if a piece of the player who moved
+// last is on top of a column, else 0; and its shares of the boards with a line that no move leads to, although the
+// removal of one piece leaves no line.
+func (s *sampler) unreached(p game.Position, tier int) (absent, won float64) {
+	r, mover := s.r, s.r.TierToMove(tier)
+	own := r.bitboard(p, mover)
+	for c := range r.width {
+		if _, _, ok := r.undo(p, c, mover.Other()); ok {
+			absent = 1
+		}
+		column := r.column(p, c)
+		square := uint64(1) << (bits.Len64(column) - 1) << r.shift(c)
+		if column>>r.height == 0 && r.lines.in(own|square) != 0 {
+			q := p + drop(column, mover)<<r.shift(c)
+			if s.ways(q, tier+1, c, own|square, mover) == 1 {
+				won += 1 / float64(s.removals(q, own|square, mover))
+			}
+		}
+	}
+	return absent, won
+}
+
+// removals returns the number of pieces whose removal breaks all lines of a board. own are the pieces of the
+// winner.
+func (s *sampler) removals(p game.Position, own uint64, player game.Player) (n int) {
+	for c := range s.r.width {
+		if _, square, ok := s.r.undo(p, c, player); ok && s.r.lines.in(own&^square) == 0 {
 			n++
 		}
 	}

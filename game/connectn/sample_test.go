@@ -88,7 +88,7 @@ func TestSample(t *testing.T) {
 				if found.Open == 0 {
 					continue
 				}
-				p := s.board
+				p := found.Board
 				drawn[p]++
 				if r.Tier(p) != tier || !positions[p] || found.Open > r.Boards(tier)*(1+1e-9) {
 					t.Fatalf("%s, tier %d: drew %q with weight %v", r.Spec(), tier, r.AppendText(nil, p), found.Open)

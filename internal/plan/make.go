@@ -169,8 +169,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	w.tables = float64(g.Tables())
 	w.start += 1e-9 * r.Blocks.Table * w.tables
 	last := len(w.tiers) - 1
-	won, all := w.wonLater(), w.won()
-	moves := float64(len(g.Moves(nil, g.Start())))
+	won, codes := w.wonLater(), w.codesOf(float64(len(g.Moves(nil, g.Start()))))
 	compact := game.DeducerOf(g) != nil
 	for i := range w.tiers {
 		t := &w.tiers[i]
@@ -194,16 +193,12 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			open = 0
 		}
 		t.values = keptBytes(of.Positions, of.Slots, cells, bits)
-		t.work = setBytes(open, of.Slots, cells) + setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
+		t.work = ofPositions.setBytes(open, of.Slots, cells) + ofPositions.setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
 		if i == last {
 			t.work = t.values
 		}
 		if compact && t.Positions > 0 {
-			ends := 0.0
-			if i < last {
-				ends = w.tiers[i+1].Won / max(1, t.Positions-t.Won)
-			}
-			t.kept = compactBytes(kept, moves, float64(last-i), float64(last), all, ends)
+			t.kept = compactBytes(kept, float64(last-i), codes)
 		} else {
 			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells, bits)
 		}
@@ -212,7 +207,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 			t.values = t.kept
 		}
 		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*of.Positions+r.Blocks.Slot*occupied(of.Positions, of.Slots)+r.Blocks.Range*cells+r.Blocks.Image*images)
-		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells, held: heldSlot * of.Slots}
+		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: of.Positions, bytes: ofPositions.setBytes(of.Positions, of.Slots, cells) + cells*cellBytes, pairs: cells, held: heldSlot * of.Slots}
 		if i > 0 {
 			before := &w.tiers[i-1]
 			t.forward.reads, t.forward.in = before.Positions, before.work
@@ -220,7 +215,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.values, out: t.values + t.kept}
 		if i < last {
 			t.back.sent = open
-			t.back.bytes = setBytes(open, of.Slots, cells) + open*bits/8 + cells*cellBytes
+			t.back.bytes = ofPositions.setBytes(open, of.Slots, cells) + open*bits/8 + cells*cellBytes
 			t.back.pairs = cells
 			t.back.held = heldSlot*of.Slots + heldOpen*open
 		}
@@ -265,26 +260,12 @@ func halfOf(t count.Tier, half *game.Half) count.Tier {
 		return t // every game may end before this tier, which then has neither slots nor ranges
 	}
 	share := half.HalfSlots(t.Tier) / half.Halved.Slots(t.Tier)
-	t.Positions *= share
-	t.Won *= share
-	// If play reaches a part of the ranges only, it is most of those that are stored: boards with more
-	// pieces on the left of the middle than on the right are the first to end.
-	all, stored := half.Halved.Ranges(t.Tier), half.HalfRanges(t.Tier)
-	t.Slots *= max(share, stored/all) // a stored range has all its slots
-	t.Cells = max(1, min(t.Cells*stored/(t.Cells+stored-t.Cells*stored/all), t.Positions))
+	for _, n := range []*float64{&t.Positions, &t.Won, &t.Ends, &t.Lost, &t.Absent} {
+		*n *= share
+	}
+	t.Cells = max(1, min(t.StoredCells, t.Positions))
+	t.Slots = max(t.Positions, t.StoredSlots) // a stored range has all its slots
 	return t
-}
-
-// won returns the share of won positions in all tiers.
-func (w *work) won() float64 {
-	won, positions := 0.0, 0.0
-	for _, t := range w.tiers {
-		won, positions = won+t.Won, positions+t.Positions
-	}
-	if won == 0 {
-		return unknownWon
-	}
-	return won / positions
 }
 
 // wonLater returns, by tier, the share of won positions in later tiers, except the last

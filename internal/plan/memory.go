@@ -23,12 +23,13 @@ const (
 	solvedMemory = 1.9
 	mostSolved   = 64 << 20
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
-	// images that a job sorts. They use at most imagesMemory bytes. A tier whose images make many bands may use more:
-	// manyMemory for each position, at most mostImages.
+	// images that a job sorts. They use at most imagesMemory bytes, 1.42
+	// times what internal/engine/images takes at first. A tier whose images make many bands may use more: manyMemory for
+	// each position, at most mostImages, the same multiple of an eighth of --memory, if that has its default.
 	imageMemory  = 4
 	imagesMemory = 95e6
-	manyMemory   = 0.05
-	mostImages   = 250e6
+	manyMemory   = 0.1
+	mostImages   = 4 * imagesMemory
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the directories
 	// of the indexes that a job reads and writes.
 	rangeMemory = 2

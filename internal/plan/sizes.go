@@ -10,15 +10,6 @@ import (
 // The sizes of records, which do not depend on the machine. docs/plan.md lists the boards that
 // they are fitted to, and those that only check them (TestRecorded).
 const (
-	// looseSlots is the effective number of independent slots among the eight in a byte of a
-	// bitmap, as neighbouring slots are correlated: a byte is empty with probability
-	// (1−d)^looseSlots, if d is the share of slots that are set. looseBytes is the same for
-	// masks.
-	looseSlots = 2.3
-	looseBytes = 5.0
-	// setHead is the overhead of a bitmap: its number of levels, and half a byte on average
-	// that is not full.
-	setHead = 1.5
 	// cellBytes is the overhead of a range: its entry in the index with its checksum, and the
 	// header of its block.
 	cellBytes = 10.5
@@ -32,32 +23,31 @@ const (
 	// unknownWon is the share of won positions if it is unknown.
 	unknownWon = 0.3
 
-	// A tier of a game.Deduced has absentShare·(4/moves)^absentPower·e^(−absentPace·progress) absent slots for
-	// each of its positions: slots that could be positions, as far as the board shows, and are none. The
-	// more moves the game begins with, the more ways lead to a board. An absent slot takes as many bits
-	// as its entropy, at most absentBits, because neighbours are correlated.
-	absentShare = 1.1
-	absentPower = 5
-	absentPace  = 5
-	absentBits  = 8.5
-	// The code of a value takes codeBits·(4/moves)^codePower·won^codeWon bits if the end of the game is
-	// far. Near it there are fewer values, and none in the last codeLeft tiers: codePace is the
-	// number of tiers in which the difference shrinks to 1/e. won is the share of won positions in all
-	// tiers. codeEnds is how much fewer bits there are because the mover wins at once, by the number of
-	// won positions of the next tier for each position that is not terminal: these have no code.
-	codeBits  = 9.6
-	codePower = 0.9
-	codeWon   = 0.73
-	codeLeft  = 1.8
-	codePace  = 3
-	codeEnds  = 2
-	// compactCell is the overhead of a range, as cellBytes, with the number of its records. compactSegment is
-	// that of a segment of segmentSlots slots: its length, the number of levels of its set, and the state of
-	// its coder. compactTier is the size of a model, with the head and the tail of the file.
-	compactCell    = 10.4
-	compactSegment = 2
-	compactTier    = 350
-	segmentSlots   = 4096
+	// The code of a value takes codeBits·lost^codeLost·(4/moves)^codeMoves bits. lost is the share of open positions in
+	// which the mover loses with the next move, in all tiers, at most mostLost: where that is rare, nearly all values are
+	// ties. It takes less near the end of the game, where there are fewer values: codePace is the number of tiers in
+	// which the difference shrinks to 1/e; and if at the end hardly any position is lost (codeEnd), as threats do not
+	// last.
+	codeBits  = 4.9
+	codeLost  = 0.46
+	mostLost  = 0.16
+	codeMoves = 0.54
+	codePace  = 1.0
+	codeEnd   = 0.0046
+	// The state of a coder takes coderBytes. A segment has one if it has about coderFew values, and a second one
+	// if it has coderMany.
+	coderBytes = 3.3
+	coderFew   = 3
+	coderMany  = 128
+	// absentFew is the number of absent slots that are in one segment.
+	absentFew = 8
+	// compactCell is the overhead of a range, as cellBytes, with the number of its records. A segment of segmentSlots
+	// slots has a byte if no slot is absent, and a length, of two bytes from longSegment bytes on. compactTier is the
+	// size of a model, with the head and the tail of the file, and its line in the seal.
+	compactCell  = 10.4
+	longSegment  = 128
+	compactTier  = 450
+	segmentSlots = 4096
 
 	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
 	// to the next tier: its key, as a difference to the one before, and its value, which is
@@ -83,19 +73,30 @@ func FinalBytes(g game.Game, positions float64) float64 {
 	return positions * float64(len(g.AppendText(nil, g.Start()))+len("''\t66\n"))
 }
 
+// A looseness says how much neighbouring slots are correlated. slots is the effective number of independent ones
+// among the eight in a byte of a bitmap: a byte is empty with probability (1−d)^slots, if d is the share of slots that
+// are set. bytes is the same for masks, and head the number of levels and the bytes that are not full.
+type looseness struct{ slots, bytes, head float64 }
+
+var (
+	ofPositions = looseness{2.3, 5, 1.5}
+	ofAbsent    = looseness{2, 8, 4}
+)
+
 // setBytes returns the size of the bitmaps of all cells, with n of their slots set. A bitmap
 // stores its bytes that are not empty, and a mask with a bit for each byte. The mask is
 // compressed in the same way, and so on, as long as this makes it smaller (streamfmt).
-func setBytes(n, slots, cells float64) float64 {
+func (l looseness) setBytes(n, slots, cells float64) float64 {
 	if n <= 0 || slots <= 0 {
 		return 0
 	}
-	taken := 1 - math.Pow(1-min(1, n/slots), looseSlots) // share of bytes that are not empty
-	masks := 1 - math.Pow(1-taken, looseBytes)           // the same for the first mask
-	second := 1 - math.Pow(1-masks, looseBytes)
+	taken := 1 - math.Pow(1-min(1, n/slots), l.slots) // share of bytes that are not empty
+	masks := 1 - math.Pow(1-taken, l.bytes)           // the same for the first mask
+	second := 1 - math.Pow(1-masks, l.bytes)
+	third := 1 - math.Pow(1-second, l.bytes)
 	const mask = 1.0 / 8
-	bits := min(1, mask+taken, taken+mask*(mask+masks), taken+mask*(masks+mask*(mask+second)))
-	return slots*bits/8 + cells*setHead
+	bits := min(1, mask+taken, taken+mask*(mask+masks), taken+mask*(masks+mask*(mask+second)), taken+mask*(masks+mask*(second+mask*(mask+third))))
+	return slots*bits/8 + cells*l.head
 }
 
 // wordSlots is the number of slots of a word of a bitmap; empty words are skipped.
@@ -125,19 +126,41 @@ func valueBits(inBlock float64, left int, won float64) float64 {
 // keptBytes returns the size of a tier with values, unless it is compact: sets, and a value of this many bits
 // for each position; each block has a list of its values.
 func keptBytes(n, slots, cells, bits float64) float64 {
-	return setBytes(n, slots, cells) + n*bits/8 + cells*(cellBytes+math.Exp2(bits))
+	return ofPositions.setBytes(n, slots, cells) + n*bits/8 + cells*(cellBytes+math.Exp2(bits))
 }
 
-// compactBytes returns the size of a tier of a game.Deduced in the table, which stores the positions of t.
-// moves is the number of moves at the beginning of the game, left the number of tiers after t, of
-// last, won the share of won positions in all tiers, and ends the number of won positions in the next
-// tier for each position of this one that is not terminal.
-func compactBytes(t count.Tier, moves, left, last, won, ends float64) float64 {
-	absent := t.Positions * min(1, absentShare*math.Pow(4/moves, absentPower)*math.Exp(-absentPace*(1-left/last)))
-	bits := absent * min(absentBits, math.Log2(math.E*max(t.Slots, absent)/absent))
-	if left > codeLeft {
-		most := codeBits * math.Pow(4/moves, codePower) * math.Pow(won, codeWon)
-		bits += (t.Positions - t.Won) * most * (1 - math.Exp(-(left-codeLeft)/codePace)) * math.Exp(-codeEnds*ends)
+// codesOf returns the number of bits of the code of a value far from the end of a game.Deduced, which has this
+// number of moves at the beginning.
+func (w *work) codesOf(moves float64) float64 {
+	open, lost := 0.0, 0.0
+	for _, t := range w.tiers {
+		open, lost = open+openOf(t.Tier), lost+t.Lost
 	}
-	return bits/8 + t.Cells*compactCell + max(t.Cells, t.Cells/2+t.Slots/segmentSlots)*compactSegment + compactTier
+	// In the last tier no position is open, and in the one before nobody loses with the next move.
+	i := max(0, len(w.tiers)-3)
+	for i > 0 && w.tiers[i].Lost == 0 { // no such position was sampled there
+		i--
+	}
+	end := w.tiers[i].Tier
+	return codeBits * math.Pow(min(mostLost, lost/max(1, open)), codeLost) * math.Pow(4/moves, codeMoves) *
+		(1 - math.Exp(-end.Lost/max(1, openOf(end))/codeEnd))
+}
+
+// openOf returns the number of positions whose values the rules do not say.
+func openOf(t count.Tier) float64 { return max(0, t.Positions-t.Won-t.Ends) }
+
+// compactBytes returns the size of a tier of a game.Deduced in the table, which stores the positions of t. left is the
+// number of tiers after t, and codes that of bits of a code far from the end.
+func compactBytes(t count.Tier, left, codes float64) float64 {
+	segments := max(t.Cells, t.Cells/2+t.Slots/segmentSlots)
+	taken := segments * (1 - math.Exp(-t.Absent/segments/absentFew)) // segments with absent slots
+	bytes := segments - taken + ofAbsent.setBytes(t.Absent, max(t.Absent, min(t.Slots, taken*segmentSlots)), taken)
+	if open := openOf(t); left >= 1 && open > 0 && codes > 0 {
+		bytes += open / 8 * codes * (1 - math.Exp((0.5-left)/codePace))
+		if left > 1 { // then there are different values
+			bytes += coderBytes * segments * (math.Exp(-coderFew*segments/open) + math.Exp(-coderMany*segments/open))
+		}
+	}
+	lengths := (segments - t.Cells) * (1 + math.Exp(-longSegment*segments/bytes))
+	return bytes + lengths + t.Cells*compactCell + compactTier
 }

@@ -225,7 +225,9 @@ func (j *journal) end(state string, err error) error {
 		j.save() // ignore its error: the original one matters
 		return err
 	}
-	j.Now = nil
+	if state == Solved {
+		j.Now = nil
+	}
 	return j.save()
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // A Tier is the number of positions of a tier of a game. For a game without tiers, it is a
@@ -45,6 +46,15 @@ type Tier struct {
 	// every pass, and appear in the sum only.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`
+	// StoredCells and StoredSlots are those of the ranges that a game.Half stores, if the game is Halved.
+	StoredCells float64 `json:"stored_cells,omitempty"`
+	StoredSlots float64 `json:"stored_slots,omitempty"`
+	// Ends is the number of positions whose mover can win at once, and Lost that of the others in which he
+	// loses with the next move, whatever he does. Absent is the number of slots that could be positions, as far
+	// as Deduce knows, and are none. They are estimates, and 0 in a game that is not Deduced.
+	Ends   float64 `json:"ends,omitempty"`
+	Lost   float64 `json:"lost,omitempty"`
+	Absent float64 `json:"absent,omitempty"`
 	// Draws is the number of boards drawn, 0 if the count is exact.
 	Draws int64 `json:"draws"`
 }
@@ -164,6 +174,9 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	}
 	drawn, isSampled := g.(game.Sampled)
 	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.Time == 0 && o.Draws == 0, begun: time.Now()}
+	if blocks := c.m.Blocks; blocks != nil {
+		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
+	}
 	if !isSampled && o.Draws == 0 {
 		c.until = c.begun.Add(c.o.Time)
 	}
@@ -194,6 +207,9 @@ type counter struct {
 	m   game.Method
 	o   Options
 
+	deduce block.Deducer // nil: the game is not Deduced
+	half   *game.Half    // nil: it is not Halved
+
 	brief bool // sampling ends as soon as the counts are precise
 	begun time.Time
 	until time.Time // end of enumeration and games; zero: no limit
@@ -220,6 +236,8 @@ func sum(tiers []Tier) Tier {
 		sum.Won += t.Won
 		sum.Moves += t.Moves
 		sum.Far += t.Far
+		sum.Ends += t.Ends
+		sum.Lost += t.Lost
 		sum.Draws += t.Draws
 	}
 	return sum

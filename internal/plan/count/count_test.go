@@ -414,3 +414,30 @@ func TestImprecise(t *testing.T) {
 		t.Errorf("%v: %s", c.Sum.Error(), c.Note)
 	}
 }
+
+// What sampling says of the rules' share of a tier, and of its stored half, is what enumeration says, which asks Deduce.
+func TestShape(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=4", "connectn width=5 height=4 connect=3", "connectn width=3 height=8 connect=3"} {
+		g := solved.Game(t, spec)
+		whole, drawn := of(t, g, Options{}), of(t, g, Options{Draws: 30_000, Exact: 1000, Seed: 1})
+		if whole.How != Exact || drawn.How != Sampled {
+			t.Fatalf("%s: %v and %v", g.Spec(), whole.How, drawn.How)
+		}
+		for what, number := range map[string]func(Tier) float64{
+			"ends":         func(t Tier) float64 { return t.Ends },
+			"lost":         func(t Tier) float64 { return t.Lost },
+			"absent":       func(t Tier) float64 { return t.Absent },
+			"stored cells": func(t Tier) float64 { return t.StoredCells },
+			"stored slots": func(t Tier) float64 { return t.StoredSlots },
+		} {
+			sampled, exact := 0.0, 0.0
+			for i := range whole.Tiers {
+				sampled, exact = sampled+number(drawn.Tiers[i]), exact+number(whole.Tiers[i])
+			}
+			t.Logf("%s, %s: %.0f sampled, %.0f enumerated", g.Spec(), what, sampled, exact)
+			if exact == 0 || math.Abs(sampled/exact-1) > 0.1 {
+				t.Errorf("%s, %s: %.0f sampled, %.0f enumerated", g.Spec(), what, sampled, exact)
+			}
+		}
+	}
+}

@@ -28,7 +28,8 @@ type stratum struct {
 	moves, both  sums // both: Open plus Won of a sample
 	// For game.Tiered: estimates of the ranges of the tier, and of the ranges of the next tier
 	// in which all positions are won.
-	ranges, slots, wonRanges, wonSlots float64
+	ranges, slots, wonRanges, wonSlots                      float64
+	storedCells, storedSlots, ends, lost, absent, wonAbsent float64 // see Tier; wonAbsent is of the next tier
 }
 
 func (s *stratum) merge(other *stratum) {
@@ -41,6 +42,12 @@ func (s *stratum) merge(other *stratum) {
 	s.slots += other.slots
 	s.wonRanges += other.wonRanges
 	s.wonSlots += other.wonSlots
+	s.storedCells += other.storedCells
+	s.storedSlots += other.storedSlots
+	s.ends += other.ends
+	s.lost += other.lost
+	s.absent += other.absent
+	s.wonAbsent += other.wonAbsent
 }
 
 // mostWon returns an upper bound on a sample's estimate for the next tier: from the number of
@@ -168,12 +175,23 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 		found.slots += draw.Slots
 		found.wonRanges += draw.WonRanges
 		found.wonSlots += draw.WonSlots
+		found.absent += draw.Absent
+		found.wonAbsent += draw.WonAbsent
+		if draw.Ranges > 0 && s.stores(tier, draw.Board) {
+			found.storedCells += draw.Ranges
+			found.storedSlots += draw.Slots
+		}
 		if draw.Open == 0 {
 			continue
 		}
 		found.open.add(draw.Open)
 		found.won.add(draw.Won)
 		found.moves.add(draw.Moves)
+		if s.deduce != nil && draw.Moves > 0 {
+			ends, lost := s.look(draw.Board)
+			found.ends += draw.Open * ends
+			found.lost += draw.Open * lost
+		}
 		if tier == s.first {
 			draw.Open = 0 // it is already counted exactly
 		}
@@ -296,6 +314,11 @@ func (s *sampler) counts(f *front) *Counts {
 			Won: won.mean, Moves: t.moves.sum / max(1, t.draws), Draws: int64(t.draws),
 			Cells: t.ranges/max(1, t.draws) + before.wonRanges/max(1, before.draws),
 			Slots: t.slots/max(1, t.draws) + before.wonSlots/max(1, before.draws),
+			Ends:  t.ends / max(1, t.draws), Lost: t.lost / max(1, t.draws),
+			Absent: t.absent/max(1, t.draws) + before.wonAbsent/max(1, before.draws),
+		}
+		if t.ranges > 0 { // as many of those in which all positions are won
+			of.StoredCells, of.StoredSlots = of.Cells*t.storedCells/t.ranges, of.Slots*t.storedSlots/t.slots
 		}
 		all.Tiers = append(all.Tiers, of)
 	}

@@ -5,10 +5,14 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // batch is the number of positions that a worker takes at once.
 const batch = 1 << 14
+
+// lookEach is the number of positions of which one is looked at for Tier.Ends and Tier.Lost.
+const lookEach = 7
 
 // A front is the result of the enumeration.
 type front struct {
@@ -47,7 +51,7 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		done += int64(len(set))
 		t := &f.tiers[tier]
 		if c.m.Blocks != nil {
-			t.Cells, t.Slots = ranges(c.m.Blocks, tier, set)
+			c.ranges(c.m.Blocks, set, t)
 		}
 		if done > c.o.Exact && tier < g.Tiers() {
 			return f, c.expand(set, func(all []game.Move) {
@@ -88,18 +92,61 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 	return f, nil
 }
 
-// ranges returns the number of ranges that contain positions of a tier, and their slots. The
-// positions must be sorted.
-func ranges(g game.Tiered, tier int, set []game.Position) (ranges, slots float64) {
-	last, low := uint64(0), g.LowBits()
+// ranges sets the numbers of a tier that follow from the ranges of its positions, which must be sorted.
+func (c *counter) ranges(g game.Tiered, set []game.Position, t *Tier) {
+	last, low, possible := uint64(0), g.LowBits(), 0
+	var d block.Deduced
 	for i, p := range set {
-		if rng := p >> low; i == 0 || rng != last {
-			last = rng
-			ranges++
-			slots += float64(len(g.Low(tier, rng)))
+		rng := p >> low
+		if i > 0 && rng == last {
+			continue
+		}
+		last = rng
+		slots := len(g.Low(t.Tier, rng))
+		t.Cells++
+		t.Slots += float64(slots)
+		if c.stores(t.Tier, p) {
+			t.StoredCells++
+			t.StoredSlots += float64(slots)
+		}
+		if c.deduce != nil {
+			d.Reset(slots)
+			c.deduce(&d, t.Tier, rng, 0, block.Words(slots))
+			possible += d.Open.Count() + d.Known[0].Count() + d.Known[1].Count()
 		}
 	}
-	return ranges, slots
+	t.Absent = float64(max(0, possible-len(set)))
+}
+
+// stores reports whether a game.Half stores the range of a position.
+func (c *counter) stores(tier int, p game.Position) bool {
+	if c.half == nil {
+		return false
+	}
+	stored, _ := c.half.Stored(tier, p>>c.half.LowBits())
+	return stored != nil
+}
+
+// look returns 1 and 0 if the player to move in p can win at once, 0 and 1 if the other player can do so after
+// each of his moves.
+func (c *counter) look(p game.Position) (ends, lost float64) {
+	if c.wins(p) {
+		return 1, 0
+	}
+	for _, m := range c.g.Moves(nil, p) {
+		if !c.wins(m.To) {
+			return 0, 0
+		}
+	}
+	return 0, 1
+}
+
+// wins reports whether a move from p ends the game without a tie.
+func (c *counter) wins(p game.Position) bool {
+	return slices.ContainsFunc(c.g.Moves(nil, p), func(m game.Move) bool {
+		o := c.g.Primitive(m.To).Outcome()
+		return o != game.Undecided && o != game.Tie
+	})
 }
 
 // different sorts positions and removes duplicates.
@@ -128,11 +175,15 @@ func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) e
 					return
 				}
 				moves = moves[:0]
-				won := 0
-				for _, p := range positions {
+				won, ends, lost := 0, 0.0, 0.0
+				for i, p := range positions {
 					switch c.g.Primitive(p).Outcome() {
 					case game.Undecided:
 						moves = c.g.Moves(moves, p)
+						if c.deduce != nil && i%lookEach == 0 {
+							e, l := c.look(p)
+							ends, lost = ends+lookEach*e, lost+lookEach*l
+						}
 					case game.Tie:
 					default:
 						won++
@@ -140,6 +191,8 @@ func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) e
 				}
 				lock.Lock()
 				t.Won += float64(won)
+				t.Ends += ends
+				t.Lost += lost
 				t.Moves += float64(len(moves))
 				emit(moves)
 				lock.Unlock()

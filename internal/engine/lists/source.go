@@ -42,6 +42,14 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
 
+// OpenAnswers opens the answers of the rules for the positions of the shards of a directory; nil: it has none.
+func OpenAnswers(d *Dir, tier int) (*Source, error) {
+	if len(d.answers) == 0 {
+		return nil, nil
+	}
+	return openSource(d.answers, tier, Messages, true)
+}
+
 // OpenFile opens one file that does not belong to the directory of a job, such as a file of
 // the table. seal may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {

@@ -148,7 +148,7 @@ func TestLeast(t *testing.T) {
 	rules := must.Get(mnk.New(4, 4, 4))(t)
 	cross := must.Get(quickcross.New(4, 4, 3))(t)
 	lists := func(r *Runner) error {
-		_, err := r.planLists(rules.Tiers(), nil)
+		_, err := r.planLists(rules, nil)
 		return err
 	}
 	passes := func(g game.Cyclic) func(*Runner) error {
@@ -180,14 +180,15 @@ func TestLeast(t *testing.T) {
 // TestListPlan checks that the memory of a lists plan fits, or the job is refused.
 func TestListPlan(t *testing.T) {
 	refused := 0
+	g := must.Get(mnk.New(4, 4, 4))(t)
 	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
 		r := &Runner{Memory: memory}
-		p, err := r.planLists(100, nil)
+		p, err := r.planLists(g, nil)
 		if err != nil {
 			refused++
 			continue
 		}
-		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + g.Tiers()*tierMemory
 		if takes > memory || p.interval < leastRows || p.outbox < leastRows {
 			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
 		}

@@ -16,7 +16,7 @@ import (
 // Edges are stored edges in memory: a runner that keeps them for all retrograde passes decodes each edge
 // once. They do not change, so all workers share them.
 type Edges struct {
-	sums  []uint32 // the checksums of the files from which the edges were read
+	Of    string // the data directory, as the runner names it
 	bytes int
 	parts []edgePart // their keys ascend
 }
@@ -38,7 +38,7 @@ func EdgesMemory(m *Moves, g game.Cyclic, rows int) (all, worker int, ok bool) {
 // LoadEdges reads all edges; a worker reads about rows of them at a time.
 func LoadEdges(ctx context.Context, m *Moves, workers, rows int) (*Edges, error) {
 	intervals := Cut(rows, m.Source)
-	e := &Edges{sums: m.sums(), parts: make([]edgePart, len(intervals))}
+	e := &Edges{parts: make([]edgePart, len(intervals))}
 	err := parallel.Each(ctx, workers, len(intervals), 1, func() func(int) error {
 		var loader Loader
 		var loaded []Row
@@ -75,17 +75,6 @@ func newEdgePart(rows []Row) edgePart {
 	}
 	return p
 }
-
-// sums returns the checksums of the files, which cover their content.
-func (m *Moves) sums() (sums []uint32) {
-	for _, f := range m.files {
-		sums = append(sums, f.list.Sum())
-	}
-	return sums
-}
-
-// Are reports whether e, which may be nil, are the edges of m.
-func (e *Edges) Are(m *Moves) bool { return e != nil && slices.Equal(e.sums, m.sums()) }
 
 // Memory returns the number of bytes that e, which may be nil, takes.
 func (e *Edges) Memory() int {

@@ -169,6 +169,19 @@ func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
 	return p, nil
 }
 
+// planMap is planPass for a map beside the outboxes of the last reduce, if both fit; otherwise it drops these.
+func (r *Runner) planMap(g game.Cyclic, n needs) (plan, error) {
+	beside := n
+	for _, o := range r.outboxes {
+		beside.shared += outboxMemory + o.Memory()
+	}
+	if p, err := r.planPass(g, beside); err == nil {
+		return p, nil
+	}
+	r.outboxes = nil
+	return r.planPass(g, n)
+}
+
 // tooLittle returns the error for a job that lacks the given number of bytes of memory.
 func tooLittle(missing int) error {
 	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)

@@ -177,6 +177,25 @@ func TestLeast(t *testing.T) {
 	}
 }
 
+// TestPlanMap checks that the outboxes of the last reduce stay beside a map only if both fit into memory.
+func TestPlanMap(t *testing.T) {
+	g := game.MethodOf(gametest.RulesOnly(must.Get(quickcross.New(4, 4, 3))(t))).States
+	least := Least(game.MethodOf(g), -1, false) - runner.CodeMemory
+	for memory, kept := range map[int]int{least: 0, least + 1<<30: 1} {
+		box := lists.NewOutbox(g, lists.Predecessors, jobdir.Packed, mostRows, func(int, *jobdir.Chunk) error { return nil })
+		for range mostRows {
+			must.OK(t, box.Send(0, lists.Row{}))
+		}
+		must.OK(t, box.Flush())
+		r := &Runner{Memory: memory, outboxes: []*lists.Outbox{box}}
+		n := passNeeds(g, jobdir.Packed)
+		n.shared = r.inboxMemory()
+		if _, err := r.planMap(g, n); err != nil || len(r.outboxes) != kept {
+			t.Errorf("%d bytes: %d outboxes are kept, %v; want %d", memory, len(r.outboxes), err, kept)
+		}
+	}
+}
+
 // TestListPlan checks that the memory of a lists plan fits, or the job is refused.
 func TestListPlan(t *testing.T) {
 	refused := 0

@@ -191,12 +191,8 @@ func (w *listWork) newWorker() func(int, *rowChunk) error {
 	worker := take(&w.runner.lists.workers)
 	w.used.workers = append(w.used.workers, worker)
 	w.mu.Unlock()
-	old := worker.out
 	worker.listWork = w
 	worker.out = w.outgoing.newSender(w.plan.outbox)
-	if old != nil {
-		worker.out.Inherit(old.Outbox)
-	}
 	worker.kernel = lists.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox, w.hasAnswers())
 	return worker.do
 }
@@ -262,7 +258,7 @@ type listFinal struct {
 }
 
 func (f *listFinal) open(context.Context) (err error) {
-	f.runner.lists = listMemory{}
+	f.runner.lists, f.runner.outboxes = listMemory{}, nil
 	if f.all, err = lists.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}

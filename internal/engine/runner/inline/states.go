@@ -43,12 +43,14 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	r := w.runner
 	w.shuffle = &shuffle{job: w.job, g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g)), free: r.inboxes}
 	r.inboxes = nil
-	if w.Step == step.Create {
+	switch {
+	case w.Step == step.Create:
 		r.edges = nil
 		w.newPass().MapStart(w.shuffle.send)
-	} else if step.StoresEdges(w.g, w.Step) {
+	case step.StoresEdges(w.g, w.Step):
 		err = w.mapEdges(ctx)
-	} else {
+	default:
+		r.outboxes = nil
 		err = w.mapAll(ctx)
 	}
 	if err != nil {
@@ -96,7 +98,7 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	defer edges.Close()
 	needs := w.needs(edges.Cells()*cellMemory+edges.Files()*fileMemory, 1)
 	needs.worker += mapEdgesRows * (2*rowMemory + 8)
-	plan, err := w.runner.planPass(w.g, needs)
+	plan, err := w.runner.planMap(w.g, needs)
 	if err != nil {
 		return err
 	}

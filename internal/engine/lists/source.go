@@ -463,6 +463,15 @@ type Loader struct {
 // Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.
 // Duplicates are kept.
 func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
+	dst, err := l.load(dst, s, sh)
+	if err == nil {
+		l.sorter.sort(dst)
+	}
+	return dst, err
+}
+
+// load returns the rows of an interval in any order, in the memory of dst.
+func (l *Loader) load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
 		for i := range f.touching(sh) {
@@ -478,7 +487,6 @@ func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 			return dst, err
 		}
 	}
-	l.sorter.sort(dst)
 	return dst, nil
 }
 

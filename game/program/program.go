@@ -37,6 +37,12 @@ const (
 // Owns reports whether a spec is that of the game of a rules program.
 func Owns(spec string) bool { return strings.Contains(spec, " "+Code+"=") }
 
+// Changed reports whether two different specs are those of one game of a rules program, of which the hash has changed.
+func Changed(before, now string) bool {
+	game, _, owned := strings.Cut(before, " "+Code+"=")
+	return before != now && owned && strings.HasPrefix(now, game+" "+Code+"=")
+}
+
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
 	Limit time.Duration // for an answer; 0: Limit

@@ -18,7 +18,6 @@ type rules struct {
 	*header
 	program   *Program
 	spec      string
-	words     []string      // the parameters, as the program gets them
 	processes chan *process // those that answer no question; nil: one that may be started
 
 	mu    sync.Mutex
@@ -46,7 +45,7 @@ func (g *rules) Info() game.Info {
 		info.Rules += "\n"
 	}
 	if info.Title == "" {
-		info.Title = strings.Join(append([]string{g.name}, g.words...), " ")
+		info.Title = strings.Join(append([]string{g.name}, g.words()...), " ")
 	}
 	return info
 }
@@ -164,7 +163,7 @@ func (g *rules) with(do func(p *process) error) error {
 	p := <-g.processes
 	err := g.program.open()
 	if err == nil && p == nil {
-		p, err = g.another()
+		p, err = g.program.start(g.words())
 	}
 	if err == nil {
 		err = do(p)
@@ -174,18 +173,6 @@ func (g *rules) with(do func(p *process) error) error {
 	}
 	g.processes <- p
 	return err
-}
-
-// another starts another copy of the program.
-func (g *rules) another() (*process, error) {
-	if err := g.program.changed(); err != nil {
-		return nil, err
-	}
-	p, err := g.program.start(g.words)
-	if err == nil {
-		err = g.program.expect(p, g.words)
-	}
-	return p, err
 }
 
 // Batch implements game.Batched.

@@ -133,7 +133,7 @@ func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}}, g, lists.Predecessors, codec)
+		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
 		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
 		if err := edges.finish(nil); !errors.Is(err, failed) {

@@ -46,7 +46,7 @@ func (p *program) checkCommand() *cli.Command {
 	})
 	if p.rules == nil {
 		check.Action = func(*cli.Context) error {
-			return command.Usagef("check needs a rules program: --%s COMMAND", command.RulesFlag)
+			return command.Usagef("check is for the game of a rules program: --%s COMMAND", command.RulesFlag)
 		}
 	}
 	return check

@@ -36,7 +36,7 @@ func (x Extension) Main(games ...game.Kind) {
 
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, args, stderr, func(games game.Kinds, args []string, r *rules.Program) int {
+	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(games game.Kinds, args []string, r *rules.Program) int {
 		return (&program{games, r, x}).run(args, stdin, stdout, stderr)
 	})
 }

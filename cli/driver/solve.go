@@ -200,8 +200,10 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 		return err
 	}
 	if p.asks(kind) {
-		if _, err := rules.Check(c.Context, s.Game, checkedFirst, 1); err != nil {
-			return err
+		if s.Mode != store.Resume { // a run that can be resumed has been checked, and is of the same program
+			if _, err := rules.Check(c.Context, s.Game, checkedFirst, 1); err != nil {
+				return err
+			}
 		}
 		f.files = append(f.files, p.rules.Files()...)
 		f.define = append(f.define, "treereduce."+command.RulesProperty+"="+p.rules.There())

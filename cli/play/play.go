@@ -27,7 +27,7 @@ func Main(games ...game.Kind) {
 // streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
 // 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, args, stderr, func(games game.Kinds, args []string, _ *program.Program) int {
+	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(games game.Kinds, args []string, _ *program.Program) int {
 		return run(games, args, stdin, stdout, stderr)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/play/book"
@@ -201,6 +202,9 @@ func boardOf(games game.Kinds, kind game.Kind) func(spec string) (game.Game, err
 // only returns a function that accepts the spec of one game.
 func only(g game.Game) func(spec string) (game.Game, error) {
 	return func(spec string) (game.Game, error) {
+		if program.Changed(spec, g.Spec()) {
+			return nil, errors.New("the rules program has changed since this table was solved, so it is not read: driver solve --overwrite solves the game again")
+		}
 		if spec != g.Spec() {
 			return nil, fmt.Errorf("%w: expected %q, found %q", errOtherGame, g.Spec(), spec)
 		}

@@ -118,8 +118,9 @@ func FuzzGameNamed(f *testing.F) {
 		for i := range games {
 			games[i].New = func([]int) (game.Game, error) { return nil, fmt.Errorf("%w %s", errSeen, games[i].Name) }
 		}
-		found := gameNamed(words, gameFlag(games), stepFlags())
-		_, _, stderr := mapped(games, append([]string{"mapper", "possible"}, words...)...)
+		args := append([]string{"mapper", "possible"}, words...)
+		found := gameNamed(args, gameFlag(games), stepFlags())
+		_, _, stderr := mapped(games, args...)
 		if _, name, ok := strings.Cut(stderr, errSeen.Error()+" "); ok && !strings.HasPrefix(name, found+"\n") {
 			t.Errorf("%q: found %s, but the flags name %s", line, found, name)
 		}

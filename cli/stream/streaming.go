@@ -66,7 +66,11 @@ func process(work side, games game.Kinds) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); inTask() && !set {
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0)))
 	}
-	os.Exit(command.WithRules(games, os.Args, os.Stderr, func(games game.Kinds, args []string, _ *program.Program) int {
+	of := ""
+	if len(games) > 0 {
+		of = gameNamed(work.withStep(os.Args), gameFlag(games), stepFlags())
+	}
+	os.Exit(command.WithRules(games, of, os.Args, os.Stderr, func(games game.Kinds, args []string, _ *program.Program) int {
 		return run(work, games, args, os.Stdin, os.Stdout, os.Stderr)
 	}))
 }
@@ -83,18 +87,16 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	called := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+	called := nameOf(args)
 	app := &cli.App{
 		Name:      called,
 		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", work.name),
 		UsageText: called + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
-	if name, ok := strings.CutSuffix(app.Name, "_"+work.name); ok {
-		args = slices.Concat([]string{args[0], name}, args[1:])
-	}
+	args = work.withStep(args)
 	of := gameFlag(games)
-	gameName := gameNamed(args[min(2, len(args)):], of, flags)
+	gameName := gameNamed(args, of, flags)
 	kind, known := games.Named(gameName)
 	for _, name := range step.AllNames() {
 		by := called
@@ -124,12 +126,23 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	return command.Run(app, args, stdin, stdout, stderr)
 }
 
+// nameOf returns the name of the command.
+func nameOf(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
+
+// withStep returns the arguments with the step as the first one, which the name of the command may contain.
+func (s side) withStep(args []string) []string {
+	if name, ok := strings.CutSuffix(nameOf(args), "_"+s.name); ok {
+		return slices.Concat([]string{args[0], name}, args[1:])
+	}
+	return args
+}
+
 // gameNamed returns the name of the game that the command line gives after the step, or else
 // the environment, or else the default. It must be known before the flags are parsed, because
 // it determines which flags there are: another game may have a flag with the same name and
 // another meaning.
-func gameNamed(words []string, of *cli.StringFlag, flags []cli.Flag) string {
-	name := of.Value
+func gameNamed(args []string, of *cli.StringFlag, flags []cli.Flag) string {
+	name, words := of.Value, args[min(2, len(args)):]
 	if text, ok := os.LookupEnv(of.EnvVars[0]); ok {
 		name = text
 	}

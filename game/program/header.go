@@ -70,7 +70,8 @@ func parseHeader(lines [][]byte) (*header, error) {
 }
 
 // set sets what one line of the header says.
-func (h *header) set(key, value string) error {
+func (h *header) set(key, value string) (err error) {
+	var n uint64
 	switch key {
 	case "name":
 		h.name = value
@@ -83,11 +84,11 @@ func (h *header) set(key, value string) error {
 		h.rules += value
 	case "parameter":
 		name, text, _ := strings.Cut(value, " ")
-		n, err := strconv.Atoi(text)
+		number, err := strconv.Atoi(text)
 		if err != nil {
 			return errors.New("expected parameter NAME INTEGER")
 		}
-		h.params = append(h.params, param{name, n})
+		h.params = append(h.params, param{name, number})
 	case "players":
 		h.players = strings.Split(value, ", ")
 		if len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
@@ -102,16 +103,6 @@ func (h *header) set(key, value string) error {
 			return errors.New("expected nothing after the first word")
 		}
 		h.puzzle, h.text, h.picture = h.puzzle || key == "puzzle", h.text || key == "text", h.picture || key == "picture"
-	default:
-		return h.setNumber(key, value)
-	}
-	return nil
-}
-
-// setNumber is set for the lines with a number.
-func (h *header) setNumber(key, value string) (err error) {
-	var n uint64
-	switch key {
 	case "start":
 		h.start, err = between(value, 0, math.MaxUint64)
 	case "below":

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/tail"
 )
@@ -39,8 +40,9 @@ type process struct {
 	stderr  *tail.Tail
 	ended   chan struct{} // closed when the process has ended
 	killed  sync.Once
-	lines   [][]byte // the lines of the header
-	header  *header  // what they say
+	lines   [][]byte    // the lines of the header
+	header  *header     // what they say
+	moves   []game.Move // reused
 }
 
 // start runs a shell command with some words after it, and reads its header.

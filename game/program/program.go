@@ -37,6 +37,12 @@ const (
 // Owns reports whether a spec is that of the game of a rules program.
 func Owns(spec string) bool { return strings.Contains(spec, " "+Code+"=") }
 
+// Changed reports whether two different specs are those of one game of a rules program, of which the hash has changed.
+func Changed(before, now string) bool {
+	game, _, owned := strings.Cut(before, " "+Code+"=")
+	return before != now && owned && strings.HasPrefix(now, game+" "+Code+"=")
+}
+
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
 	Limit time.Duration // for an answer; 0: Limit
@@ -59,20 +65,18 @@ type Program struct {
 
 	mu      sync.Mutex
 	running map[*process]bool
-	games   map[string]game.Game // by their parameters: a command asks for the same game several times
-	first   *process             // has answered for the default parameters; nil if a game has taken it
+	games   map[string]game.Game // by their specs: a command asks for the same game several times
 }
 
 // Open runs a shell command to ask for the parameters of its game. The caller must close the program.
 func Open(command string, o Options) (*Program, error) {
 	o.Limit = cmp.Or(o.Limit, Limit)
-	p := &Program{command: command, o: o, running: make(map[*process]bool), games: make(map[string]game.Game)}
-	first, err := p.start(nil)
+	first, err := start(command, nil, o.Limit)
 	if err != nil {
 		return nil, err
 	}
 	h := first.header
-	p.first, p.lines, p.files = first, first.lines, namedFiles(command)
+	p := &Program{command: command, o: o, lines: first.lines, files: namedFiles(command), running: map[*process]bool{first: true}}
 	if p.code, err = codeOf(p.lines, p.files); err != nil {
 		p.Close()
 		return nil, err
@@ -86,6 +90,7 @@ func Open(command string, o Options) (*Program, error) {
 		p.Close()
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
 	}
+	p.games = map[string]game.Game{p.spec(h.words()): p.gameOf(first)}
 	return p, nil
 }
 
@@ -160,19 +165,17 @@ func codeOf(header [][]byte, files []string) (string, error) {
 	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
 }
 
-// changed returns an error if a file is no longer what it was when the program was opened.
-func (p *Program) changed() error {
-	if code, err := codeOf(p.lines, p.files); err != nil || code != p.code {
-		return cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
-	}
-	return nil
-}
-
-// start starts the program with some parameters.
+// start starts the program with some parameters, as often as a game needs.
 func (p *Program) start(words []string) (*process, error) {
+	if code, err := codeOf(p.lines, p.files); err != nil || code != p.code {
+		return nil, cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
+	}
 	process, err := start(p.command, words, p.o.Limit)
 	if err != nil {
 		return nil, err
+	}
+	if h := process.header; h.name != p.kind.Name || !slices.Equal(h.words(), words) {
+		return nil, process.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, words))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,69 +187,45 @@ func (p *Program) start(words []string) (*process, error) {
 	return process, nil
 }
 
-// expect kills a process, and returns an error, if its game or its parameters are not the expected ones.
-func (p *Program) expect(process *process, words []string) error {
-	h := process.header
-	if h.name == p.kind.Name && slices.Equal(h.words(), words) {
-		return nil
-	}
-	return process.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, words))
+// spec returns the spec of the game with some parameters.
+func (p *Program) spec(words []string) string {
+	return strings.Join(slices.Concat([]string{p.kind.Name}, words, []string{Code + "=" + p.code}), " ")
 }
 
 // newGame is the New of the kind. The same arguments have the same game.
 func (p *Program) newGame(args []int) (game.Game, error) {
-	key := fmt.Sprint(args)
+	var words []string
+	for i, arg := range args[:len(args)-1] {
+		words = append(words, fmt.Sprintf("%s=%d", p.kind.Params[i].Name, arg))
+	}
+	spec := p.spec(words)
 	p.mu.Lock()
-	g := p.games[key]
+	g := p.games[spec]
 	p.mu.Unlock()
 	if g != nil {
 		return g, nil
 	}
-	g, err := p.makeGame(args)
-	if err == nil {
-		p.mu.Lock()
-		p.games[key] = g
-		p.mu.Unlock()
-	}
-	return g, err
-}
-
-// takeFirst returns the process that has answered for the default parameters, if these are wanted and no game has
-// it, otherwise a new one.
-func (p *Program) takeFirst(words []string) (*process, error) {
-	p.mu.Lock()
-	first := p.first
-	if first != nil && slices.Equal(first.header.words(), words) {
-		p.first = nil
-		p.mu.Unlock()
-		return first, nil
-	}
-	p.mu.Unlock()
-	return p.start(words)
-}
-
-// makeGame makes the game with these arguments.
-func (p *Program) makeGame(args []int) (game.Game, error) {
-	g := &rules{program: p, kept: make(map[game.Position]answer)}
-	for i, arg := range args[:len(args)-1] {
-		g.words = append(g.words, fmt.Sprintf("%s=%d", p.kind.Params[i].Name, arg))
-	}
-	code := p.kind.Params[len(g.words)]
-	g.spec = strings.Join(slices.Concat([]string{p.kind.Name}, g.words, []string{code.Name + "=" + code.Text(0)}), " ")
-	first, err := p.takeFirst(g.words)
+	first, err := p.start(words)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.expect(first, g.words); err != nil {
-		return nil, err
-	}
-	g.header, g.processes = first.header, make(chan *process, runtime.GOMAXPROCS(0))
+	g = p.gameOf(first)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.games[spec] = g
+	return g, nil
+}
+
+// gameOf returns the game of a process, which answers its first questions.
+func (p *Program) gameOf(first *process) game.Game {
+	h := first.header
+	g := &rules{header: h, program: p, spec: p.spec(h.words()), kept: make(map[game.Position]answer), processes: make(chan *process, runtime.GOMAXPROCS(0))}
 	for len(g.processes) < cap(g.processes)-1 {
 		g.processes <- nil
 	}
 	g.processes <- first
 	if g.tiers >= 0 {
-		return &tiered{g}, nil
+		return &tiered{g}
 	}
-	return g, nil
+	return g
 }

@@ -227,6 +227,52 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestAskedOnce logs the questions of a solve: it asks for each position once, with tiers and without, and for the
+// initial one once more when it looks up its value.
+func TestAskedOnce(t *testing.T) {
+	name := server(t)
+	for _, test := range []struct {
+		game string
+		args []int
+	}{{"mnk", []int{3, 3, 3, 0}}, {"mancala", []int{2, 2, 0}}, {"dodgem", []int{3, 0}}, {"quickcross", []int{3, 3, 3, 0}}} {
+		t.Run(test.game, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := open(t, fmt.Sprintf("tee %s/$$ | %s %s", dir, name, test.game))
+			g := must.Get(p.Kind().New(test.args))(t)
+			positions := solveNew(t, g)
+			p.Close()
+			asked := make(map[string]int)
+			for _, log := range must.Get(filepath.Glob(filepath.Join(dir, "*")))(t) {
+				for line := range strings.Lines(string(must.Get(os.ReadFile(log))(t))) {
+					if line != "\n" {
+						asked[line]++
+					}
+				}
+			}
+			asked[fmt.Sprintln(g.Start())]--
+			for position, times := range asked {
+				if times != 1 {
+					t.Errorf("position %s is asked for %d times", strings.TrimSpace(position), times)
+				}
+			}
+			if len(asked) != int(positions) {
+				t.Errorf("asked for %d positions, want %d", len(asked), positions)
+			}
+		})
+	}
+}
+
+// solveNew solves a game, and returns its number of positions.
+func solveNew(t testing.TB, g game.Game) uint64 {
+	t.Helper()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+	n := must.Get(solve.Run(t.Context(), data, g, o))(t).Positions
+	must.OK(t, data.Close())
+	return n
+}
+
 // BenchmarkSolve solves games by a program that answers at once, and reports the CPU time of this process for a
 // position: all but that of the program.
 func BenchmarkSolve(b *testing.B) {
@@ -239,10 +285,7 @@ func BenchmarkSolve(b *testing.B) {
 			g := must.Get(open(b, name+" "+test.game).Kind().New(test.args))(b)
 			positions, before := uint64(0), system.CPU()
 			for b.Loop() {
-				o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-				data := must.Get(store.Create(store.Local{}, b.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(b)
-				positions += must.Get(solve.Run(b.Context(), data, g, o))(b).Positions
-				must.OK(b, data.Close())
+				positions += solveNew(b, g)
 			}
 			b.ReportMetric(float64((system.CPU()-before).Microseconds())/float64(positions), "µs/position")
 		})

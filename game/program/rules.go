@@ -18,7 +18,6 @@ type rules struct {
 	*header
 	program   *Program
 	spec      string
-	words     []string      // the parameters, as the program gets them
 	processes chan *process // those that answer no question; nil: one that may be started
 
 	mu    sync.Mutex
@@ -46,7 +45,7 @@ func (g *rules) Info() game.Info {
 		info.Rules += "\n"
 	}
 	if info.Title == "" {
-		info.Title = strings.Join(append([]string{g.name}, g.words...), " ")
+		info.Title = strings.Join(append([]string{g.name}, g.words()...), " ")
 	}
 	return info
 }
@@ -164,7 +163,7 @@ func (g *rules) with(do func(p *process) error) error {
 	p := <-g.processes
 	err := g.program.open()
 	if err == nil && p == nil {
-		p, err = g.another()
+		p, err = g.program.start(g.words())
 	}
 	if err == nil {
 		err = do(p)
@@ -176,31 +175,22 @@ func (g *rules) with(do func(p *process) error) error {
 	return err
 }
 
-// another starts another copy of the program.
-func (g *rules) another() (*process, error) {
-	if err := g.program.changed(); err != nil {
-		return nil, err
-	}
-	p, err := g.program.start(g.words)
-	if err == nil {
-		err = g.program.expect(p, g.words)
-	}
-	return p, err
-}
-
 // Batch implements game.Batched.
 func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 	tiers := g.tiers >= 0
-	b := &batch{rules: g, ps: ps, answers: make([]brief, 0, len(ps)), moves: make([]game.Move, 0, 8*len(ps))}
+	b := &batch{rules: g, ps: ps, answers: make([]brief, 0, len(ps)), moves: make([]game.Position, 0, 8*len(ps))}
 	questions := make([]byte, 0, 12*len(ps))
 	for _, p := range ps {
 		questions = append(strconv.AppendUint(questions, p, 10), '\n')
 	}
 	return b, g.with(func(process *process) error {
 		return process.ask(questions, len(ps), func(i int) string { return fmt.Sprintf("position %d", ps[i]) }, func(i int, line []byte) error {
-			a, err := g.parse(line, ps[i], b.moves, false)
+			a, err := g.parse(line, ps[i], process.moves[:0], false)
+			for _, m := range a.moves {
+				b.moves = append(b.moves, m.To)
+			}
 			if a.moves != nil {
-				b.moves = a.moves
+				process.moves = a.moves
 			}
 			if !tiers { // the engine, for which values are those of the mover, does not need the player
 				a.mover = game.First
@@ -217,7 +207,7 @@ type batch struct {
 	ps      []game.Position
 	at      int // the position that was asked for last
 	answers []brief
-	moves   []game.Move
+	moves   []game.Position // where they lead to
 }
 
 // A brief is an answer; its moves end at the given place.
@@ -227,31 +217,33 @@ type brief struct {
 	end    int
 }
 
-// answered returns the answer for a position.
-func (b *batch) answered(p game.Position) answer {
-	i := b.at
-	switch {
+// find returns the number of a position; ok is false if it is none of the batch.
+func (b *batch) find(p game.Position) (i int, ok bool) {
+	switch i = b.at; {
 	case i < len(b.ps) && b.ps[i] == p:
 	case i+1 < len(b.ps) && b.ps[i+1] == p:
 		i++
 	default:
-		var ok bool
 		if i, ok = slices.BinarySearch(b.ps, p); !ok {
-			return b.answer(p)
+			return 0, false
 		}
 	}
 	b.at = i
-	first := 0
-	if i > 0 {
-		first = b.answers[i-1].end
+	return i, true
+}
+
+// answered returns the answer for a position, without the moves.
+func (b *batch) answered(p game.Position) answer {
+	i, ok := b.find(p)
+	if !ok {
+		return b.answer(p)
 	}
-	a := b.answers[i]
-	return answer{a.mover, a.result, b.moves[first:a.end]}
+	return answer{mover: b.answers[i].mover, result: b.answers[i].result}
 }
 
 // Check knows that the positions of the batch are positions: the program has answered.
 func (b *batch) Check(p game.Position) error {
-	if _, ok := slices.BinarySearch(b.ps, p); ok {
+	if _, ok := b.find(p); ok {
 		return nil
 	}
 	return b.rules.Check(p)
@@ -260,7 +252,18 @@ func (b *batch) Check(p game.Position) error {
 func (b *batch) Primitive(p game.Position) game.Value { return b.answered(p).end() }
 func (b *batch) ToMove(p game.Position) game.Player   { return b.answered(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
-	return append(dst, b.answered(p).moves...)
+	i, ok := b.find(p)
+	if !ok {
+		return b.rules.Moves(dst, p)
+	}
+	first := 0
+	if i > 0 {
+		first = b.answers[i-1].end
+	}
+	for _, to := range b.moves[first:b.answers[i].end] {
+		dst = append(dst, game.Move{To: to})
+	}
+	return dst
 }
 
 // AppendText returns the text of the program, or the number of a position.

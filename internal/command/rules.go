@@ -23,14 +23,18 @@ const RulesProperty = "rules"
 const RulesFlag = "rules-program"
 
 // WithRules calls run with the games, the arguments without --rules-program, and the program that it names, or
-// the environment; its game is one more game. The program is nil if none is named. It ends before WithRules
+// the environment; its game is one more game. The program is nil if none is named, or if only the environment names
+// one and of is a game of ours, the one that the arguments ask for. It ends before WithRules
 // returns. If a question fails later, in a method that returns no error, WithRules ends this process.
-func WithRules(games game.Kinds, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
+func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
 	name, args, err := rulesProgram(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
-	if name == "" {
+	if _, ours := games.Named(of); name == "" && ours {
+		return run(games, args, nil)
+	}
+	if name = cmp.Or(name, os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0])); name == "" {
 		return run(games, args, nil)
 	}
 	var p *program.Program
@@ -52,9 +56,19 @@ func WithRules(games game.Kinds, args []string, stderr io.Writer, run func(game.
 	return run(append(slices.Clone(games), kind), args, p)
 }
 
-// rulesProgram returns the value of --rules-program, or of the environment, and the other arguments.
+// GameIn returns the name of one of games that is among the first two words of a command line after its own name: solve
+// mnk, or tui mnk, or mnk.
+func GameIn(games game.Kinds, args []string) string {
+	for _, word := range args[min(1, len(args)):min(3, len(args))] {
+		if _, ok := games.Named(word); ok {
+			return word
+		}
+	}
+	return ""
+}
+
+// rulesProgram returns the value of --rules-program, and the other arguments.
 func rulesProgram(args []string) (name string, others []string, err error) {
-	name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	for i := 0; i < len(args); i++ {
 		flag, value, given := strings.Cut(args[i], "=")
 		if flag == "--" {

@@ -22,6 +22,15 @@ func PartName(i int, c jobdir.Codec) string {
 	return jobdir.FileName(store.PartPrefix, i, c, jobdir.ListsSuffix)
 }
 
+// answersPrefix is the prefix of the names of files of answers, which no step reads.
+const answersPrefix = "_answers-"
+
+// AnswersName returns the name of the file of answers beside shard i: _answers-00000.lists. It is packed, even if
+// the shard is text.
+func AnswersName(i int) string {
+	return jobdir.FileName(answersPrefix, i, jobdir.Packed, jobdir.ListsSuffix)
+}
+
 // OutboxName returns the name of the file of messages that reducer i sends to other tiers:
 // to-00000.lists, which contains those to all tiers. Text has one file for each receiving
 // tier, such as to-00012-00000 for tier 12.
@@ -39,8 +48,8 @@ func OutboxGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPr
 // A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
 // some 48 bytes of memory for each tier that receives messages from it.
 type Dir struct {
-	Path         string
-	parts, boxes []*file
+	Path                  string
+	parts, boxes, answers []*file
 }
 
 // A file is a file of rows of a game, from a directory or from the table.
@@ -99,9 +108,12 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 		if seal != nil {
 			f.seal = &seal.Files[i] // store.OpenDir returns the names of these
 		}
-		if strings.HasPrefix(name, store.PartPrefix) {
+		switch {
+		case strings.HasPrefix(name, store.PartPrefix):
 			d.parts = append(d.parts, f)
-		} else if strings.HasPrefix(name, store.OutboxPrefix) {
+		case strings.HasPrefix(name, answersPrefix):
+			d.answers = append(d.answers, f)
+		case strings.HasPrefix(name, store.OutboxPrefix):
 			if f, err = f.box(); err != nil {
 				return nil, err
 			}

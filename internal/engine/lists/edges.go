@@ -16,7 +16,7 @@ import (
 // Edges are stored edges in memory: a runner that keeps them for all retrograde passes decodes each edge
 // once. They do not change, so all workers share them.
 type Edges struct {
-	sums  []uint32 // the checksums of the files from which the edges were read
+	Of    string // the data directory, as the runner names it
 	bytes int
 	parts []edgePart // their keys ascend
 }
@@ -38,13 +38,13 @@ func EdgesMemory(m *Moves, g game.Cyclic, rows int) (all, worker int, ok bool) {
 // LoadEdges reads all edges; a worker reads about rows of them at a time.
 func LoadEdges(ctx context.Context, m *Moves, workers, rows int) (*Edges, error) {
 	intervals := Cut(rows, m.Source)
-	e := &Edges{sums: m.sums(), parts: make([]edgePart, len(intervals))}
+	e := &Edges{parts: make([]edgePart, len(intervals))}
 	err := parallel.Each(ctx, workers, len(intervals), 1, func() func(int) error {
 		var loader Loader
 		var loaded []Row
 		return func(i int) (err error) {
-			if loaded, err = loader.Load(loaded, m.Source, intervals[i]); err == nil && len(loaded) > 0 {
-				e.parts[i] = newEdgePart(loaded)
+			if loaded, err = loader.load(loaded, m.Source, intervals[i]); err == nil && len(loaded) > 0 {
+				e.parts[i] = newEdgePart(loaded, &loader.sorter)
 			}
 			return err
 		}
@@ -59,33 +59,50 @@ func LoadEdges(ctx context.Context, m *Moves, workers, rows int) (*Edges, error)
 	return e, nil
 }
 
-// newEdgePart returns the part with these rows, which are sorted.
-func newEdgePart(rows []Row) edgePart {
-	keys := 1
-	for i := range rows[1:] {
-		if rows[i].Key != rows[i+1].Key {
-			keys++
-		}
+// newEdgePart returns the part with these rows, which it may sort.
+func newEdgePart(rows []Row, s *sorter) edgePart {
+	p := edgePart{first: rows[0].Key, last: rows[0].Key, words: make([]uint32, len(rows))}
+	for _, row := range rows {
+		p.first, p.last = min(p.first, row.Key), max(p.last, row.Key)
 	}
-	p := edgePart{rows[0].Key, rows[len(rows)-1].Key, make([]uint32, 0, keys), make([]uint32, 0, keys), make([]uint32, len(rows))}
+	if p.last-p.first < uint64(2*len(rows)) {
+		p.distribute(rows)
+		return p
+	}
+	s.sort(rows)
 	for i, row := range rows {
 		if p.words[i] = uint32(row.Word); i+1 == len(rows) || rows[i+1].Key != row.Key {
 			p.keys, p.ends = append(p.keys, uint32(row.Key-p.first)), append(p.ends, uint32(i+1))
 		}
 	}
+	p.keys, p.ends = slices.Clip(p.keys), slices.Clip(p.ends)
 	return p
 }
 
-// sums returns the checksums of the files, which cover their content.
-func (m *Moves) sums() (sums []uint32) {
-	for _, f := range m.files {
-		sums = append(sums, f.list.Sum())
+// distribute sets the keys, ends and words of rows whose keys are close together: it counts the rows of each key,
+// which is faster than to sort them.
+func (p *edgePart) distribute(rows []Row) {
+	next := make([]uint32, p.last-p.first+1) // by key: the number of rows, then where the next word goes
+	keys := 0
+	for _, row := range rows {
+		if next[row.Key-p.first]++; next[row.Key-p.first] == 1 {
+			keys++
+		}
 	}
-	return sums
+	p.keys, p.ends = make([]uint32, 0, keys), make([]uint32, 0, keys)
+	at := uint32(0)
+	for key, n := range next {
+		next[key] = at
+		if at += n; n > 0 {
+			p.keys, p.ends = append(p.keys, uint32(key)), append(p.ends, at)
+		}
+	}
+	for _, row := range rows {
+		word := &next[row.Key-p.first]
+		p.words[*word] = uint32(row.Word)
+		*word++
+	}
 }
-
-// Are reports whether e, which may be nil, are the edges of m.
-func (e *Edges) Are(m *Moves) bool { return e != nil && slices.Equal(e.sums, m.sums()) }
 
 // Memory returns the number of bytes that e, which may be nil, takes.
 func (e *Edges) Memory() int {

@@ -18,23 +18,45 @@ func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", 
 // A Kernel does the work of a job on its intervals, in the forward or the retrograde pass. It
 // is used by one goroutine.
 type Kernel interface {
-	// Do processes the sorted Predecessors and Messages of an interval, and returns the rows to
-	// write. In the forward pass they overwrite predecessors; in the retrograde pass they are in
-	// dst[:0]. A violation of the rules is a *PositionError.
-	Do(dst, predecessors, messages []Row) ([]Row, error)
+	// Do processes the rows of an interval. A violation of the rules is a *PositionError.
+	Do(r *Rows) error
 	// Counted returns the counts so far.
 	Counted() step.Counters
 }
 
+// Rows are the sorted rows of an interval, in memory that is reused for the next one.
+type Rows struct {
+	Predecessors []Row // input; the forward pass removes duplicates
+	Messages     []Row // input of the retrograde pass
+	Answers      []Row // output of the forward pass, and input of the retrograde pass, if answers are kept
+	Values       []Row // output of the retrograde pass
+}
+
+// Made returns the rows that a job writes as its shards, which are of the given kind.
+func (r *Rows) Made(kind Kind) []Row {
+	if kind == Values {
+		return r.Values
+	}
+	return r.Predecessors
+}
+
 // NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
-// kind must be that of the step's messages.
-func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
-	k := kernel{g: g, asked: g, tier: tier, out: out}
+// kind must be that of the step's messages. If answers is set, the forward pass writes them, and
+// the retrograde pass reads them instead of asking the rules.
+func NewKernel(name string, g game.Acyclic, tier int, out *Outbox, answers bool) Kernel {
+	k := kernel{g: g, values: g.Values(), asked: g, tier: tier, out: out, answers: answers}
 	_, k.batched = g.(game.Batched)
 	if name == step.Solve {
-		return &solve{k, g.Values()}
+		return &solve{k}
 	}
 	return &possible{k}
+}
+
+// KeepsAnswers reports whether inline keeps the answers of the rules of a game: one that is game.Batched, for
+// which asking takes more time than reading.
+func KeepsAnswers(g game.Acyclic) bool {
+	_, ok := g.(game.Batched)
+	return ok
 }
 
 // A kernel contains what possible and solve have in common. It counts the positions
@@ -45,6 +67,8 @@ type kernel struct {
 	step.Counters
 
 	g       game.Acyclic
+	values  game.Values
+	answers bool
 	asked   game.Game // g, with the positions of batch computed
 	batched bool
 	batch   []game.Position
@@ -72,13 +96,18 @@ func (k *kernel) ask(rows []Row, first bool) (err error) {
 	return err
 }
 
-// successors returns the moves of a position that is not terminal, one for each successor.
-func (k *kernel) successors(p game.Position) ([]game.Move, error) {
+// answer asks the rules for a position that ask has had computed. It returns the word of a row of answers, and the
+// moves, one for each successor.
+func (k *kernel) answer(p game.Position) (word uint64, moves []game.Move, err error) {
+	mover := k.asked.ToMove(p)
+	if v := k.asked.Primitive(p); v != 0 {
+		return Message(k.values.Ended(v, mover), 0), nil, nil
+	}
 	k.moves = game.DistinctMoves(k.asked.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
-		return nil, &PositionError{p, "it is not terminal, and has no moves"}
+		return 0, nil, &PositionError{p, "it is not terminal, and has no moves"}
 	}
-	return k.moves, nil
+	return Message(game.NewValue(game.Undecided, int(mover)), len(k.moves)), k.moves, nil
 }
 
 func (k *kernel) Counted() step.Counters { return k.Counters }
@@ -86,54 +115,63 @@ func (k *kernel) Counted() step.Counters { return k.Counters }
 // A possible is the kernel of the forward pass, which receives no messages.
 type possible struct{ kernel }
 
-func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
-	rows = merge(rows, Predecessors)
-	for i, r := range rows {
-		if i > 0 && r.Key == rows[i-1].Key {
+func (k *possible) Do(r *Rows) error {
+	r.Predecessors, r.Answers = merge(r.Predecessors, Predecessors), r.Answers[:0]
+	for i, row := range r.Predecessors {
+		if i > 0 && row.Key == r.Predecessors[i-1].Key {
 			continue
 		}
-		if err := k.ask(rows[i:], i == 0); err != nil {
-			return nil, err
+		if err := k.ask(r.Predecessors[i:], i == 0); err != nil {
+			return err
+		}
+		answer, moves, err := k.answer(row.Key)
+		if err != nil {
+			return err
+		}
+		if k.answers {
+			r.Answers = append(r.Answers, Row{Key: row.Key, Word: answer})
 		}
 		k.Positions++
-		if k.asked.Primitive(r.Key) != 0 {
+		if len(moves) == 0 {
 			k.Finished++
-			continue
 		}
-		moves, err := k.successors(r.Key)
-		if err != nil {
-			return nil, err
+		if err := k.send(row.Key, moves); err != nil {
+			return err
 		}
-		for i := range moves {
-			successor := moves[i].To
-			tier := k.g.Tier(successor)
-			if tier <= k.tier || tier > k.g.Tiers() {
-				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, successor, tier, k.g.Tiers())}
-			}
-			if err := k.out.Send(tier, Row{Key: successor, Word: r.Key}); err != nil {
-				return nil, err
-			}
-		}
-		k.Messages += int64(len(moves))
 	}
-	return rows, nil
+	return nil
+}
+
+// send sends a position to its successors.
+func (k *possible) send(p game.Position, moves []game.Move) error {
+	for i := range moves {
+		successor := moves[i].To
+		tier := k.g.Tier(successor)
+		if tier <= k.tier || tier > k.g.Tiers() {
+			return &PositionError{p, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, successor, tier, k.g.Tiers())}
+		}
+		if err := k.out.Send(tier, Row{Key: successor, Word: p}); err != nil {
+			return err
+		}
+	}
+	k.Messages += int64(len(moves))
+	return nil
 }
 
 // A solve is the kernel of the retrograde pass.
-type solve struct {
-	kernel
-	values game.Values
-}
+type solve struct{ kernel }
 
 // Do checks that each position receives one message from each of its successors, and that
 // there is no message to any other position.
-func (k *solve) Do(dst, predecessors, messages []Row) ([]Row, error) {
-	dst = dst[:0]
+func (k *solve) Do(r *Rows) error {
+	r.Values = r.Values[:0]
+	predecessors, messages, answers := r.Predecessors, r.Messages, r.Answers
 	for len(predecessors) > 0 {
-		if err := k.ask(predecessors, len(dst) == 0); err != nil {
-			return dst, err
-		}
 		p := predecessors[0].Key
+		answer, err := k.known(predecessors, &answers, len(r.Values) == 0)
+		if err != nil {
+			return err
+		}
 		n := 1
 		for n < len(predecessors) && predecessors[n].Key == p {
 			n++
@@ -142,22 +180,42 @@ func (k *solve) Do(dst, predecessors, messages []Row) ([]Row, error) {
 		for received < len(messages) && messages[received].Key <= p {
 			received++
 		}
-		v, err := k.value(p, messages[:received])
+		v, err := k.value(p, answer, messages[:received])
 		if err != nil {
-			return dst, err
+			return err
 		}
-		dst = append(dst, Row{Key: p, Word: uint64(v)})
+		r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
 		if err := k.send(predecessors[:n], v); err != nil {
-			return dst, err
+			return err
 		}
 		predecessors, messages = predecessors[n:], messages[received:]
 	}
 	if len(messages) > 0 {
-		return dst, errUnknownRecipient(messages[0].Key)
+		return errUnknownRecipient(messages[0].Key)
 	}
-	k.Positions += int64(len(dst))
-	k.Finished += int64(len(dst))
-	return dst, nil
+	if k.answers && len(answers) > 0 {
+		return &PositionError{answers[0].Key, "an answer of the rules is stored, but no list of predecessors contains the position"}
+	}
+	k.Positions += int64(len(r.Values))
+	k.Finished += int64(len(r.Values))
+	return nil
+}
+
+// known returns the answer for the position of the first row, which it removes from answers, or asks for it.
+func (k *solve) known(rows []Row, answers *[]Row, first bool) (word uint64, err error) {
+	p := rows[0].Key
+	if !k.answers {
+		if err := k.ask(rows, first); err != nil {
+			return 0, err
+		}
+		word, _, err = k.answer(p)
+		return word, err
+	}
+	if len(*answers) == 0 || (*answers)[0].Key != p {
+		return 0, &PositionError{p, "no answer of the rules is stored for this position"}
+	}
+	word, *answers = (*answers)[0].Word, (*answers)[1:]
+	return word, nil
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
@@ -165,22 +223,19 @@ func errUnknownRecipient(p game.Position) error {
 	return &PositionError{p, "received a message, but no list of predecessors contains the position"}
 }
 
-// value returns the value of a position that has received the given messages.
-func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
+// value returns the value of a position with the given answer that has received the given messages.
+func (k *solve) value(p game.Position, answer uint64, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
 		return 0, errUnknownRecipient(messages[0].Key)
 	}
-	if v := k.asked.Primitive(p); v != 0 {
+	ended, successors := ValueOf(answer), TimesOf(answer)
+	if ended.Valid() {
 		if len(messages) > 0 {
 			return 0, &PositionError{p, "received a message, but the position is terminal"}
 		}
-		return k.values.Ended(v, k.asked.ToMove(p)), nil
+		return ended, nil
 	}
-	moves, err := k.successors(p)
-	if err != nil {
-		return 0, err
-	}
-	mover := k.asked.ToMove(p)
+	mover := game.Player(ended.Remoteness())
 	received, best := 0, game.Value(0)
 	for _, m := range messages {
 		received += TimesOf(m.Word)
@@ -192,12 +247,12 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 			best = v
 		}
 	}
-	if received != len(moves) {
+	if received != successors {
 		why := "messages are missing"
-		if received > len(moves) {
+		if received > successors {
 			why = "duplicate messages"
 		}
-		return 0, &PositionError{p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", len(moves), received, why)}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
 	}
 	return k.values.Before(best), nil
 }

@@ -22,6 +22,11 @@
 // the Messages that the jobs of later tiers sent to tier T. It writes Values, and sends the
 // value of each position to its predecessors.
 //
+// The retrograde pass asks the rules again: a position must receive one message for each
+// successor. For a game that is game.Batched, the forward pass keeps the answers in files beside
+// its shards, as rows of the form of Messages: the value of a terminal position, otherwise the
+// player to move as the remoteness of a value without outcome, and the number of successors.
+//
 // A message to a position many tiers away is therefore read only once, by the job of that
 // tier. Rows are in memory only in intervals and outboxes, whose sizes the caller chooses:
 //

@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -90,21 +91,18 @@ func (r *run) possible(tier int) {
 	defer src.Close()
 	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Predecessors, lists.Predecessors, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
-		var rows []lists.Row
+		var rows lists.Rows
 		intervals := lists.Cut(r.interval, src)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
+			k := lists.NewKernel(step.Possible, r.g, tier, box[n], false)
 			if tier == 0 {
-				rows = lists.Start(r.g)
+				rows.Predecessors = lists.Start(r.g)
 			} else {
-				rows = must.Get(l.Load(rows, src, sh))(r.t)
+				rows.Predecessors = must.Get(l.Load(rows.Predecessors, src, sh))(r.t)
 			}
-			out, err := k.Do(nil, rows, nil)
-			if err == nil {
-				err = parts[n].Append(out)
-			}
-			must.OK(r.t, err)
+			must.OK(r.t, k.Do(&rows))
+			must.OK(r.t, parts[n].Append(rows.Predecessors))
 			r.counts.Positions += k.Counted().Positions
 			r.counts.Messages += k.Counted().Messages
 		}
@@ -121,16 +119,16 @@ func (r *run) solve(tier int) (err error) {
 	defer messages.Close()
 	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, lists.Values, lists.Messages, func(parts []*lists.PartWriter, box []*lists.Outbox) {
 		var l lists.Loader
-		var have, came, values []lists.Row
+		var rows lists.Rows
 		intervals := lists.Cut(r.interval, predecessors, messages)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			have = must.Get(l.Load(have, predecessors, sh))(r.t)
-			came = must.Get(l.Load(came, messages, sh))(r.t)
-			if values, err = lists.NewKernel(step.Solve, r.g, tier, box[n]).Do(values, have, came); err != nil {
+			rows.Predecessors = must.Get(l.Load(rows.Predecessors, predecessors, sh))(r.t)
+			rows.Messages = must.Get(l.Load(rows.Messages, messages, sh))(r.t)
+			if err = lists.NewKernel(step.Solve, r.g, tier, box[n], false).Do(&rows); err != nil {
 				return
 			}
-			must.OK(r.t, parts[n].Append(values))
+			must.OK(r.t, parts[n].Append(rows.Values))
 		}
 	})
 	return err
@@ -173,6 +171,68 @@ func (r *run) all() map[game.Position]game.Value {
 		src.Close()
 	}
 	return values
+}
+
+// unasked is a game whose moves and values may not be asked for.
+type unasked struct{ game.Acyclic }
+
+func (unasked) Primitive(game.Position) game.Value           { panic("asked") }
+func (unasked) Moves([]game.Move, game.Position) []game.Move { panic("asked") }
+func (g unasked) Batch([]game.Position) (game.Game, error)   { panic("asked") }
+
+// TestAnswers solves a tier from the answers that the forward pass keeps, without asking the rules, and finds
+// every message, position and answer that is missing or superfluous.
+func TestAnswers(t *testing.T) {
+	g := tiny(t, 3, 2, 2)
+	const tier = 3 // has terminal positions, and others
+	var in []lists.Row
+	for p := range gametest.Search(g) {
+		for _, m := range g.Moves(nil, p) {
+			if g.Tier(m.To) == tier {
+				in = append(in, lists.Row{Key: m.To, Word: p})
+			}
+		}
+	}
+	slices.SortFunc(in, lists.CompareRows)
+	discard := func(int, *jobdir.Chunk) error { return nil }
+	forward := lists.Rows{Predecessors: in}
+	must.OK(t, lists.NewKernel(step.Possible, g, tier, lists.NewOutbox(g, lists.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
+	var messages []lists.Row
+	for _, a := range forward.Answers {
+		if n := len(g.Moves(nil, a.Key)); g.Primitive(a.Key) == 0 {
+			messages = append(messages, lists.Row{Key: a.Key, Word: lists.Message(6, 1)}, lists.Row{Key: a.Key, Word: lists.Message(10, n-1)})
+		}
+	}
+	solve := func(change func(r *lists.Rows)) ([]lists.Row, error) {
+		r := lists.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Answers: slices.Clone(forward.Answers)}
+		change(&r)
+		err := lists.NewKernel(step.Solve, unasked{g}, tier, lists.NewOutbox(g, lists.Messages, jobdir.Packed, 100, discard), true).Do(&r)
+		return r.Values, err
+	}
+	values := must.Get(solve(func(*lists.Rows) {}))(t)
+	asked := lists.Rows{Predecessors: forward.Predecessors, Messages: messages}
+	must.OK(t, lists.NewKernel(step.Solve, g, tier, lists.NewOutbox(g, lists.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
+	if !slices.Equal(values, asked.Values) {
+		t.Errorf("found %v, asked %v", values, asked.Values)
+	}
+	finds := func(want string, change func(r *lists.Rows)) {
+		t.Helper()
+		var wrong *lists.PositionError
+		if _, err := solve(change); !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for i := range messages {
+		finds("messages are missing", func(r *lists.Rows) { r.Messages = slices.Delete(r.Messages, i, i+1) })
+		finds("duplicate messages", func(r *lists.Rows) { r.Messages = slices.Insert(r.Messages, i, messages[i]) })
+	}
+	for i, a := range forward.Answers {
+		finds("no answer of the rules is stored", func(r *lists.Rows) { r.Answers = slices.Delete(r.Answers, i, i+1) })
+		finds("", func(r *lists.Rows) { r.Answers = slices.Insert(r.Answers, i, a) })
+		finds("", func(r *lists.Rows) {
+			r.Predecessors = slices.DeleteFunc(r.Predecessors, func(row lists.Row) bool { return row.Key == a.Key })
+		})
+	}
 }
 
 // files returns the contents of all files with a prefix in the directories of a run.

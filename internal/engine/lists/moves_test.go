@@ -70,15 +70,10 @@ func TestMoves(t *testing.T) {
 		if most, _, ok := lists.EdgesMemory(moves, g, 500); !ok || edges.Memory() > most || edges.Memory() < 4*3*2000 {
 			t.Errorf("edges in memory: %d bytes, planned %d (%t)", edges.Memory(), most, ok)
 		}
-		if other := must.Get(lists.OpenMoves(store.Local{}, movesDir(t, g, passes[:2], run), g))(t); !edges.Are(moves) || edges.Are(other) {
-			t.Error("the edges in memory are not those of the files that were read")
-		} else {
-			must.OK(t, other.Close())
-		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if some, err := lists.LoadEdges(ended, moves, 2, 500); err == nil || some.Are(moves) {
-			t.Errorf("edges of which a part was not read: %v, %v", some.Are(moves), err)
+		if some, err := lists.LoadEdges(ended, moves, 2, 500); err == nil || some != nil {
+			t.Errorf("edges of which a part was not read: %v, %v", some, err)
 		}
 		readers, found := []step.Moves{moves.Reader(), edges}, 0
 		for i := range 600 {

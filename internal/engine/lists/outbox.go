@@ -54,6 +54,9 @@ func (o *Outbox) Inherit(old *Outbox) {
 	o.chunk.Inherit(old.chunk)
 }
 
+// Memory returns the number of bytes that the buffered rows of o have taken.
+func (o *Outbox) Memory() int { return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.tiers) }
+
 // Send adds a row that is sent to a tier, which is at most the last tier of the game.
 func (o *Outbox) Send(tier int, row Row) error {
 	if len(o.rows) == cap(o.rows) {

@@ -42,6 +42,14 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
 
+// OpenAnswers opens the answers of the rules for the positions of the shards of a directory; nil: it has none.
+func OpenAnswers(d *Dir, tier int) (*Source, error) {
+	if len(d.answers) == 0 {
+		return nil, nil
+	}
+	return openSource(d.answers, tier, Messages, true)
+}
+
 // OpenFile opens one file that does not belong to the directory of a job, such as a file of
 // the table. seal may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
@@ -455,6 +463,15 @@ type Loader struct {
 // Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.
 // Duplicates are kept.
 func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
+	dst, err := l.load(dst, s, sh)
+	if err == nil {
+		l.sorter.sort(dst)
+	}
+	return dst, err
+}
+
+// load returns the rows of an interval in any order, in the memory of dst.
+func (l *Loader) load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
 		for i := range f.touching(sh) {
@@ -470,7 +487,6 @@ func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 			return dst, err
 		}
 	}
-	l.sorter.sort(dst)
 	return dst, nil
 }
 

@@ -141,10 +141,9 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 
 // A batch is consecutive rows of sorted input. All rows of a key are in the same batch.
 type batch struct {
-	first        int64    // number of the first line
-	keys         []uint64 // of each line
-	predecessors []Row
-	messages     []Row
+	Rows
+	first int64    // number of the first line
+	keys  []uint64 // of each line
 }
 
 // reduceRows reads rows in batches and passes them to the kernel of the step.
@@ -155,18 +154,18 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	}
 	makes, sends := KindsOf(name)
 	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, sends, f.o.Codec, f.rows)
-	kernel := NewKernel(name, f.g, f.o.Tier, outbox.Outbox)
-	var rows []Row
+	kernel := NewKernel(name, f.g, f.o.Tier, outbox.Outbox, false)
 	b := batch{first: 1}
 	reduce := func() (err error) {
-		f.sorter.sort(b.predecessors)
-		f.sorter.sort(b.messages)
-		if rows, err = kernel.Do(rows, b.predecessors, b.messages); err != nil {
+		f.sorter.sort(b.Predecessors)
+		f.sorter.sort(b.Messages)
+		if err = kernel.Do(&b.Rows); err != nil {
 			return f.located(&b, err)
 		}
+		err = f.write(b.Made(makes), makes)
 		b.first += int64(len(b.keys))
-		b.keys, b.predecessors, b.messages = b.keys[:0], b.predecessors[:0], b.messages[:0]
-		return f.write(rows, makes)
+		b.keys, b.Predecessors, b.Messages = b.keys[:0], b.Predecessors[:0], b.Messages[:0]
+		return err
 	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
 		if name == step.Init && row.Key != f.g.Start() {
@@ -185,9 +184,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		}
 		b.keys = append(b.keys, row.Key)
 		if kind == Messages {
-			b.messages = append(b.messages, row)
+			b.Messages = append(b.Messages, row)
 		} else {
-			b.predecessors = append(b.predecessors, row)
+			b.Predecessors = append(b.Predecessors, row)
 		}
 		return "", nil
 	})

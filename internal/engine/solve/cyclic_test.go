@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -396,6 +397,32 @@ func TestCyclicUntilWithoutTable(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, table.Dir)); err == nil {
 		t.Error("there is a table")
+	}
+}
+
+// TestEdgesOfAnotherRun gives several runs the same runner, which has the edges of the last one in memory: in the same
+// directory, in others, and in some that another runner has begun.
+func TestEdgesOfAnotherRun(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	one, o := t.TempDir(), options()
+	o.Runner, o.Final = &inline.Runner{}, solve.FinalNo
+	tableIn := func(dir string) string {
+		return string(must.Get(os.ReadFile(filepath.Join(dir, table.CyclicFile)))(t))
+	}
+	for i := range 6 {
+		g := game.WithRanges(gametest.RulesOnly(testgames.RandomGraph(r, 50)), 8)
+		other := game.WithRanges(gametest.RulesOnly(testgames.RandomGraph(r, 50)), 8)
+		plain, _ := solved(t, g, nil)
+		begun, _ := solved(t, g, func(o *solve.Options) { o.UntilTier = 1 })
+		must.Get(solveInto(t, one, other, o, store.Overwrite))(t)
+		must.Get(solveInto(t, one, g, o, store.Overwrite))(t)
+		must.Get(solveInto(t, t.TempDir(), other, o, store.Fresh))(t)
+		must.Get(solveInto(t, begun, g, o, store.Resume))(t)
+		for _, dir := range []string{one, begun} {
+			if tableIn(dir) != tableIn(plain) {
+				t.Errorf("game %d: another table in %s", i, dir)
+			}
+		}
 	}
 }
 

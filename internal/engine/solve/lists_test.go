@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,6 +105,68 @@ func listsOfGraphs(t *testing.T, n int) {
 			t.Fatalf("seed %d: %v", seed, diff)
 		}
 	}
+}
+
+// batched is a game that is game.Batched, and counts how often it is asked for each position.
+type batched struct {
+	*testgames.Acyclic
+	mu    sync.Mutex
+	asked map[game.Position]int
+}
+
+func (g *batched) Batch(ps []game.Position) (game.Game, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range ps {
+		g.asked[p]++
+	}
+	return g.Acyclic, nil
+}
+
+// TestListsAnswers solves random games that are game.Batched: each position is asked for once, unless the directory
+// is of a version that kept no answers; then twice.
+func TestListsAnswers(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		g := &batched{Acyclic: testgames.RandomAcyclic(r, 100+r.IntN(400))}
+		plain, want := solved(t, g.Acyclic, nil)
+		check := func(dir string, times int) {
+			t.Helper()
+			if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
+				t.Fatalf("seed %d: %v", seed, diff)
+			}
+			for p, n := range g.asked {
+				if n != times {
+					t.Fatalf("seed %d: position %d is asked for %d times, want %d", seed, p, n, times)
+				}
+			}
+			if len(g.asked) != int(want.Positions) {
+				t.Errorf("seed %d: %d positions are asked for, want %d", seed, len(g.asked), want.Positions)
+			}
+		}
+		g.asked = make(map[game.Position]int)
+		dir, _ := solved(t, g, func(o *solve.Options) { o.Reducers = 1 + r.IntN(4) })
+		check(dir, 1)
+
+		g.asked = make(map[game.Position]int)
+		forward := func(o *solve.Options) { o.UntilTier, o.Reducers = g.Tiers(), 1+r.IntN(4) }
+		dir, _ = solved(t, g, forward)
+		names := must.Get(filepath.Glob(filepath.Join(dir, "data_first*", "_answers-*")))(t)
+		for _, name := range names {
+			must.OK(t, os.Remove(name))
+			sealAgain(t, filepath.Dir(name))
+		}
+		must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
+		check(dir, 2)
+	}
+}
+
+// sealAgain writes the seal of a directory for the files that it has.
+func sealAgain(t *testing.T, dir string) {
+	t.Helper()
+	seal := must.Get(store.ReadSeal(store.Local{}, dir))(t)
+	seal.Files = must.Get(jobdir.SealAll(store.Local{}, dir))(t)
+	must.OK(t, seal.Write(store.Local{}, dir))
 }
 
 // partsOf reads the parts of all directories of a run, by name.

@@ -256,7 +256,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 		m = newBlocks(r, r.g.Blocks)
 	case r.g.States != nil:
 		r.work = 2 * float64(r.g.States.Positions())
-		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States)}
+		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States), bare: make(map[string]bool)}
 	default:
 		m = newLists(r, r.g.Lists)
 	}

@@ -24,8 +24,9 @@ import (
 type states struct {
 	run   *run
 	g     game.Cyclic
-	index *jobdir.Index // of the last complete pass; nil before create
-	edges bool          // the forward passes store the edges, which the retrograde passes read
+	index *jobdir.Index   // of the last complete pass; nil before create
+	edges bool            // the forward passes store the edges, which the retrograde passes read
+	bare  map[string]bool // the directories whose states have been deleted, but not their edges
 }
 
 // passes returns the passes that have run.
@@ -300,8 +301,10 @@ func (s *states) prune() error {
 	for _, dir := range dirs {
 		switch {
 		case slices.Contains(states, dir):
+		case s.bare[dir]:
 		case slices.Contains(read, dir):
 			err = jobdir.RemoveStates(s.run.data.FS, s.run.data.Dir(dir))
+			s.bare[dir] = true
 		default:
 			err = s.run.remove(dir)
 		}

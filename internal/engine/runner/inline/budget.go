@@ -169,6 +169,19 @@ func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
 	return p, nil
 }
 
+// planMap is planPass for a map beside the outboxes of the last reduce, if both fit; otherwise it drops these.
+func (r *Runner) planMap(g game.Cyclic, n needs) (plan, error) {
+	beside := n
+	for _, o := range r.outboxes {
+		beside.shared += outboxMemory + o.Memory()
+	}
+	if p, err := r.planPass(g, beside); err == nil {
+		return p, nil
+	}
+	r.outboxes = nil
+	return r.planPass(g, n)
+}
+
 // tooLittle returns the error for a job that lacks the given number of bytes of memory.
 func tooLittle(missing int) error {
 	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)
@@ -194,8 +207,16 @@ func (r *Runner) memory() int {
 
 // planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
 // for a small tier, intervals that are small enough for all workers to have some.
-func (r *Runner) planLists(tiers int, sources []*lists.Source) (plan, error) {
-	return r.planRows(tiers, sources, intervalRowMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
+func (r *Runner) planLists(g game.Acyclic, sources []*lists.Source) (plan, error) {
+	return r.planRows(g.Tiers(), sources, intervalMemory(g), sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
+}
+
+// intervalMemory is the memory of a row of an interval, and of an answer if the job writes one for each.
+func intervalMemory(g game.Acyclic) int {
+	if lists.KeepsAnswers(g) {
+		return intervalRowMemory + (listsAhead+1)*rowMemory
+	}
+	return intervalRowMemory
 }
 
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
@@ -261,7 +282,7 @@ func Least(m game.Method, until int, final bool) int {
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	default:
-		each := intervalRowMemory + sentRowMemory/2*3
+		each := intervalMemory(m.Lists) + sentRowMemory/2*3
 		if final {
 			each = max(each, finalRowMemory(m.Lists))
 		}

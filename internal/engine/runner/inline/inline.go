@@ -32,10 +32,11 @@ type Runner struct {
 	// read from files in each pass. 0 means an eighth of Memory.
 	EdgesMemory int
 
-	solved  *solvedTier    // the output of the last job, if it is in memory
-	inboxes []*block.Inbox // reused from pass to pass
-	edges   *lists.Edges   // those that the passes of the last solve needed, if they are in memory
-	lists   listMemory     // reused from job to job
+	solved   *solvedTier     // the output of the last job, if it is in memory
+	inboxes  []*block.Inbox  // reused from pass to pass
+	edges    *lists.Edges    // those that the passes of the last solve needed, if they are in memory
+	lists    listMemory      // reused from job to job
+	outboxes []*lists.Outbox // empty; reused from job to job
 }
 
 var _ runner.Halver = (*Runner)(nil)

@@ -133,7 +133,7 @@ func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}}, g, lists.Predecessors, codec)
+		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
 		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
 		if err := edges.finish(nil); !errors.Is(err, failed) {
@@ -148,7 +148,7 @@ func TestLeast(t *testing.T) {
 	rules := must.Get(mnk.New(4, 4, 4))(t)
 	cross := must.Get(quickcross.New(4, 4, 3))(t)
 	lists := func(r *Runner) error {
-		_, err := r.planLists(rules.Tiers(), nil)
+		_, err := r.planLists(rules, nil)
 		return err
 	}
 	passes := func(g game.Cyclic) func(*Runner) error {
@@ -177,17 +177,37 @@ func TestLeast(t *testing.T) {
 	}
 }
 
+// TestPlanMap checks that the outboxes of the last reduce stay beside a map only if both fit into memory.
+func TestPlanMap(t *testing.T) {
+	g := game.MethodOf(gametest.RulesOnly(must.Get(quickcross.New(4, 4, 3))(t))).States
+	least := Least(game.MethodOf(g), -1, false) - runner.CodeMemory
+	for memory, kept := range map[int]int{least: 0, least + 1<<30: 1} {
+		box := lists.NewOutbox(g, lists.Predecessors, jobdir.Packed, mostRows, func(int, *jobdir.Chunk) error { return nil })
+		for range mostRows {
+			must.OK(t, box.Send(0, lists.Row{}))
+		}
+		must.OK(t, box.Flush())
+		r := &Runner{Memory: memory, outboxes: []*lists.Outbox{box}}
+		n := passNeeds(g, jobdir.Packed)
+		n.shared = r.inboxMemory()
+		if _, err := r.planMap(g, n); err != nil || len(r.outboxes) != kept {
+			t.Errorf("%d bytes: %d outboxes are kept, %v; want %d", memory, len(r.outboxes), err, kept)
+		}
+	}
+}
+
 // TestListPlan checks that the memory of a lists plan fits, or the job is refused.
 func TestListPlan(t *testing.T) {
 	refused := 0
+	g := must.Get(mnk.New(4, 4, 4))(t)
 	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
 		r := &Runner{Memory: memory}
-		p, err := r.planLists(100, nil)
+		p, err := r.planLists(g, nil)
 		if err != nil {
 			refused++
 			continue
 		}
-		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + g.Tiers()*tierMemory
 		if takes > memory || p.interval < leastRows || p.outbox < leastRows {
 			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
 		}

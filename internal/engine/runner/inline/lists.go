@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -17,6 +18,7 @@ type listWork struct {
 	made, sent   lists.Kind    // the kinds of the output, and of the messages that are sent
 	predecessors *lists.Source // nil in init
 	messages     *lists.Source // for solve only
+	answers      *lists.Source // for solve only; nil: the rules are asked
 	outgoing     *outgoing
 
 	mu   sync.Mutex
@@ -47,7 +49,7 @@ func (w *listWork) open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.plan, err = w.runner.planLists(w.g.Tiers(), sources); err != nil {
+	if w.plan, err = w.runner.planLists(w.g, sources); err != nil {
 		return err
 	}
 	w.cut(w.plan.interval, w.borders, sources)
@@ -78,7 +80,20 @@ func (w *listWork) openSources() (sources []*lists.Source, err error) {
 		return nil, err
 	}
 	w.inputs = append(w.inputs, w.predecessors)
-	return []*lists.Source{w.predecessors, messages}, nil
+	sources = []*lists.Source{w.predecessors, messages}
+	if w.answers, err = lists.OpenAnswers(dir, w.Tier); w.answers != nil {
+		w.inputs = append(w.inputs, w.answers)
+		sources = append(sources, w.answers)
+	}
+	return sources, err
+}
+
+// hasAnswers reports whether the job writes or reads the answers of the rules.
+func (w *listWork) hasAnswers() bool {
+	if w.Step == step.Solve {
+		return w.answers != nil
+	}
+	return lists.KeepsAnswers(w.g)
 }
 
 func (w *listWork) close(err error) error {
@@ -133,31 +148,52 @@ func (w *listWork) newShard(number int) (shard[*rowChunk], error) {
 	if err != nil {
 		return nil, err
 	}
-	return listShard{lists.NewPartWriter(file, w.g, w.Tier, w.made, w.Codec)}, nil
+	s := listShard{PartWriter: lists.NewPartWriter(file, w.g, w.Tier, w.made, w.Codec)}
+	if w.Step != step.Solve && w.hasAnswers() {
+		file, err := w.create(lists.AnswersName(number))
+		if err != nil {
+			return nil, s.Finish(err)
+		}
+		s.answers = lists.NewPartWriter(file, w.g, w.Tier, lists.Messages, jobdir.Packed)
+	}
+	return s, nil
 }
 
 func (w *listWork) count(c *rowChunk) { w.stats.Records += int64(len(c.rows)) }
 
-// A rowChunk contains the rows of one interval.
-type rowChunk struct{ rows []lists.Row }
+// A rowChunk contains the rows of one interval, and the answers for its positions if the job writes them.
+type rowChunk struct{ rows, answers []lists.Row }
 
 // A listShard is a shard of a job by lists.
-type listShard struct{ *lists.PartWriter }
+type listShard struct {
+	*lists.PartWriter
+	answers *lists.PartWriter // nil: they are not written
+}
 
-func (p listShard) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
+func (p listShard) Append(c *rowChunk) error {
+	err := p.PartWriter.Append(c.rows)
+	if err == nil && p.answers != nil {
+		err = p.answers.Append(c.answers)
+	}
+	return err
+}
+
+func (p listShard) Finish(err error) error {
+	err = p.PartWriter.Finish(err)
+	if p.answers != nil {
+		err = p.answers.Finish(err)
+	}
+	return err
+}
 
 func (w *listWork) newWorker() func(int, *rowChunk) error {
 	w.mu.Lock()
 	worker := take(&w.runner.lists.workers)
 	w.used.workers = append(w.used.workers, worker)
 	w.mu.Unlock()
-	old := worker.out
 	worker.listWork = w
 	worker.out = w.outgoing.newSender(w.plan.outbox)
-	if old != nil {
-		worker.out.Inherit(old.Outbox)
-	}
-	worker.kernel = lists.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox)
+	worker.kernel = lists.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox, w.hasAnswers())
 	return worker.do
 }
 
@@ -167,8 +203,8 @@ type listWorker struct {
 	kernel lists.Kernel
 	out    *sender
 
-	loader                 lists.Loader
-	predecessors, messages []lists.Row
+	loader lists.Loader
+	rows   lists.Rows
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
@@ -176,22 +212,39 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	if err := w.out.setPartition(w.partition(s.First)); err != nil {
 		return err
 	}
-	predecessors := &out.rows // possible transforms them in place
-	if w.listWork.messages != nil {
-		predecessors = &w.predecessors
-		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s); err != nil {
+	if w.Step == step.Solve {
+		return w.solve(s, out)
+	}
+	rows := lists.Rows{Predecessors: out.rows[:0], Answers: out.answers}
+	if w.Step == step.Init {
+		if start := lists.Start(w.g); s.First <= start[0].Key && start[0].Key <= s.Last {
+			rows.Predecessors = append(rows.Predecessors, start...)
+		}
+	} else if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.predecessors, s); err != nil {
+		return err
+	}
+	err = w.kernel.Do(&rows)
+	out.rows, out.answers = rows.Predecessors, rows.Answers
+	return err
+}
+
+// solve is do in the retrograde pass.
+func (w *listWorker) solve(s lists.Interval, out *rowChunk) (err error) {
+	rows := &w.rows
+	if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.predecessors, s); err != nil {
+		return err
+	}
+	if rows.Messages, err = w.loader.Load(rows.Messages, w.messages, s); err != nil {
+		return err
+	}
+	if w.answers != nil {
+		if rows.Answers, err = w.loader.Load(rows.Answers, w.answers, s); err != nil {
 			return err
 		}
 	}
-	if w.Step == step.Init {
-		out.rows = out.rows[:0]
-		if start := lists.Start(w.g); s.First <= start[0].Key && start[0].Key <= s.Last {
-			out.rows = append(out.rows, start...)
-		}
-	} else if *predecessors, err = w.loader.Load(*predecessors, w.listWork.predecessors, s); err != nil {
-		return err
-	}
-	out.rows, err = w.kernel.Do(out.rows, *predecessors, w.messages)
+	rows.Values = out.rows
+	err = w.kernel.Do(rows)
+	out.rows = rows.Values
 	return err
 }
 
@@ -205,7 +258,7 @@ type listFinal struct {
 }
 
 func (f *listFinal) open(context.Context) (err error) {
-	f.runner.lists = listMemory{}
+	f.runner.lists, f.runner.outboxes = listMemory{}, nil
 	if f.all, err = lists.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}

@@ -11,10 +11,11 @@ import (
 
 // An outgoing collects the rows that the workers of a job send. Each worker has its own outbox.
 type outgoing struct {
-	g     game.Game
-	kind  lists.Kind
-	codec jobdir.Codec
-	boxes []*lists.OutboxWriter // by part
+	runner *Runner
+	g      game.Game
+	kind   lists.Kind
+	codec  jobdir.Codec
+	boxes  []*lists.OutboxWriter // by part
 
 	mu   sync.Mutex
 	outs []*sender
@@ -22,7 +23,7 @@ type outgoing struct {
 
 // newOutgoing returns the outgoing of a job.
 func newOutgoing(j *job, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
-	t := &outgoing{g: g, kind: kind, codec: c}
+	t := &outgoing{runner: j.runner, g: g, kind: kind, codec: c}
 	for i := range j.Reducers {
 		t.boxes = append(t.boxes, lists.NewOutboxWriter(j.create, i, g, kind, c))
 	}
@@ -41,6 +42,9 @@ func (t *outgoing) newSender(most int) *sender {
 	w.Outbox = lists.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if kept := &t.runner.outboxes; len(*kept) > 0 {
+		w.Inherit(take(kept))
+	}
 	t.outs = append(t.outs, w)
 	return w
 }
@@ -55,7 +59,7 @@ func (w *sender) setPartition(part int) (err error) {
 }
 
 // finish flushes the outboxes of all workers concurrently, unless err is set, and closes the
-// files. A nil outgoing has none.
+// files. The runner keeps the memory of the outboxes for the next job. A nil outgoing has none.
 func (t *outgoing) finish(err error) error {
 	if t == nil {
 		return err
@@ -68,6 +72,9 @@ func (t *outgoing) finish(err error) error {
 		}
 		all.Wait()
 		err = cmp.Or(errs...)
+		for _, out := range t.outs {
+			t.runner.outboxes = append(t.runner.outboxes, out.Outbox)
+		}
 	}
 	for _, box := range t.boxes {
 		err = box.Finish(err)

@@ -3,6 +3,7 @@ package inline
 import (
 	"context"
 	"errors"
+	"path"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -42,11 +43,14 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	r := w.runner
 	w.shuffle = &shuffle{job: w.job, g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g)), free: r.inboxes}
 	r.inboxes = nil
-	if w.Step == step.Create {
+	switch {
+	case w.Step == step.Create:
+		r.edges = nil
 		w.newPass().MapStart(w.shuffle.send)
-	} else if step.StoresEdges(w.g, w.Step) {
+	case step.StoresEdges(w.g, w.Step):
 		err = w.mapEdges(ctx)
-	} else {
+	default:
+		r.outboxes = nil
 		err = w.mapAll(ctx)
 	}
 	if err != nil {
@@ -94,7 +98,7 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	defer edges.Close()
 	needs := w.needs(edges.Cells()*cellMemory+edges.Files()*fileMemory, 1)
 	needs.worker += mapEdgesRows * (2*rowMemory + 8)
-	plan, err := w.runner.planPass(w.g, needs)
+	plan, err := w.runner.planMap(w.g, needs)
 	if err != nil {
 		return err
 	}
@@ -126,34 +130,15 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 		return err
 	}
 	defer input.Close()
-	needs := w.needs(input.Len()*placeMemory, len(input.Files()))
-	var stored *lists.Moves
-	if step.NeedsMoves(w.g, w.Step) {
-		if stored, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
-			return err
-		}
-		defer stored.Close()
-		if err := w.loadEdges(ctx, stored, needs); err != nil {
-			return err
-		}
-	}
-	plan, err := w.runner.planPass(w.g, needs)
-	if stored != nil && w.runner.edges == nil {
-		needs.shared += stored.Files()*fileMemory + stored.Cells()*cellMemory
-		needs.worker += stored.Memory()
-		plan, err = w.runner.planPass(w.g, needs)
-	}
+	moves, plan, err := w.planMoves(ctx, w.needs(input.Len()*placeMemory, len(input.Files())))
 	if err != nil {
 		return err
 	}
+	defer moves.close()
 	var messages atomic.Int64
 	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
 		p, c, state := w.newPass(), input.CursorOf(plan.window), new(block.State)
-		if w.runner.edges != nil {
-			p.Moves = w.runner.edges
-		} else if stored != nil {
-			p.Moves = stored.Reader()
-		}
+		p.Moves = moves.reader()
 		return func(i int) error {
 			if err := c.Read(i, state); err != nil {
 				return err
@@ -170,13 +155,63 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 	return err
 }
 
-// loadEdges reads the stored edges into memory, where they stay for the next passes, unless they are there or exceed
-// their share of memory. needs is what the map needs beside them.
+// moves are the stored edges of a pass: in memory, in files, or neither if it needs none.
+type moves struct {
+	loaded *lists.Edges
+	stored *lists.Moves
+}
+
+// reader returns the edges for a worker.
+func (m moves) reader() step.Moves {
+	switch {
+	case m.loaded != nil:
+		return m.loaded
+	case m.stored != nil:
+		return m.stored.Reader()
+	}
+	return nil
+}
+
+func (m moves) close() {
+	if m.stored != nil {
+		m.stored.Close()
+	}
+}
+
+// planMoves returns the stored edges and the plan of a map, which needs the given memory beside them. Edges that an
+// earlier pass of this data directory has read into memory are not opened again.
+func (w *stateWork) planMoves(ctx context.Context, needs needs) (m moves, p plan, err error) {
+	r := w.runner
+	if !step.NeedsMoves(w.g, w.Step) {
+		p, err = r.planPass(w.g, needs)
+		return m, p, err
+	}
+	if r.edges != nil && r.edges.Of == path.Dir(w.PreviousPass) {
+		if p, err = r.planPass(w.g, needs); err != nil || r.edges != nil {
+			return moves{loaded: r.edges}, p, err
+		}
+	}
+	if m.stored, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
+		return m, p, err
+	}
+	if err = w.loadEdges(ctx, m.stored, needs); err == nil {
+		p, err = r.planPass(w.g, needs)
+	}
+	if m.loaded = r.edges; err == nil && m.loaded == nil {
+		needs.shared += m.stored.Files()*fileMemory + m.stored.Cells()*cellMemory
+		needs.worker += m.stored.Memory()
+		p, err = r.planPass(w.g, needs)
+	}
+	if err != nil {
+		m.close()
+	}
+	return m, p, err
+}
+
+// loadEdges reads the stored edges into memory, where they stay for the next passes, unless they exceed their share of
+// memory. needs is what the map needs beside them.
 func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs needs) error {
 	r := w.runner
-	if r.edges.Are(stored) {
-		return nil
-	}
 	r.edges = nil
 	all, each, ok := lists.EdgesMemory(stored, w.g, loadedRows)
 	if !ok || all > r.edgesMemory() {
@@ -188,7 +223,9 @@ func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs ne
 	if err != nil {
 		return nil // they do not fit beside the pass
 	}
-	r.edges, err = lists.LoadEdges(ctx, stored, plan.workers, loadedRows)
+	if r.edges, err = lists.LoadEdges(ctx, stored, plan.workers, loadedRows); err == nil {
+		r.edges.Of = path.Dir(w.PreviousPass)
+	}
 	return err
 }
 

@@ -197,6 +197,7 @@ type TierCursor struct {
 	streams [65]*stream
 	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
+	kept    block.Block // with memory of a Kept
 }
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
@@ -218,10 +219,17 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // there are none. As homes ascend, so do the ranges that differ from them by one kind of
 // move; the highest differing bit identifies the kind, and each kind has its own stream.
 // Nearby blocks are cached, because they will be requested again when they are home
-// themselves. The caller must not write to the block, which is valid until the next call.
+// themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
+// only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if c.near.all != nil {
-		return c.near.all[rng], nil
+	if k := c.near.kept; k != nil {
+		c.kept.Tier = c.t.tier
+		switch ok := k.block(&c.kept, rng); {
+		case ok:
+			return &c.kept, nil
+		case !k.lacks:
+			return nil, nil
+		}
 	}
 	if c.held != nil {
 		c.near.release(c.held, c.heldBy)

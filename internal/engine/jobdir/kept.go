@@ -75,6 +75,9 @@ func (k *Kept) Lacks() bool { return k.lacks }
 // Memory returns the number of bytes that k takes.
 func (k *Kept) Memory() int { return k.memory.Used() + 4*len(k.index) }
 
+// has reports whether k has the block of a range.
+func (k *Kept) has(rng uint64) bool { return k.index[rng] != 0 }
+
 // block sets the range of b, and its open positions or its values; ok is false if k does not have them.
 func (k *Kept) block(b *block.Block, rng uint64) (ok bool) {
 	i := k.index[rng]

@@ -222,14 +222,11 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
 // only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if k := c.near.kept; k != nil {
-		c.kept.Tier = c.t.tier
-		switch ok := k.block(&c.kept, rng); {
-		case ok:
-			return &c.kept, nil
-		case !k.lacks:
+	if k := c.near.kept; k != nil && (k.has(rng) || !k.lacks) {
+		if !c.Kept(&c.kept, rng) {
 			return nil, nil
 		}
+		return &c.kept, nil
 	}
 	if c.held != nil {
 		c.near.release(c.held, c.heldBy)
@@ -254,6 +251,13 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 		return nil, b.err
 	}
 	return &b.Block, nil
+}
+
+// Kept sets b to the block of a range as Block returns it, without memory of its own, if it is from a Kept;
+// otherwise ok is false. The caller must not write to the block.
+func (c *TierCursor) Kept(b *block.Block, rng uint64) (ok bool) {
+	b.Tier = c.t.tier
+	return c.near.kept != nil && c.near.kept.block(b, rng)
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to

@@ -103,6 +103,7 @@ func (s *Sampler) Add(b *block.Block) {
 // the model lacks.
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
 	var sum [256]uint64
+	var turns [2][256]uint32 // of the values in turn, so that an increment need not wait for the one before
 	deduced := b.Deduce(c.deduce)
 	e.lengths, e.bytes, e.content = e.lengths[:0], e.bytes[:0], 0
 	for from := 0; from < len(b.Done); from += segmentWords {
@@ -110,8 +111,8 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 		if !e.sort(b, deduced, from, to, &sum) {
 			return dst, false
 		}
-		for _, v := range e.sorter.values {
-			sum[v]++
+		for i, v := range e.sorter.values {
+			turns[i&1][v]++
 			if int(c.model.code[v]) == len(c.model.values) {
 				return dst, false
 			}
@@ -127,8 +128,8 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 			e.lengths = binary.AppendUvarint(e.lengths, uint64(len(e.bytes)-start))
 		}
 	}
-	for v, n := range sum {
-		counts[v] += n
+	for v := range counts {
+		counts[v] += sum[v] + uint64(turns[0][v]) + uint64(turns[1][v])
 	}
 	dst = append(binary.AppendUvarint(dst, uint64(b.Len())), compactKind)
 	return append(append(dst, e.lengths...), e.bytes...), true

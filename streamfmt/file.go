@@ -75,8 +75,9 @@ func (p *Packer) Reset() {
 // Add packs b, which must contain at least one record.
 func (p *Packer) Add(b *block.Block) { p.add(b, &p.Counts) }
 
-func (p *Packer) add(b *block.Block, counts *Counts) {
-	from, ok := len(p.Bytes), false
+// add packs b, and reports whether it is compact.
+func (p *Packer) add(b *block.Block, counts *Counts) (ok bool) {
+	from := len(p.Bytes)
 	if p.compact != nil {
 		p.Bytes, ok = p.encoder.appendCompact(p.Bytes, b, p.compact, (*[256]uint64)(counts))
 	}
@@ -91,6 +92,7 @@ func (p *Packer) add(b *block.Block, counts *Counts) {
 		}
 		p.content += mix(mix(uint64(b.Tier)<<32|uint64(sum)) ^ b.Range)
 	}
+	return ok
 }
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation that spreads each bit over all.
@@ -112,17 +114,40 @@ func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 		p.Add(b)
 		return
 	}
-	p.add(b, &p.Twice)
+	var deduced *block.Deduced
+	if p.add(b, &p.Twice) {
+		deduced = b.Deduce(p.compact.deduce)
+	}
 	for i, w := range balanced {
-		open := uint64(bits.OnesCount64(w & b.Open[i]))
-		p.Twice[0] -= open
-		p.Counts[0] += open
-		for w &= b.Done[i]; w != 0; w &= w - 1 {
-			v := b.Val[i<<6+bits.TrailingZeros64(w)]
+		p.once(w&b.Open[i], 0)
+		w &= b.Done[i]
+		if deduced != nil {
+			for j, known := range deduced.Known {
+				p.once(w&known[i], deduced.Values[j])
+				w &^= known[i]
+			}
+		}
+		if w == 0 {
+			continue
+		}
+		values := b.Word(i)
+		if v := values[bits.TrailingZeros64(w)&63]; b.HaveValue(i, w, v) {
+			p.once(w, v)
+			continue
+		}
+		for ; w != 0; w &= w - 1 {
+			v := values[bits.TrailingZeros64(w)&63]
 			p.Twice[v]--
 			p.Counts[v]++
 		}
 	}
+}
+
+// once counts records of a value once that are counted twice.
+func (p *Packer) once(records uint64, v byte) {
+	n := uint64(bits.OnesCount64(records))
+	p.Twice[v] -= n
+	p.Counts[v] += n
 }
 
 // end adds a block or cell, whose bytes begin at from and end at the end of p.Bytes. Their number

@@ -192,8 +192,28 @@ func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) [
 	return e.appendValues(dst, b, counts)
 }
 
+// onlyValue returns the value of a done slot of b, and whether all done slots have it.
+func onlyValue(b *block.Block) (v byte, same bool) {
+	for i, w := range b.Done {
+		if w == 0 {
+			continue
+		}
+		if v == 0 {
+			v = b.Word(i)[bits.TrailingZeros64(w)&63]
+		}
+		if !b.HaveValue(i, w, v) {
+			return 0, false
+		}
+	}
+	return v, v != 0
+}
+
 // appendValues appends the values of the done slots, and adds them to counts.
 func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) []byte {
+	if v, same := onlyValue(b); same {
+		counts[v] += uint64(b.Done.Count())
+		return append(dst, 1, v)
+	}
 	e.values = b.AppendValues(e.values[:0])
 	// Neighbours often have the same value. Four counters are used in turn, so that an
 	// increment need not wait for the previous one of the same counter.
@@ -366,9 +386,7 @@ func (p *packedValues) write(b *block.Block) {
 	mask := uint64(1)<<width - 1
 	if width == 0 { // all values are the same
 		for i, w := range b.Done {
-			for to := b.Word(i); w != 0; w &= w - 1 {
-				to[bits.TrailingZeros64(w)&63] = p.value[0]
-			}
+			b.SetValues(i, w, p.value[0])
 		}
 		return
 	}

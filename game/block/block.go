@@ -89,6 +89,21 @@ func (b *Block) OpenSlots() []uint32 {
 	return b.open
 }
 
+// Copy resets b to the range and the records of another block.
+func (b *Block) Copy(from *Block) {
+	b.Assign(from.Tier, from.Range, from.LowBits, from.Low)
+	copy(b.Open, from.Open)
+	copy(b.Done, from.Done)
+	copy(b.Val, from.Val)
+}
+
+// Inherit gives b, whose open slots have not been listed, the memory of the list of another block, which
+// loses it.
+func (b *Block) Inherit(from *Block) {
+	b.open, b.listed = from.open, false
+	from.open, from.listed = nil, false
+}
+
 // Close marks all open records as done; their values must be in Val.
 func (b *Block) Close() {
 	b.Done.Union(b.Open)

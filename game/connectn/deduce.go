@@ -51,8 +51,15 @@ func (l *layout) own(low uint32, player game.Player) uint32 {
 	return uint32(l.rules.bitboard(uint64(low), player)) & (1<<l.LowBits() - 1)
 }
 
-// zero returns 1 if x is 0, otherwise 0.
-func zero(x uint32) uint64 { return (uint64(x) - 1) >> 63 }
+// bySquare returns, by square, which of up to 64 sets of squares contain it.
+func bySquare(sets []uint32) (squares [32]uint64) {
+	for i, set := range sets {
+		for ; set != 0; set &= set - 1 {
+			squares[bits.TrailingZeros32(set)&31] |= 1 << i
+		}
+	}
+	return squares
+}
 
 // linesOf returns the lineSets of a player.
 func (l *layout) linesOf(s *space, player game.Player) *lineSets {
@@ -69,10 +76,13 @@ func (l *layout) linesOf(s *space, player game.Player) *lineSets {
 					p.line[word] |= 1 << i
 				}
 			}
+			squares := bySquare(owns[:len(lows)])
 			for i, e := range l.ends {
-				for j := range lows {
-					p.ends[i][word] |= zero(e.low&^owns[j&63]) << (j & 63)
+				all := ^uint64(0)
+				for low := e.low; low != 0; low &= low - 1 {
+					all &= squares[bits.TrailingZeros32(low)&31]
 				}
+				p.ends[i][word] = all
 			}
 		}
 	})
@@ -116,13 +126,15 @@ func (l *layout) fillDrops(p *dropSets, word int, lows []uint32, player game.Pla
 			}
 		}
 	}
+	own, free := bySquare(owns[:len(lows)]), bySquare(frees[:len(lows)])
 	for i, e := range l.ends {
-		var drop uint64
-		for j := range lows {
-			missing := e.low &^ owns[j&63]
-			drop |= zero(missing&(missing-1)|missing&^frees[j&63]) << (j & 63)
+		all, drop := ^uint64(0), uint64(0) // boards with all squares so far, and with all but one
+		for low := e.low; low != 0; low &= low - 1 {
+			square := bits.TrailingZeros32(low) & 31
+			drop = drop&own[square] | all&free[square]
+			all &= own[square]
 		}
-		p.dropEnds[i][word] = drop
+		p.dropEnds[i][word] = all | drop
 	}
 }
 

@@ -19,9 +19,10 @@ const (
 	slotMemory   = 0.6
 	sharedMemory = 74e6
 	// solvedMemory is the memory for a slot of two tiers, one after the other, whose values a process keeps
-	// for the next job. It keeps a tier if it has at most mostSolved slots; then slots and images take less.
-	solvedMemory = 1.9
-	mostSolved   = 64 << 20
+	// for the next job: at most mostSolved bytes, which is half of --memory and what the garbage collector adds. Then
+	// slots and images take less.
+	solvedMemory = 2.6
+	mostSolved   = 1.95e9
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
 	// images that a job sorts. They use at most imagesMemory bytes, 1.42
 	// times what internal/engine/images takes at first. A tier whose images make many bands may use more: manyMemory for
@@ -69,7 +70,7 @@ func (w *work) memory(s *site, until int) float64 {
 				stored = max(stored, t.stored)
 			}
 			kept := 0.0
-			if s.Runner == Inline && t.slots <= mostSolved {
+			if s.Runner == Inline {
 				kept = t.slots
 			}
 			solved, before = max(solved, before+kept), kept
@@ -87,7 +88,7 @@ func (w *work) memory(s *site, until int) float64 {
 	switch w.method {
 	case blocks:
 		bytes += shardMemory*shards + tableTimes*tables + rangeMemory*ranges +
-			max(solvedMemory*solved, min(slotMemory*slots, sharedMemory)+min(imageMemory*stored, max(imagesMemory, min(manyMemory*stored, mostImages))))
+			max(min(solvedMemory*solved, mostSolved), min(slotMemory*slots, sharedMemory)+min(imageMemory*stored, max(imagesMemory, min(manyMemory*stored, mostImages))))
 	case lists:
 		bytes += rows
 	case states:

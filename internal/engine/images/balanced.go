@@ -3,6 +3,7 @@ package images
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -20,6 +21,9 @@ type Balanced struct {
 	*sorter
 	once sync.Once
 	err  error
+
+	mu     sync.Mutex
+	merged map[uint64]*block.Block // ranges with their messages, if they are in memory
 }
 
 // A Pass describes the pass over the ranges that receive messages.
@@ -57,7 +61,7 @@ const atOnce = 16
 
 // NewBalanced returns the Balanced for a tier. kind is Reached or Scores.
 func NewBalanced(g *game.Half, tier int, kind Kind, place Place) *Balanced {
-	return &Balanced{sorter: newSorter(g, tier, kind, place)}
+	return &Balanced{sorter: newSorter(g, tier, kind, place), merged: make(map[uint64]*block.Block)}
 }
 
 // has reports whether a range may have balanced positions.
@@ -104,20 +108,24 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 }
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
-func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, error), messages Messages, own *bandWriter) (err error) {
-	ranges := make([]uint64, 0, atOnce)
-	var b block.Block
+func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, error), messages Messages, band *bandWriter) (err error) {
+	ranges, own, lists := make([]uint64, 0, atOnce), new(block.Block), lister{}
 	for ctx.Err() == nil {
 		if ranges, err = take(ranges); err != nil || len(ranges) == 0 {
 			return err
 		}
 		for _, rng := range ranges {
-			ok, err := messages.Load(&b, rng)
+			b, stays := h.newBlock(rng)
+			if !stays {
+				b = own
+			}
+			lists.giveTo(b)
+			ok, err := messages.Load(b, rng)
 			if err == nil && ok {
-				err = messages.Merge(&b)
+				err = messages.Merge(b)
 			}
 			if err == nil && ok {
-				err = h.keep(ctx, own, &b)
+				err = h.keep(ctx, band, b, stays)
 			}
 			if err != nil {
 				return err
@@ -127,12 +135,27 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, err
 	return nil
 }
 
-// keep stores the messages that have been merged into b, and their images.
-func (h *Balanced) keep(ctx context.Context, own *bandWriter, b *block.Block) error {
+// newBlock returns a block for a range that stays in memory; ok is false if it would take too much of it.
+func (h *Balanced) newBlock(rng uint64) (b *block.Block, ok bool) {
+	if h.place.Blocks == nil {
+		return nil, false
+	}
+	b = h.place.Blocks.Block(len(h.g.Low(h.tier, rng)))
+	return b, b != nil
+}
+
+// keep stores the messages that have been merged into b, and their images. stays is set if b stays in memory.
+func (h *Balanced) keep(ctx context.Context, band *bandWriter, b *block.Block, stays bool) error {
 	if err := h.add(ctx, b); err != nil {
 		return err
 	}
-	return own.add(b.Range, b.Open, b.Val)
+	if stays {
+		h.mu.Lock()
+		h.merged[b.Range] = b
+		h.mu.Unlock()
+		return nil
+	}
+	return band.add(b.Range, b.Open, b.Val)
 }
 
 // Close deletes temporary files.
@@ -144,29 +167,88 @@ func (h *Balanced) Close() error {
 }
 
 // Merger returns a Merger for one goroutine.
-func (h *Balanced) Merger(m Messages) *Merger { return &Merger{h: h, messages: m} }
+func (h *Balanced) Merger(m Messages) *Merger {
+	return &Merger{h: h, messages: m, own: new(block.Block)}
+}
 
-// A Merger merges messages and images in ranges. It is fastest if ranges ascend.
+// Sampler is like Merger, for some ranges that a Merger merges later.
+func (h *Balanced) Sampler(m Messages) *Merger {
+	s := h.Merger(m)
+	s.copies = true
+	return s
+}
+
+// A Merger merges messages and images in ranges. It is fastest if ranges ascend. Each range is merged once.
 type Merger struct {
 	h        *Balanced
 	messages Messages
 	bands    []bandCursor
+	own      *block.Block
+	copies   bool // whether blocks in memory are copied
+	lists    lister
 }
 
-// Merge resets b to a range, and merges the messages and the images in it; ok is false if the
-// range has no slots. If there is no Balanced, and for ranges without balanced positions, it only
-// merges messages.
-func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
-	if ok, err = m.messages.Load(b, rng); err != nil || !ok {
-		return false, err
+// Merge returns a range with the messages and the images to it; nil if the range has no slots. The block
+// belongs to the caller until the next call. If there is no Balanced, and for ranges without balanced positions,
+// there are only messages.
+func (m *Merger) Merge(rng uint64) (*block.Block, error) {
+	b, err := m.h.take(rng, m.copies)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		if m.copies {
+			m.own.Copy(b)
+			b = m.own
+		}
+		m.lists.giveTo(b)
+		return b, m.images(b)
+	}
+	b = m.own
+	m.lists.giveTo(b)
+	if ok, err := m.messages.Load(b, rng); err != nil || !ok {
+		return nil, err
 	}
 	if m.h == nil || !m.h.has(rng) {
-		return true, m.messages.Merge(b)
+		return b, m.messages.Merge(b)
 	}
+	return b, m.images(b)
+}
+
+// images merges the images in the range of a block into it.
+func (m *Merger) images(b *block.Block) error {
 	if m.bands == nil {
 		m.bands = m.h.cursors()
 	}
-	return true, mergeAll(m.bands, b)
+	return mergeAll(m.bands, b)
+}
+
+// take returns the block of a range that stays in memory; nil if there is none. It becomes the caller's, unless
+// stays is set.
+func (h *Balanced) take(rng uint64, stays bool) (*block.Block, error) {
+	if h == nil {
+		return nil, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b, ok := h.merged[rng]
+	if ok && b == nil {
+		return nil, fmt.Errorf("range %#x: merged twice", rng)
+	}
+	if ok && !stays {
+		h.merged[rng] = nil
+	}
+	return b, nil
+}
+
+// A lister lends blocks, one at a time, the memory for the list of their open slots.
+type lister struct{ last *block.Block }
+
+func (l *lister) giveTo(b *block.Block) {
+	if l.last != nil && l.last != b {
+		b.Inherit(l.last)
+	}
+	l.last = b
 }
 
 // Reached returns the ranges of other and those with images, ascending, after Prepare.

@@ -123,7 +123,36 @@ func places(t *testing.T) []Place {
 		{FS: store.Local{}, Dir: t.TempDir(), Name: "c", Memory: little, Bands: 1},
 		{Dir: t.TempDir(), Name: "d", Memory: little, Bands: 2},
 		{Dir: "/missing", Name: "e", Memory: little},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "f", Memory: little, Blocks: memory(1 << 30)},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "g", Memory: little, Blocks: memory(4000)},
 	}
+}
+
+// memory returns the memory of blocks that take some bytes at most.
+func memory(bytes int) *block.Memory {
+	m := new(block.Memory)
+	m.Reset(bytes)
+	return m
+}
+
+// TestMergeTwice merges a range in memory twice, of which the second one has no messages any more.
+func TestMergeTwice(t *testing.T) {
+	g := game.HalfOf(must.Get(connectn.New(3, 3, 3))(t))
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
+	h := NewBalanced(g, 4, Reached, Place{Blocks: memory(1 << 30)})
+	m, ranges := copied{g, 4, Reached, blocks}, []uint64(nil)
+	for _, b := range blocks {
+		if h.has(b.Range) {
+			ranges = append(ranges, b.Range)
+		}
+	}
+	must.OK(t, h.Prepare(t.Context(), Pass{Ranges: List(ranges), Messages: func() Messages { return m }}))
+	merger := h.Merger(m)
+	must.Get(merger.Merge(ranges[0]))(t)
+	if b, err := merger.Merge(ranges[0]); err == nil {
+		t.Errorf("merged again: %v", b)
+	}
+	must.OK(t, h.Close())
 }
 
 // FuzzImages compares images with those of position after position.
@@ -160,15 +189,17 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 		m := copied{g, tier, kind, blocks}
 		pass := Pass{Ranges: List(ranges), Messages: func() Messages { return m }}
 		must.OK(t, h.Prepare(t.Context(), pass))
-		merger, b := h.Merger(m), new(block.Block)
+		sampler, merger := h.Sampler(m), h.Merger(m)
 		all := all(t, h.Reached(List(ranges)))
 		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
 			t.Fatalf("the ranges %x do not ascend", all)
 		}
 		found := 0
 		for _, rng := range all {
-			if ok, err := merger.Merge(b, rng); !ok || err != nil {
-				t.Fatalf("range %#x: %v, %v", rng, ok, err)
+			sample := must.Get(sampler.Merge(rng))(t)
+			b := must.Get(merger.Merge(rng))(t)
+			if b == nil || sample == nil || !slices.Equal(sample.Open, b.Open) || !slices.Equal(sample.Val, b.Val) {
+				t.Fatalf("range %#x: %v, and as a sample %v", rng, b, sample)
 			}
 			for slot := range b.Len() {
 				p := b.Key(slot)

@@ -25,6 +25,8 @@ type Place struct {
 	Name string
 	// Memory is how many bytes images may use at most, see Least. They use fewer until there are many bands.
 	Memory int
+	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
+	Blocks *block.Memory
 	// Bands is the greatest number of bands after Prepare. 0: MostBands.
 	Bands int
 }
@@ -296,10 +298,13 @@ func (s *sorter) Len() int {
 	return len(s.bands)
 }
 
-// Memory returns the number of bytes of the images that are in memory, after Prepare.
+// Memory returns the number of bytes of the images and blocks that are in memory, after Prepare.
 func (s *sorter) Memory() (n int) {
 	if s == nil {
 		return 0
+	}
+	if s.place.Blocks != nil {
+		n = s.place.Blocks.Used()
 	}
 	for _, b := range s.bands {
 		for _, p := range b.pages {

@@ -28,13 +28,14 @@ const (
 )
 
 // NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
-// loads the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
+// returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
 // blocks contain only stored positions.
-func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int, b *block.Block) error) (*Compact, error) {
+func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
 	n := min(blocks, max(leastSample, min(blocks/sampleShare, mostSample)))
-	s, b := streamfmt.NewSampler(game.DeducerOf(g)), new(block.Block)
+	s := streamfmt.NewSampler(game.DeducerOf(g))
 	for i := range n {
-		if err := load(i*blocks/n, b); err != nil {
+		b, err := load(i * blocks / n)
+		if err != nil {
 			return nil, err
 		}
 		s.Add(b)
@@ -85,13 +86,13 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		w := (&Compact{g, in.tier, files[0].Model()}).NewWriter(out)
 		return w.Finish(w.copyTier(in))
 	}
-	counts, c := in.Counts(), in.Cursor(0)
-	form, err := NewCompact(g, in.tier, &counts, in.Len(), func(i int, b *block.Block) error {
+	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
+	form, err := NewCompact(g, in.tier, &counts, in.Len(), func(i int) (*block.Block, error) {
 		err := c.loadAt(b, i)
 		if err == nil {
 			keep(b)
 		}
-		return err
+		return b, err
 	})
 	if err != nil {
 		return cmp.Or(err, out.Close())

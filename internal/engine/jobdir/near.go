@@ -16,7 +16,7 @@ type Near struct {
 	t       *Tier
 	bits    uint // of a range within its section
 	readers func(dst []uint64, rng uint64) []uint64
-	all     map[uint64]*block.Block // all blocks, if they are in memory
+	kept    *Kept // blocks that stay in memory; nil: none
 
 	mu      sync.Mutex // guards the fields below, and the users of blocks
 	ranges  []uint64   // from readers
@@ -48,15 +48,14 @@ func (t *Tier) Near(bits uint, readers func(dst []uint64, rng uint64) []uint64) 
 	return &Near{t: t, bits: bits, readers: readers, blocks: make(map[uint64]*nearBlock)}
 }
 
-// NearAll returns a cache that contains all blocks of the tier.
-func (t *Tier) NearAll(blocks map[uint64]*block.Block) *Near { return &Near{t: t, all: blocks} }
+// Use makes n use blocks of the tier that are in memory.
+func (n *Near) Use(k *Kept) { n.kept = k }
 
 // Again returns a cache of the same blocks for a job that reads the tier once more.
 func (n *Near) Again() *Near {
-	if n.all != nil {
-		return n
-	}
-	return n.t.Near(n.bits, n.readers)
+	again := n.t.Near(n.bits, n.readers)
+	again.kept = n.kept
+	return again
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.

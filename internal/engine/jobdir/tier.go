@@ -197,6 +197,7 @@ type TierCursor struct {
 	streams [65]*stream
 	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
+	kept    block.Block // with memory of a Kept
 }
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
@@ -218,10 +219,14 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // there are none. As homes ascend, so do the ranges that differ from them by one kind of
 // move; the highest differing bit identifies the kind, and each kind has its own stream.
 // Nearby blocks are cached, because they will be requested again when they are home
-// themselves. The caller must not write to the block, which is valid until the next call.
+// themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
+// only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if c.near.all != nil {
-		return c.near.all[rng], nil
+	if k := c.near.kept; k != nil && (k.has(rng) || !k.lacks) {
+		if !c.Kept(&c.kept, rng) {
+			return nil, nil
+		}
+		return &c.kept, nil
 	}
 	if c.held != nil {
 		c.near.release(c.held, c.heldBy)
@@ -246,6 +251,13 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 		return nil, b.err
 	}
 	return &b.Block, nil
+}
+
+// Kept sets b to the block of a range as Block returns it, without memory of its own, if it is from a Kept;
+// otherwise ok is false. The caller must not write to the block.
+func (c *TierCursor) Kept(b *block.Block, rng uint64) (ok bool) {
+	b.Tier = c.t.tier
+	return c.near.kept != nil && c.near.kept.block(b, rng)
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to

@@ -19,7 +19,7 @@ type silent struct {
 	run func() (runner.Stats, error)
 }
 
-func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
+func (s *silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
 
 // TestHeartbeat runs a job that reports no progress for ten minutes. All the time, the journal
 // must show that the run is alive.

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"slices"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -19,6 +21,7 @@ type Puller struct {
 	Senders func(*block.Block) *block.Block
 
 	sources []uint64
+	kept    []block.Block // sources that are in memory
 }
 
 // Load resets a block to a range without positions; in tier 0 it has the initial position. ok is
@@ -41,8 +44,14 @@ func (p *Puller) Merge(into *block.Block) error {
 	if p.From == nil {
 		return nil
 	}
+	p.kept = p.kept[:0]
 	p.sources = p.Inputs(p.sources[:0], into.Tier, into.Range)
 	for _, source := range p.sources {
+		n := len(p.kept)
+		if p.kept = slices.Grow(p.kept, 1)[:n+1]; p.Senders == nil && p.From.Kept(&p.kept[n], source) {
+			continue
+		}
+		p.kept = p.kept[:n]
 		from, err := p.From.Block(into.Range, source)
 		if err != nil {
 			return err
@@ -54,5 +63,6 @@ func (p *Puller) Merge(into *block.Block) error {
 			p.Map(from, into)
 		}
 	}
+	p.MapAll(p.kept, into)
 	return nil
 }

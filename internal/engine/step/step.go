@@ -65,6 +65,8 @@ type Step interface {
 	// Map merges the messages of block from into block into. It is called once for each
 	// input, in any order.
 	Map(from, into *block.Block)
+	// MapAll merges the messages of several blocks, as Map does for each.
+	MapAll(from []block.Block, into *block.Block)
 	// Reduce turns the messages merged into b into the records of its range.
 	Reduce(b *block.Block) error
 
@@ -141,6 +143,12 @@ func (p possible) Map(from, into *block.Block) {
 				}
 			}
 		}
+	}
+}
+
+func (p possible) MapAll(from []block.Block, into *block.Block) {
+	for i := range from {
+		p.Map(&from[i], into)
 	}
 }
 
@@ -226,6 +234,56 @@ func (s *solve) Map(from, into *block.Block) {
 			top = max(top, score[value[successor]])
 		}
 		best[slot] = top
+	}
+}
+
+// MapAll reads the open positions once for two blocks of other ranges, or for one and the block of the range.
+func (s *solve) MapAll(from []block.Block, into *block.Block) {
+	var two [2][]byte // values of other ranges
+	n, own := 0, (*block.Block)(nil)
+	score, best := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val
+	for i := range from {
+		if from[i].Range == into.Range {
+			own = &from[i]
+			continue
+		}
+		two[n] = from[i].Val[:len(best)]
+		if n++; n < len(two) {
+			continue
+		}
+		n = 0
+		a, b := two[0][:len(best)], two[1][:len(best)]
+		for _, slot := range into.OpenSlots() {
+			best[slot] = max(best[slot], score[a[slot]], score[b[slot]])
+		}
+	}
+	switch {
+	case own != nil && n > 0:
+		s.mapBoth(own, two[0], into)
+	case own != nil:
+		s.Map(own, into)
+	case n > 0:
+		for _, slot := range into.OpenSlots() {
+			best[slot] = max(best[slot], score[two[0][slot]])
+		}
+	}
+}
+
+// mapBoth merges the messages of the block of the range, and the values of another range.
+func (s *solve) mapBoth(own *block.Block, other []byte, into *block.Block) {
+	successors, kinds := s.g.Within(into.Tier, into.Range)
+	score, best, value := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val, own.Val
+	if kinds != usualKinds {
+		for _, slot := range into.OpenSlots() {
+			best[slot] = max(best[slot], score[other[slot]])
+		}
+		s.Map(own, into)
+		return
+	}
+	other = other[:len(best)]
+	for _, slot := range into.OpenSlots() {
+		from := (*[usualKinds]uint32)(successors[usualKinds*int(slot):])
+		best[slot] = max(best[slot], score[other[slot]], score[value[from[0]]], score[value[from[1]]], score[value[from[2]]])
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -29,7 +27,7 @@ type blockWork struct {
 	deduce  block.Deducer   // nil: the output is no part of a table with compact blocks
 	compact *jobdir.Compact // the form of the output, if it is
 
-	kept   *solvedTier // the output, for the next job; nil: it takes too much memory
+	kept   *jobdir.Kept // the output, for the next job; nil: it does not stay in memory
 	shards []*jobdir.Writer
 
 	receivers receivers     // the ranges that receive messages
@@ -50,6 +48,8 @@ func (w *blockWork) open(ctx context.Context) error {
 		return err
 	}
 	memory := w.runner.memory() / imagesShare
+	blocks := max(0, min(w.runner.memory()/blocksShare, w.runner.spare(&needs)+w.runner.memory()/blocksShare))
+	w.runner.blocks.Reset(blocks)
 	if err := w.openBalanced(memory); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	w.ranges = w.receivers.Next
 	if w.balanced != nil {
 		first := needs
-		first.shared += memory
+		first.shared += memory + blocks
 		w.plan, w.before = w.runner.plan(first), balancedShare
 		if err := w.prepare(ctx); err != nil {
 			return err
@@ -95,12 +95,9 @@ func (w *blockWork) openTiers() (err error) {
 }
 
 func (w *blockWork) close(err error) error {
-	w.runner.solved = nil
-	if w.kept != nil && err == nil {
-		for _, shard := range w.shards {
-			w.kept.sums = append(w.kept.sums, shard.Sum())
-		}
-		w.runner.solved = w.kept
+	w.runner.kept = nil
+	if err == nil {
+		w.runner.keep(w.kept, w.shards)
 	}
 	return errors.Join(err, w.balanced.Close())
 }
@@ -124,12 +121,14 @@ func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
 	if err != nil {
 		return nil, err
 	}
+	var shard *jobdir.Writer
 	if w.compact != nil {
-		shard := w.compact.NewWriter(file)
-		w.shards = append(w.shards, shard)
-		return shard, nil
+		shard = w.compact.NewWriter(file)
+	} else {
+		shard = jobdir.NewWriter(file, w.g, w.Tier, w.Codec)
 	}
-	return jobdir.NewWriter(file, w.g, w.Tier, w.Codec), nil
+	w.shards = append(w.shards, shard)
+	return shard, nil
 }
 
 func (w *blockWork) count(c *jobdir.Chunk) {
@@ -140,31 +139,30 @@ func (w *blockWork) count(c *jobdir.Chunk) {
 }
 
 func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
-	reduce, b := w.newReducer(w.near), new(block.Block)
+	reduce := w.reducer(w.balanced.Merger(w.messages(w.near)))
 	return func(t rangeTask, out *jobdir.Chunk) error {
 		out.Reset()
 		for _, rng := range t.ranges {
-			if ok, err := reduce(b, rng); err != nil {
+			if b, err := reduce(rng); err != nil {
 				return err
-			} else if ok {
+			} else if b != nil {
 				out.Add(b)
-				w.kept.keep(b)
+				w.kept.Keep(b)
 			}
 		}
 		return nil
 	}
 }
 
-// newReducer returns a function that computes blocks of the output, in ascending order of range. ok is
-// false if a range has no slots.
-func (w *blockWork) newReducer(near *jobdir.Near) func(b *block.Block, rng uint64) (ok bool, err error) {
-	merger := w.balanced.Merger(w.messages(near))
-	return func(b *block.Block, rng uint64) (ok bool, err error) {
-		ok, err = merger.Merge(b, rng)
-		if err == nil && ok && w.Step != step.Init { // init does not ask whether the position is terminal
+// reducer returns a function that computes blocks of the output, in ascending order of range. The block is nil
+// if a range has no slots; it is valid until the next call.
+func (w *blockWork) reducer(merger *images.Merger) func(rng uint64) (*block.Block, error) {
+	return func(rng uint64) (*block.Block, error) {
+		b, err := merger.Merge(rng)
+		if err == nil && b != nil && w.Step != step.Init { // init does not ask whether the position is terminal
 			err = w.step.Reduce(b)
 		}
-		return ok, err
+		return b, err
 	}
 }
 
@@ -179,13 +177,13 @@ func (w *blockWork) openCompact() (err error) {
 			counts[w.g.Values().Before(game.Value(v))] = n
 		}
 	}
-	reduce, index := w.newReducer(w.near.Again()), w.predecessors.Cursor(0)
-	w.compact, err = jobdir.NewCompact(w.g, w.Tier, &counts, w.predecessors.Len(), func(i int, b *block.Block) error {
+	reduce, index := w.reducer(w.balanced.Sampler(w.messages(w.near.Again()))), w.predecessors.Cursor(0)
+	w.compact, err = jobdir.NewCompact(w.g, w.Tier, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
-		if err == nil {
-			_, err = reduce(b, e.Range)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return reduce(e.Range)
 	})
 	return err
 }
@@ -255,7 +253,7 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 			if t == w.input {
 				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
 			} else {
-				all += slots + nearBlockMemory
+				all += block.ValuesMemory(slots + 1)
 			}
 			if w.Step == step.Possible {
 				to = w.step.Outputs(to[:0], t.Number(), e.Range)
@@ -266,25 +264,56 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 		}
 		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
-	if w.deduce != nil && all < w.runner.memory()/solvedShare {
-		w.kept = &solvedTier{blocks: make(map[uint64]*block.Block)}
-		n.shared += all
-	}
-	switch last := w.runner.solved; {
-	case w.deduce != nil && last != nil && slices.Equal(w.input.Sums(), last.sums):
-		w.near = w.input.NearAll(last.blocks)
-		for _, b := range last.blocks {
-			n.shared += len(b.Val) + nearBlockMemory
-		}
-	case w.input != nil:
-		w.near = w.input.Near(uint(near.bits), w.readers)
-		n.shared += 2*near.largest[near.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
-		n.windows += int(g.KeyBits() - g.LowBits())
-	}
 	n.record = blockMemory(largest)
 	n.worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
 	n.chunk = func(slots int) int { return chunkMemory(g, w.Codec, slots, largest) }
+	if w.input != nil {
+		n.windows += int(g.KeyBits() - g.LowBits())
+		w.openNear(&n, near, largest)
+	}
+	w.openKept(&n, all)
 	return n, nil
+}
+
+// openNear makes near, and adds its memory to n. largest is the largest number of slots.
+func (w *blockWork) openNear(n *needs, s *sections, largest int) {
+	w.near = w.input.Near(uint(s.bits), w.readers)
+	decoded := 2*s.largest[s.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
+	last := w.runner.kept
+	if last == nil || !last.Of(w.input, w.Step == step.Solve) || last.Memory() > w.runner.spare(n)-decoded {
+		w.runner.kept = nil
+		n.shared += decoded
+		return
+	}
+	w.near.Use(last)
+	if n.shared += last.Memory(); last.Lacks() {
+		n.shared += decoded
+	}
+}
+
+// openKept makes kept if there is memory for it, which it adds to n. solved is what the values of the output take.
+func (w *blockWork) openKept(n *needs, solved int) {
+	r, bits, bytes := w.runner, w.g.KeyBits()-w.g.LowBits(), 0
+	switch {
+	case bits > jobdir.MostKeptBits:
+	case w.Step == step.Solve && w.deduce != nil:
+		bytes = min(solved, r.memory()/solvedShare)
+	case w.Step == step.Possible && w.Codec == jobdir.Packed:
+		bytes = r.memory() / reachedShare
+	}
+	index := 4 << bits
+	bytes = min(bytes, r.spare(n)-index)
+	for i := range r.tiers {
+		switch k := &r.tiers[i]; {
+		case k == r.kept:
+		case bytes > 0 && w.kept == nil:
+			w.kept = k
+			k.Reset(bits, bytes, w.Step == step.Solve)
+			n.shared += bytes + index
+		default:
+			k.Reset(0, 0, false)
+		}
+	}
 }
 
 // A sections finds how many bits a range may have within its section, see jobdir.Near, so that the
@@ -335,7 +364,7 @@ func (w *blockWork) openBalanced(memory int) error {
 			break
 		}
 	}
-	place := images.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory}
+	place := images.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory, Blocks: &w.runner.blocks}
 	w.balanced = images.NewBalanced(g, w.Tier, kind, place)
 	return nil
 }
@@ -389,27 +418,6 @@ func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
 		b.Settle(b.Deduce(m.deduce))
 	}
 	return err == nil, err
-}
-
-// A solvedTier is the values of a tier in memory, so that the job that solves the tier before it need not
-// decode them.
-type solvedTier struct {
-	sums []uint32 // the checksums of its files
-
-	mu     sync.Mutex
-	blocks map[uint64]*block.Block // by range; with values only
-}
-
-// keep adds the values of b, which loses them.
-func (s *solvedTier) keep(b *block.Block) {
-	if s == nil {
-		return
-	}
-	kept := &block.Block{Tier: b.Tier, Range: b.Range, LowBits: b.LowBits, Low: b.Low, Val: b.Val}
-	b.Val = nil
-	s.mu.Lock()
-	s.blocks[b.Range] = kept
-	s.mu.Unlock()
 }
 
 // A rangeTask is ranges of one shard.

@@ -51,8 +51,12 @@ const (
 
 	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
 	nearShare = 32
-	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job.
-	solvedShare = 32
+	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job, and
+	// reachedShare that for open positions.
+	solvedShare  = 4
+	reachedShare = 16
+	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
+	blocksShare = 16
 	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
 	nearBlockMemory = 512
 
@@ -148,6 +152,12 @@ func (r *Runner) plan(n needs) plan {
 		}
 	}
 	return plan{workers: 1, preset: presets[len(presets)-1]}
+}
+
+// spare returns how much memory a job on blocks leaves if all cores use the first preset, with memory for images
+// and blocks that wait for them.
+func (r *Runner) spare(n *needs) int {
+	return r.left() - n.of(runtime.GOMAXPROCS(0), presets[0]) - r.memory()/imagesShare - r.memory()/blocksShare
 }
 
 // planPass returns the plan of a pass over a game with cycles, beside the edges in memory if both fit; otherwise

@@ -16,6 +16,7 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -32,7 +33,9 @@ type Runner struct {
 	// read from files in each pass. 0 means an eighth of Memory.
 	EdgesMemory int
 
-	solved   *solvedTier     // the output of the last job, if it is in memory
+	kept     *jobdir.Kept    // the output of the last job, if it is in memory: one of tiers
+	tiers    [2]jobdir.Kept  // the input and the output of a job
+	blocks   block.Memory    // of the job
 	inboxes  []*block.Inbox  // reused from pass to pass
 	edges    *lists.Edges    // those that the passes of the last solve needed, if they are in memory
 	lists    listMemory      // reused from job to job
@@ -44,8 +47,30 @@ var _ runner.Halver = (*Runner)(nil)
 // CanHalve returns true.
 func (r *Runner) CanHalve() bool { return true }
 
+// keep keeps the output of a job, which is in these shards. k is nil if it is not in memory.
+func (r *Runner) keep(k *jobdir.Kept, shards []*jobdir.Writer) {
+	if k == nil {
+		return
+	}
+	var sums []uint32
+	for _, s := range shards {
+		sums = append(sums, s.Sum())
+	}
+	k.Complete(sums)
+	r.kept = k
+}
+
+// drop releases the memory for jobs on blocks.
+func (r *Runner) drop() {
+	r.kept, r.tiers = nil, [2]jobdir.Kept{}
+	r.blocks.Reset(0)
+}
+
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) {
+	if of.Method.Blocks == nil || of.Step == step.Final {
+		r.drop()
+	}
 	borders, err := of.Borders()
 	if err != nil {
 		return runner.Stats{}, err

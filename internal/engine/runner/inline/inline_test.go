@@ -112,6 +112,63 @@ func TestOpenSuccessors(t *testing.T) {
 	}
 }
 
+// fullFS cannot create files.
+type fullFS struct{ store.Local }
+
+func (fullFS) Create(string) (io.WriteCloser, error) { return nil, errors.New("full") }
+
+// TestKept runs jobs with one Runner, which keeps their outputs for the next ones, and checks that a job uses what
+// was kept of its input only, and nothing after a job that failed.
+func TestKept(t *testing.T) {
+	g := must.Get(connectn.New(3, 3, 3))(t)
+	half := game.HalfOf(g)
+	dir, r, outputs := t.TempDir(), new(Runner), 0
+	job := func(r *Runner, fs store.FS, name string, tier int, h *game.Half, input string) string {
+		outputs++
+		out := filepath.Join(dir, fmt.Sprint(outputs))
+		must.OK(t, os.Mkdir(out, 0o777))
+		_, err := r.Run(t.Context(), &runner.Job{Name: name, Step: name, FS: fs, Method: game.MethodOf(g), Half: h, Tier: tier, Reducers: 1,
+			Input: []string{input}, Output: out, Codec: jobdir.Packed})
+		if (err != nil) != (fs == fullFS{}) {
+			t.Fatalf("%s, tier %d: %v", name, tier, err)
+		}
+		must.OK(t, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
+		return out
+	}
+	of := func(dir string, tier int, values bool) bool {
+		in := must.Get(jobdir.OpenTier(store.Local{}, dir, half, tier))(t)
+		defer in.Close()
+		return r.kept != nil && r.kept.Of(in, values)
+	}
+	part := func(dir string) string {
+		return string(must.Get(os.ReadFile(filepath.Join(dir, jobdir.PartName(0, jobdir.Packed))))(t))
+	}
+	local := store.Local{}
+	input := job(r, local, step.Init, 0, half, "")
+	for tier := 1; tier < 4; tier++ {
+		last := input
+		input = job(r, local, step.Possible, tier, half, last)
+		if !of(input, tier, false) || of(input, tier, true) || of(last, tier-1, false) {
+			t.Errorf("tier %d: kept is not its output", tier)
+		}
+		if want := job(new(Runner), local, step.Possible, tier, half, last); part(input) != part(want) {
+			t.Errorf("tier %d: its output differs from that of a new Runner", tier)
+		}
+	}
+	whole := job(r, local, step.Init, 0, nil, "")
+	for tier := 1; tier < 4; tier++ {
+		whole = job(r, local, step.Possible, tier, nil, whole)
+	}
+	want := job(new(Runner), local, step.Possible, 4, half, input)
+	if got := job(r, local, step.Possible, 4, half, input); part(got) != part(want) {
+		t.Error("the output after other jobs differs from that of a new Runner")
+	}
+	job(r, fullFS{}, step.Possible, 5, half, want)
+	if r.kept != nil {
+		t.Error("something is kept of a job that failed")
+	}
+}
+
 // unclosed is a file whose Close fails.
 type unclosed struct{ err error }
 

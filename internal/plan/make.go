@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
@@ -111,6 +112,7 @@ type work struct {
 	peaks  []float64 // by tier: bytes on disk while it is solved
 	start  float64   // CPU seconds of a run before its first job
 	tables float64   // bytes of the tables for the moves of blocks
+	keeps  bool      // blocks: the ranges are few enough for a process to keep a tier in memory for the next job
 	plain  bool      // a game with cycles that has only the Game interface
 }
 
@@ -167,6 +169,7 @@ func (w *work) peak() float64 { return slices.Max(w.peaks) }
 func (w *work) ofBlocks(g game.Tiered, r *Rates, where Where) {
 	w.start = r.Blocks.Start
 	w.tables = float64(g.Tables())
+	w.keeps = g.KeyBits()-g.LowBits() <= jobdir.MostKeptBits
 	w.start += 1e-9 * r.Blocks.Table * w.tables
 	last := len(w.tiers) - 1
 	won, codes := w.wonLater(), w.codesOf(float64(len(g.Moves(nil, g.Start()))))

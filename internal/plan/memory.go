@@ -70,7 +70,7 @@ func (w *work) memory(s *site, until int) float64 {
 				stored = max(stored, t.stored)
 			}
 			kept := 0.0
-			if s.Runner == Inline {
+			if s.Runner == Inline && w.keeps {
 				kept = t.slots
 			}
 			solved, before = max(solved, before+kept), kept

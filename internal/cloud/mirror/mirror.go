@@ -266,13 +266,18 @@ func (c *Copy) fail(err error) {
 // batch returns the changes that are made next: the first one or, if the nodes can divide them, the first
 // uploads of files of one directory.
 func (c *Copy) batch() []*change {
-	n := 1
-	for first := c.queue[0]; c.nodes != nil && first.file() && n < len(c.queue) && c.queue[n].file() && path.Dir(c.queue[n].name) == path.Dir(first.name); n++ {
-		if slices.ContainsFunc(c.queue[:n], func(ch *change) bool { return ch.name == c.queue[n].name }) {
+	first, n := c.queue[0], 1
+	if c.nodes == nil || !first.file() {
+		return c.queue[:n:n]
+	}
+	for _, next := range c.queue[n:] {
+		again := slices.ContainsFunc(c.queue[:n], func(ch *change) bool { return ch.name == next.name })
+		if !next.file() || path.Dir(next.name) != path.Dir(first.name) || again {
 			break
 		}
+		n++
 	}
-	return slices.Clone(c.queue[:n])
+	return c.queue[:n:n]
 }
 
 // persist makes changes, see batch, and retries after temporary errors.

@@ -63,8 +63,8 @@ func (k *Kept) Keep(b *block.Block) {
 // Complete says that all blocks were added, and that they are in files with these checksums.
 func (k *Kept) Complete(sums []uint32) { k.sums = sums }
 
-// Of reports whether k was made of the values, or the open positions, of a tier. The files of a tier of which all
-// positions are terminal are the output of both kinds of jobs.
+// Of reports whether k has the values of a tier, or its open positions if values is false. The checksums do not
+// decide that: if all positions of a tier are terminal, the forward and the retrograde job write equal files.
 func (k *Kept) Of(t *Tier, values bool) bool {
 	return k.values == values && k.sums != nil && slices.Equal(t.Sums(), k.sums)
 }
@@ -74,9 +74,6 @@ func (k *Kept) Lacks() bool { return k.lacks }
 
 // Memory returns the number of bytes that k takes.
 func (k *Kept) Memory() int { return k.memory.Used() + 4*len(k.index) }
-
-// has reports whether k has the block of a range.
-func (k *Kept) has(rng uint64) bool { return k.index[rng] != 0 }
 
 // block sets the range of b, and its open positions or its values; ok is false if k does not have them.
 func (k *Kept) block(b *block.Block, rng uint64) (ok bool) {

@@ -222,11 +222,14 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
 // only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if k := c.near.kept; k != nil && (k.has(rng) || !k.lacks) {
-		if !c.Kept(&c.kept, rng) {
+	if k := c.near.kept; k != nil {
+		var ok bool
+		if c.kept, ok = c.Kept(rng); ok {
+			return &c.kept, nil
+		}
+		if !k.lacks {
 			return nil, nil
 		}
-		return &c.kept, nil
 	}
 	if c.held != nil {
 		c.near.release(c.held, c.heldBy)
@@ -253,11 +256,15 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	return &b.Block, nil
 }
 
-// Kept sets b to the block of a range as Block returns it, without memory of its own, if it is from a Kept;
-// otherwise ok is false. The caller must not write to the block.
-func (c *TierCursor) Kept(b *block.Block, rng uint64) (ok bool) {
+// Kept returns the block of a range as Block does, if it is from a Kept; otherwise ok is false. The block uses the
+// memory of the Kept, so the caller must not write to it.
+func (c *TierCursor) Kept(rng uint64) (b block.Block, ok bool) {
+	if c.near.kept == nil {
+		return b, false
+	}
 	b.Tier = c.t.tier
-	return c.near.kept != nil && c.near.kept.block(b, rng)
+	ok = c.near.kept.block(&b, rng)
+	return b, ok
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to

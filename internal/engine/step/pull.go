@@ -1,8 +1,6 @@
 package step
 
 import (
-	"slices"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -47,11 +45,12 @@ func (p *Puller) Merge(into *block.Block) error {
 	p.kept = p.kept[:0]
 	p.sources = p.Inputs(p.sources[:0], into.Tier, into.Range)
 	for _, source := range p.sources {
-		n := len(p.kept)
-		if p.kept = slices.Grow(p.kept, 1)[:n+1]; p.Senders == nil && p.From.Kept(&p.kept[n], source) {
-			continue
+		if p.Senders == nil {
+			if kept, ok := p.From.Kept(source); ok {
+				p.kept = append(p.kept, kept)
+				continue
+			}
 		}
-		p.kept = p.kept[:n]
 		from, err := p.From.Block(into.Range, source)
 		if err != nil {
 			return err

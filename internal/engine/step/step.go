@@ -239,48 +239,42 @@ func (s *solve) Map(from, into *block.Block) {
 
 // MapAll reads the open positions once for two blocks of other ranges, or for one and the block of the range.
 func (s *solve) MapAll(from []block.Block, into *block.Block) {
-	var two [2][]byte // values of other ranges
-	n, own := 0, (*block.Block)(nil)
+	var own, other *block.Block // of the range, and one of another range that has no partner yet
 	score, best := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val
 	for i := range from {
-		if from[i].Range == into.Range {
-			own = &from[i]
-			continue
-		}
-		two[n] = from[i].Val[:len(best)]
-		if n++; n < len(two) {
-			continue
-		}
-		n = 0
-		a, b := two[0][:len(best)], two[1][:len(best)]
-		for _, slot := range into.OpenSlots() {
-			best[slot] = max(best[slot], score[a[slot]], score[b[slot]])
+		switch b := &from[i]; {
+		case b.Range == into.Range:
+			own = b
+		case other == nil:
+			other = b
+		default:
+			one, two := other.Val[:len(best)], b.Val[:len(best)]
+			for _, slot := range into.OpenSlots() {
+				best[slot] = max(best[slot], score[one[slot]], score[two[slot]])
+			}
+			other = nil
 		}
 	}
 	switch {
-	case own != nil && n > 0:
-		s.mapBoth(own, two[0], into)
+	case own != nil && other != nil:
+		s.mapBoth(own, other, into)
 	case own != nil:
 		s.Map(own, into)
-	case n > 0:
-		for _, slot := range into.OpenSlots() {
-			best[slot] = max(best[slot], score[two[0][slot]])
-		}
+	case other != nil:
+		s.Map(other, into)
 	}
 }
 
-// mapBoth merges the messages of the block of the range, and the values of another range.
-func (s *solve) mapBoth(own *block.Block, other []byte, into *block.Block) {
+// mapBoth merges the messages of the block of the range and of one of another range.
+func (s *solve) mapBoth(own, from *block.Block, into *block.Block) {
 	successors, kinds := s.g.Within(into.Tier, into.Range)
-	score, best, value := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val, own.Val
 	if kinds != usualKinds {
-		for _, slot := range into.OpenSlots() {
-			best[slot] = max(best[slot], score[other[slot]])
-		}
+		s.Map(from, into)
 		s.Map(own, into)
 		return
 	}
-	other = other[:len(best)]
+	score, best, value := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val, own.Val
+	other := from.Val[:len(best)]
 	for _, slot := range into.OpenSlots() {
 		from := (*[usualKinds]uint32)(successors[usualKinds*int(slot):])
 		best[slot] = max(best[slot], score[other[slot]], score[value[from[0]]], score[value[from[1]]], score[value[from[2]]])

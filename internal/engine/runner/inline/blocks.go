@@ -47,8 +47,8 @@ func (w *blockWork) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	memory := w.runner.memory() / imagesShare
-	blocks := max(0, min(w.runner.memory()/blocksShare, w.runner.spare(&needs)+w.runner.memory()/blocksShare))
+	memory, blocks := w.runner.memory()/imagesShare, w.runner.memory()/blocksShare
+	blocks = max(0, blocks+min(0, w.runner.spare(&needs)))
 	w.runner.blocks.Reset(blocks)
 	if err := w.openBalanced(memory); err != nil {
 		return err

@@ -44,7 +44,8 @@ type Sample struct {
 	Ranges, WonRanges, Slots, WonSlots float64
 	// Board is a board of the range, a position if Open is not 0.
 	Board Position
-	// Absent and WonAbsent are for Deduced games: estimates of the slots that, as far as Deduce knows, may be
-	// positions in which nobody has won or, in the next tier, a player has won, and are none.
+	// Absent and WonAbsent are for Deduced games. They estimate the number of slots that Deduce takes for
+	// positions although they are none: Absent those of undecided positions of the tier, WonAbsent those of
+	// won positions of the next tier.
 	Absent, WonAbsent float64
 }

@@ -103,7 +103,7 @@ func (s *Sampler) Add(b *block.Block) {
 // the model lacks.
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
 	var sum [256]uint64
-	var turns [2][256]uint32 // of the values in turn, so that an increment need not wait for the one before
+	var turns [2][256]uint32 // counters of the coded values, used in turn as in appendValues
 	deduced := b.Deduce(c.deduce)
 	e.lengths, e.bytes, e.content = e.lengths[:0], e.bytes[:0], 0
 	for from := 0; from < len(b.Done); from += segmentWords {

@@ -19,7 +19,7 @@ const (
 	blockSets = 3 + KnownValues
 )
 
-// Block returns a block for n slots, to which Reset must assign it; nil if all memory would exceed the limit.
+// Block returns a block with memory for n slots, without a range; nil if all memory would exceed the limit.
 func (m *Memory) Block(n int) *Block {
 	words, bytes := Words(n), n+1+wordSlots
 	sets, val := m.take(blockSets*words, bytes, blockBytes)

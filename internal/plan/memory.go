@@ -24,9 +24,9 @@ const (
 	solvedMemory = 2.6
 	mostSolved   = 1.95e9
 	// imageMemory is the memory for a position of the tier with the most stored positions, in the mirror
-	// images that a job sorts. They use at most imagesMemory bytes, 1.42
-	// times what internal/engine/images takes at first. A tier whose images make many bands may use more: manyMemory for
-	// each position, at most mostImages, the same multiple of an eighth of --memory, if that has its default.
+	// images that a job sorts. They use at most imagesMemory bytes, 1.42 times what internal/engine/images takes
+	// at first. A tier whose images make many bands may use more: manyMemory for each position, at most
+	// mostImages, the same multiple of an eighth of --memory, if that has its default.
 	imageMemory  = 4
 	imagesMemory = 95e6
 	manyMemory   = 0.1

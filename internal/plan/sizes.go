@@ -136,7 +136,7 @@ func (w *work) codesOf(moves float64) float64 {
 	for _, t := range w.tiers {
 		open, lost = open+openOf(t.Tier), lost+t.Lost
 	}
-	// In the last tier no position is open, and in the one before nobody loses with the next move.
+	// The last tier has no open positions, and the one before has none in which the mover loses with the next move.
 	i := max(0, len(w.tiers)-3)
 	for i > 0 && w.tiers[i].Lost == 0 { // no such position was sampled there
 		i--

@@ -143,7 +143,7 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 type batch struct {
 	Rows
 	first int64    // number of the first line
-	keys  []uint64 // of each line
+	keys  []uint64 // the key of each line
 }
 
 // reduceRows reads rows in batches and passes them to the kernel of the step.

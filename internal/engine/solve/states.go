@@ -24,7 +24,7 @@ import (
 type states struct {
 	run   *run
 	g     game.Cyclic
-	index *jobdir.Index   // of the last complete pass; nil before create
+	index *jobdir.Index   // the index of the last complete pass; nil before create
 	edges bool            // the forward passes store the edges, which the retrograde passes read
 	bare  map[string]bool // the directories whose states have been deleted, but not their edges
 }

@@ -15,9 +15,9 @@ import (
 const uploadRecord = 16
 
 // Upload copies files of r.FS into a directory of another file system, such as s3://bucket/path, by a job
-// of Hadoop's DistCp, whose maps copy some of the files each. It replaces files that exist. A job takes
-// seconds to start, so Upload does nothing, and done is false, if it is a single file, or the files have few
-// bytes. If it fails, some of the files may have been copied; each appears complete or not at all.
+// of Hadoop's DistCp: each map copies a part of the files. Upload replaces files that exist. A job takes
+// seconds to start, so Upload does nothing, and done is false, if there is only one file, or the files have few
+// bytes. If the job fails, some of the files may have been copied; each appears complete or not at all.
 func (r *Runner) Upload(ctx context.Context, files []string, bytes int64, to string) (done bool, err error) {
 	if len(files) < 2 || bytes <= max(0, r.Above)*uploadRecord {
 		return false, nil

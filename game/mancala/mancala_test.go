@@ -310,31 +310,3 @@ func TestSizes(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 2, 2), "", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)")
 }
-
-// benchmark measures a call per position of random games on 4,4.
-func benchmark(b *testing.B, call func(g game.Acyclic, p game.Position)) {
-	g := mustNew(b, 4, 4)
-	r := rand.New(rand.NewPCG(1, 2))
-	var positions []game.Position
-	for len(positions) < 10000 {
-		positions = append(positions, gametest.Walk(r, g, 1000)...)
-	}
-	i := 0
-	for b.Loop() {
-		call(g, positions[i%10000])
-		i++
-	}
-}
-
-func BenchmarkMoves(b *testing.B) {
-	var moves []game.Move
-	benchmark(b, func(g game.Acyclic, p game.Position) { moves = g.Moves(moves[:0], p) })
-}
-
-func BenchmarkTier(b *testing.B) {
-	benchmark(b, func(g game.Acyclic, p game.Position) { g.Tier(p) })
-}
-
-func BenchmarkPrimitive(b *testing.B) {
-	benchmark(b, func(g game.Acyclic, p game.Position) { g.Primitive(p) })
-}

@@ -349,45 +349,6 @@ func (r lateRules) Traits() game.Traits {
 	return t
 }
 
-// BenchmarkExpand measures a node inside a search, and one at its horizon.
-func BenchmarkExpand(b *testing.B) {
-	r := New()
-	var nodes []game.Node
-	walks(b, 40, func(_ *rand.Rand, board Board) {
-		if n := bits.OnesCount64(board.all()); n < 10 || n > 18 {
-			return
-		}
-		var n game.Node
-		r.Root(&n, r.Position(board))
-		n.State[stateWins] = 0
-		n.Alpha, n.Beta = -1<<16, 1<<16
-		nodes = append(nodes, n)
-	})
-	for name, horizon := range map[string]bool{"inside": false, "horizon": true} {
-		b.Run(name, func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				n := &nodes[i%len(nodes)]
-				n.Horizon = horizon
-				r.Expand(n)
-				if horizon {
-					r.Assess(n)
-				}
-			}
-		})
-	}
-	b.Run("key", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			r.KeyOf(&nodes[i%len(nodes)].State)
-		}
-	})
-	b.Run("winning", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			board := boardOf(&nodes[i%len(nodes)].State)
-			board.winning(board.Mover)
-		}
-	})
-}
-
 // best returns the position after the best move at p, as a search of some plies finds it.
 func best(t *testing.T, r *Rules, p game.Position, depth int) game.Position {
 	t.Helper()

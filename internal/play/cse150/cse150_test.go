@@ -312,24 +312,3 @@ func TestTime(t *testing.T) {
 		}
 	}
 }
-
-// TestMachine checks that a machine that gets all values from its endgames plays moves that
-// keep the value.
-func TestMachine(t *testing.T) {
-	for _, b := range [][2]int{{2, 1}, {3, 1}, {3, 2}} {
-		g, values := solved(t, b[0], b[1])
-		for _, limit := range []search.Limit{{}, {Time: time.Minute}, {First: true}} {
-			s := must.Get(search.New(g, small))(t)
-			n := 0
-			for p, v := range values {
-				if n++; n > 200 || g.Primitive(p) != 0 {
-					continue
-				}
-				r, err := s.Search(t.Context(), p, limit)
-				if err != nil || len(r.Line) == 0 || !r.Exact || r.Value.Outcome() != v.Outcome() || values[r.Line[0].To].Outcome() != v.Outcome() {
-					t.Errorf("%s: %+v, %v, want a move that keeps %v", g.AppendText(nil, p), r, err, v)
-				}
-			}
-		}
-	}
-}

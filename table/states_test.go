@@ -191,8 +191,9 @@ func TestVerifyCyclicFile(t *testing.T) {
 		t.Fatalf("%d positions, %v", n, err)
 	}
 	name := CyclicFile
-	data := m.MapFS[name].Data
+	data := m.read(t, name)
 	data[len(data)/2] ^= 1
+	m.write(t, name, data)
 	if _, err := verify(); err == nil || !strings.Contains(err.Error(), name+": damaged") {
 		t.Errorf("damaged: %v", err)
 	}
@@ -268,7 +269,7 @@ func TestCyclicTable(t *testing.T) {
 	if n := strings.Count(text.String(), `class="remoteness"`); n != 5 {
 		t.Errorf("a picture of %d columns, want 5", n)
 	}
-	delete(m.MapFS, path.Join(Dir, store.Success))
+	must.OK(t, m.RemoveAll(path.Join(Dir, store.Success)))
 	if _, err := OpenOf(m, ".", g); err == nil || !strings.Contains(err.Error(), "incomplete") {
 		t.Errorf("without _SUCCESS: %v", err)
 	}

@@ -36,9 +36,14 @@ func TestViews(t *testing.T) {
 			for d := range 8 {
 				var wantSeen, wantMet uint64
 				for rest := chips; rest != 0; rest &= rest - 1 {
-					chip, before := nearest(bits.TrailingZeros64(rest), d, b.all())
-					wantSeen |= before
+					at := bits.TrailingZeros64(rest)
+					chip, line := nearest(at, d, b.all()), lines[at][d]
 					wantMet |= chip
+					if d < 4 {
+						wantSeen |= line & (chip - 1)
+					} else {
+						wantSeen |= line &^ (max(chip<<1, 1) - 1)
+					}
 				}
 				seen, met := look(chips, b.all(), d)
 				if seen != wantSeen || met != wantMet {

@@ -243,23 +243,21 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// TestLongEveryPosition checks every position of every board of at most 12 squares and 7
-// columns, and 3,000 random positions of each board of up to 16 squares, or 10 if it has
-// more columns, because such boards have more positions. It compares with plain minimax;
-// TestLongSquares has more positions.
+// TestLongEveryPosition checks every position of every board of at most 12 squares, and 3,000 random
+// positions of each larger board of up to 16 squares and 7 columns.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
-	for width := 1; width <= 10; width++ {
-		all, most := 12, 16
+	for width := 1; width <= 12; width++ {
+		most := 16
 		if width > 7 {
-			all, most = 0, 10
+			most = 12
 		}
 		for height := 1; width*height <= most; height++ {
 			for connect := 1; connect <= max(width, height); connect++ {
 				g := parse(t, board(width, height, connect))
 				values := gametest.Search(g)
 				some := 3000
-				if width*height <= all {
+				if width*height <= 12 {
 					some = len(values)
 				}
 				for _, o := range small {

@@ -208,51 +208,6 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// TestMisnamed checks that every command rejects a name with an unsupported scheme, and that
-// pipe rejects HDFS, where its reducers cannot write. Nothing is created, and no server is
-// contacted.
-func TestMisnamed(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	// A default file system makes no difference; no server listens at this one.
-	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`
-	must.OK(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666))
-	refused := func(line, want string) {
-		t.Helper()
-		for _, conf := range []string{"", dir} {
-			cmd := command(dir, line)
-			cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+conf)
-			status, stdout, stderr := process.Run(cmd)
-			if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\ndriver: see driver "+strings.Fields(line)[1]+" ") {
-				t.Errorf("%s: exit status %d, %q, %q, want %q", line, status, stdout, stderr, want)
-			}
-		}
-	}
-	made := t.TempDir() // must stay empty
-	for _, name := range []string{"x:/y", "x:" + made + "/y", "s3a://bucket/y", "file:" + made + "/y", "hdfs:" + made + "/y", "hdfs://127.0.0.1:1", "hdfs://127.0.0.1:1/", "./x:/y"} {
-		for _, line := range []string{"solve connectn --data", "solve connectn --runner pipe --data", "solve connectn --runner hadoop --data",
-			"solve quickcross --overwrite --data", "solve connectn --runner pipe --resume --data", "status --data", "status --json --data",
-			"lookup --start --data", "stats --data", "verify --data", "ranges connectn --tier 1 --reducers 1 --out"} {
-			verb, flag := "", line[strings.LastIndex(line, " ")+1:]
-			if strings.HasPrefix(line, "verify") {
-				verb = "verify: "
-			}
-			refused("driver "+line+" "+name, verb+flag+` "`+name+`": expected a path, or hdfs://host:port/path, or hdfs:///path`)
-		}
-	}
-	for _, game := range []string{"connectn", "quickcross --resume", "connectn --overwrite"} {
-		for _, name := range []string{"hdfs://127.0.0.1:1/y", "hdfs:///y"} {
-			refused("driver solve "+game+" --runner pipe --data "+name,
-				"--runner pipe writes only on this machine: for --data "+name+" use --runner hadoop or inline")
-		}
-	}
-	for _, dir := range []string{dir, made} {
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 1 || len(entries) == 1 && entries[0].Name() != "core-site.xml" {
-			t.Errorf("%s has %v, %v", dir, entries, err)
-		}
-	}
-}
-
 // full opens a file to which nothing can be written.
 func full(t *testing.T) *os.File {
 	t.Helper()

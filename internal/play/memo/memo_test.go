@@ -31,26 +31,6 @@ func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Ver
 	return v, s
 }
 
-// TestKnownBoards checks boards whose results are known from the hand-out or from later
-// solvers.
-func TestKnownBoards(t *testing.T) {
-	for spec, want := range map[string]string{
-		"connectn width=2 height=2 connect=2": "X wins in 3",
-		"connectn width=3 height=3 connect=3": "tie in 9",
-		"connectn width=3 height=4 connect=3": "tie in 12",
-		"connectn width=4 height=3 connect=3": "X wins in 9",
-		"connectn width=4 height=5 connect=3": "X wins in 11",
-		"connectn width=4 height=4 connect=4": "tie in 16",
-		"mnk width=3 height=3 connect=3":      "tie in 9",
-		"mancala pits=3 stones=3":             "tie in 37",
-	} {
-		g := acyclic(t, spec)
-		if v, _ := winner(t, g, 100_000, g.Start()); g.Values().Text(v.Value) != want {
-			t.Errorf("%s: %s, want %s", spec, g.Values().Text(v.Value), want)
-		}
-	}
-}
-
 // everyPosition checks the value of every position that can be reached, with tables of these numbers of chains, from
 // whichever position the search begins; and without a table, of positions at most within moves before the last
 // tier. The move must be the first of the best.

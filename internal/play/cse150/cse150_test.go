@@ -112,7 +112,7 @@ func TestReadCaseRefuses(t *testing.T) {
 		{initial + "State([1, 0, 1, 1, 1, 0], 1, None)", `line 2: expected State([…], row), found "State([1, 0, 1, 1, 1, 0], 1, None)"`},
 		{initial + "State([1, 0, 1, 1, 1, 0])", `line 2: expected State([…], row), found "State([1, 0, 1, 1, 1, 0])"`},
 		{initial + "State(None, [1,, 2], 0)", `line 2: expected State([…], row), found "State(None, [1,, 2], 0)"`},
-		{initial + "State([],0)" + strings.Repeat("x", 100), `line 2: expected State([…], row), found "State([],0)` + strings.Repeat("x", 49) + `…"`},
+		{initial + "State([],0)" + strings.Repeat("x", 100), `line 2: expected State([…], row), found "State([],0)` + strings.Repeat("x", 49) + `"…`},
 	} {
 		if s, err := ReadCase(strings.NewReader(tt.text)); fmt.Sprint(err) != tt.want {
 			t.Errorf("%q: %s, error\n%v, want\n%s", tt.text, s, err, tt.want)

@@ -252,30 +252,6 @@ func TestTUIFiles(t *testing.T) {
 	}
 }
 
-// TestTUISearch shows a search at work on a board that is too large to solve: its depth and
-// speed, and the evaluation of each move with a bar. A key is handled while it works.
-func TestTUISearch(t *testing.T) {
-	const score = `(0|[+-]\d+)`
-	for words, moves := range map[string]string{
-		"connectn --width 8 --height 7 --connect 4 ": "34",
-		"mancala --pits 6 --stones 4 ":               "2\r8\r",
-		"network ":                                   "23\r45\r",
-	} {
-		t.Run(words, func(t *testing.T) {
-			term := inTerminal(t, t.TempDir(), "play tui "+words+"--you both", 120, 40)
-			at := `not proven, [1-9]\d* moves ahead: ` + score + ` …(.|\n)*by search, [\d.]+[kM]? positions, [\d.]+[kM]?/s(.|\n)*\*\d+ +` + score + ` █+[▏▎▍▌▋▊▉]?·+`
-			term.shows(at)
-			term.types(moves)
-			term.shows(at + `|` + at) // the new position has either
-			if screen := term.shows("last: "); !strings.Contains(screen, " to move") {
-				t.Error(screen)
-			}
-			term.types("\x03")
-			term.ends(130)
-		})
-	}
-}
-
 // TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {

@@ -5,11 +5,6 @@ package cmd_test
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -33,53 +28,47 @@ func TestWeb(t *testing.T) {
 		t.Fatal("docs/web.md has no example")
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
-	address, stop := startWeb(t, "--data", dir)
+	address, stop := startWebIn(t, "", "--data", dir)
 	process.Output(t, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...))
-	if answer, err := http.Get(address + "/api/runs/"); err != nil { // opens the table
-		t.Fatal(err)
-	} else {
-		answer.Body.Close()
-	}
-	answer := must.Get(http.Get(address + request[1]))(t)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || string(body) != request[2] {
-		t.Errorf("%v: %s\nbut the page has\n%s", err, body, request[2])
+	get(t, address+"/api/runs/") // opens the table
+	if body := get(t, address+request[1]); body != request[2] {
+		t.Errorf("%s\nbut the page has\n%s", body, request[2])
 	}
 	if got, want := stop(), strings.ReplaceAll(note[1], "six", dir); got != want {
 		t.Errorf("stderr %q, but the page has %q", got, want)
 	}
 }
 
-// TestWebData checks that play web shows all_data without --data, and that a comma is part of a name.
+// TestWebData checks that play web shows all_data without --data, that a comma is part of a name, and that a second
+// directory with the same game is reported.
 func TestWebData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"all_data", "a,b"} {
-		drive(t, strings.Fields("solve connectn --width 3 --height 3 --connect 3"), filepath.Join(dir, name))
+	first, second := filepath.Join(dir, "a,b"), filepath.Join(dir, "second")
+	for _, name := range []string{filepath.Join(dir, "all_data"), first, second} {
+		drive(t, strings.Fields("solve connectn --width 3 --height 3 --connect 3"), name)
 	}
-	for want, args := range map[string][]string{"all_data": nil, filepath.Join(dir, "a,b"): {"--data", filepath.Join(dir, "a,b")}} {
-		address, stop := startWebIn(t, dir, args...)
-		answer := must.Get(http.Get(address + "/"))(t)
-		body, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
-		if err != nil || !strings.Contains(string(body), "<span>"+want+"</span>") {
-			t.Errorf("%v: no %s in %s; %v", args, want, body, err)
+	for _, test := range []struct {
+		args         []string
+		want, stderr string
+	}{
+		{nil, "all_data", ""},
+		{[]string{"--data", first}, first, ""},
+		{[]string{"--data", first, "--data", second}, first,
+			"play: " + second + ": the page shows the table of " + first + ", which has the same game; leave out --data " + first + " to show this one\n"},
+	} {
+		address, stop := startWebIn(t, dir, test.args...)
+		if body := get(t, address+"/"); !strings.Contains(body, "<span>"+test.want+"</span>") {
+			t.Errorf("%v: no %s in %s", test.args, test.want, body)
 		}
-		if stderr := stop(); stderr != "" {
-			t.Errorf("%v: stderr %q", args, stderr)
+		if stderr := stop(); stderr != test.stderr {
+			t.Errorf("%v: stderr %q, want %q", test.args, stderr, test.stderr)
 		}
 	}
 }
 
-// startWeb starts play web. It returns its address, and a function that ends it and returns what it
-// has written to stderr.
-func startWeb(t *testing.T, args ...string) (address string, stop func() (stderr string)) {
-	t.Helper()
-	return startWebIn(t, "", args...)
-}
-
-// startWebIn is startWeb in a directory.
+// startWebIn starts play web in a directory. It returns its address, and a function that ends it and returns what
+// it has written to stderr.
 func startWebIn(t *testing.T, dir string, args ...string) (address string, stop func() (stderr string)) {
 	t.Helper()
 	server := exec.Command(filepath.Join(bin, "play"), append([]string{"web", "--listen", "localhost:0"}, args...)...)
@@ -100,79 +89,5 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 			t.Errorf("after SIGTERM: %v", err)
 		}
 		return stderr.String()
-	}
-}
-
-// TestWebLookup compares 200 random positions in the interface of play web with driver lookup. A
-// second directory with the same game is reported.
-func TestWebLookup(t *testing.T) {
-	t.Parallel()
-	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
-	driver := func(stdin string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(filepath.Join(bin, "driver"), args...)
-		cmd.Stdin = strings.NewReader(stdin)
-		status, stdout, stderr := process.Run(cmd)
-		if status != 0 {
-			t.Fatalf("%v: status %d: %s", args, status, stderr)
-		}
-		return stdout
-	}
-	for _, dir := range []string{first, second} {
-		driver("", "solve", "connectn", "--width", "4", "--height", "4", "--connect", "3", "--data", dir)
-	}
-	address, stop := startWeb(t, "--data", first, "--data", second)
-	sample := driver("", "export", "--data", first, "--sample", "200", "--seed", "1", "--format", "jsonl")
-	var keys strings.Builder
-	for line := range strings.Lines(sample) {
-		var p struct{ Hash uint64 }
-		must.OK(t, json.Unmarshal([]byte(line), &p))
-		fmt.Fprintf(&keys, "#%d\n", p.Hash)
-	}
-	compared := 0
-	for line := range strings.Lines(driver(keys.String(), "lookup", "--data", first, "--json")) {
-		type move struct {
-			Move       string
-			Value      string
-			Remoteness int
-		}
-		var want struct {
-			Input, Position, Value string
-			Remoteness             int
-			Moves                  []move
-		}
-		must.OK(t, json.Unmarshal([]byte(line), &want))
-		answer, err := http.Get(address + "/api/connectn/4-4-3/positions/?p=" + url.QueryEscape(want.Input))
-		must.OK(t, err)
-		var got struct {
-			Position, PositionValue string
-			Remoteness              int
-			Moves                   []struct {
-				Move, MoveValue string
-				Remoteness      int // of the position after the move
-			}
-		}
-		err = json.NewDecoder(answer.Body).Decode(&got)
-		answer.Body.Close()
-		must.OK(t, err)
-		moves := map[string]move{}
-		for _, m := range got.Moves {
-			moves[m.Move] = move{m.Move, m.MoveValue, m.Remoteness + 1}
-		}
-		if got.Position[2:] != strings.ReplaceAll(want.Position, " ", ".") || got.PositionValue != want.Value || got.Remoteness != want.Remoteness || len(moves) != len(want.Moves) {
-			t.Errorf("%+v, but lookup prints %s", got, line)
-		}
-		for _, m := range want.Moves {
-			if moves[m.Move] != m {
-				t.Errorf("move %+v, but lookup prints %s", moves[m.Move], line)
-			}
-		}
-		compared++
-	}
-	if compared != 200 {
-		t.Errorf("%d positions compared", compared)
-	}
-	if got, want := stop(), "play: "+second+": the page shows the table of "+first+", which has the same game; leave out --data "+first+" to show this one\n"; got != want {
-		t.Errorf("stderr %q, want %q", got, want)
 	}
 }

@@ -1,15 +1,8 @@
 package search
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -75,7 +68,7 @@ func TestLongFacts(t *testing.T) {
 func TestLongTable(t *testing.T) {
 	longtest.Skip(t)
 	g := parse(t, board(5, 5, 4))
-	tab := must.Get(solveTable(t.TempDir(), g))(t)
+	tab := solveTable(t, g)
 	defer tab.Close()
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, threads := range []int{1, 2} {
@@ -94,110 +87,13 @@ func TestLongTable(t *testing.T) {
 	}
 }
 
-// solveTable solves a game into a directory that does not exist, or is empty.
-func solveTable(dir string, g game.Game) (*tables.Table, error) {
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
-	if err != nil {
-		return nil, err
-	}
+// solveTable solves a game.
+func solveTable(t *testing.T, g game.Game) *tables.Table {
+	t.Helper()
+	dir := t.TempDir()
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
-		data.Close()
-		return nil, err
-	}
-	if err := data.Close(); err != nil {
-		return nil, err
-	}
-	return tables.OpenOf(store.Local{}, dir, g)
-}
-
-// longestRow limits the columns of boards with one row. Those with 15 and 16 columns have
-// five times as many positions as all others together, and only lines along the row.
-const longestRow = 14
-
-// TestLongSquares compares every position of every board of at most TREEREDUCE_SQUARES
-// squares (default: 12) with the solved table of the board: outcome and length. It
-// searches one of two positions that are mirror images. A searcher processes a board in the
-// order of its table, so for most positions it has already searched all successors.
-func TestLongSquares(t *testing.T) {
-	longtest.Skip(t)
-	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 12)
-	var boards [][3]int
-	for width := 1; width <= squares; width++ {
-		for height := 1; width*height <= squares; height++ {
-			if height == 1 && width > longestRow {
-				continue
-			}
-			for connect := 1; connect <= max(width, height); connect++ {
-				boards = append(boards, [3]int{width, height, connect})
-			}
-		}
-	}
-	slices.SortStableFunc(boards, func(a, b [3]int) int { return -cmp.Compare(a[0], b[0]) }) // the ones that take longest first
-	var all, searched atomic.Uint64
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(boards)) && !t.Failed(); i = next.Add(1) - 1 {
-				b := boards[i]
-				a, s, err := checkTable(t.TempDir(), parse(t, board(b[0], b[1], b[2])), uint(b[1])+1)
-				if err != nil {
-					t.Error(err)
-				}
-				all.Add(a)
-				searched.Add(s)
-			}
-		})
-	}
-	wait.Wait()
-	t.Logf("%d boards, %d positions, %d searched", len(boards), all.Load(), searched.Load())
-}
-
-// checkTable searches all positions of a board, except mirror images, with one worker or
-// with two. bits is the number of bits of a column. It returns the number of positions, and
-// the number of positions searched.
-func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err error) {
-	tab, err := solveTable(dir, g)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer tab.Close()
-	var searchers []*Searcher
-	for _, threads := range []int{1, 2} {
-		s, err := New(g, Options{Memory: 4 << 20, Threads: threads})
-		if err != nil {
-			return 0, 0, err
-		}
-		searchers = append(searchers, s)
-	}
-	for b, err := range tab.All() {
-		if err != nil {
-			return 0, 0, err
-		}
-		for i, p := range b.Positions {
-			all++
-			if p > mirrored(p, g.KeyBits(), bits) {
-				continue
-			}
-			searched++
-			r, err := searchers[b.Tier&1].Search(context.Background(), p, Limit{Bare: true})
-			if err != nil {
-				return 0, 0, err
-			}
-			if !r.Exact || r.Value != b.Values[i] {
-				return 0, 0, fmt.Errorf("%s: %q is %s, found %s", g.Spec(), g.AppendText(nil, p), g.Values().Text(b.Values[i]), g.Values().Text(r.Value))
-			}
-		}
-	}
-	return all, searched, nil
-}
-
-// mirrored returns the mirror image of a board whose columns take bits bits.
-func mirrored(p game.Position, keyBits, bits uint) (m game.Position) {
-	for ; keyBits > 0; keyBits -= bits {
-		m = m<<bits | p&(1<<bits-1)
-		p >>= bits
-	}
-	return m
+	must.Get(solve.Run(t.Context(), data, g, o))(t)
+	must.OK(t, data.Close())
+	return must.Get(tables.OpenOf(store.Local{}, dir, g))(t)
 }

@@ -270,30 +270,6 @@ func FuzzRowText(f *testing.F) {
 	})
 }
 
-// BenchmarkList packs and reads the rows of a cell.
-func BenchmarkList(b *testing.B) {
-	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36, streamfmt.Predecessors)
-	var p streamfmt.Packer
-	b.Run("pack", func(b *testing.B) {
-		for range b.N {
-			p.Reset()
-			p.AddRows(1, rows)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
-	})
-	file := packList(b, map[int][]streamfmt.Row{1: rows}, streamfmt.Predecessors, len(rows))
-	f := must.Get(streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists"))(b)
-	cells := must.Get(f.Cells(1))(b)
-	b.Run("read", func(b *testing.B) {
-		var c streamfmt.CellReader
-		var got []streamfmt.Row
-		for range b.N {
-			got = must.Get(c.Append(got[:0], f, cells))(b)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
-	})
-}
-
 // TestCell reads cells that no writer produces, as if their checksums were correct.
 func TestCell(t *testing.T) {
 	two := streamfmt.Cell{First: 5, Last: 7, Rows: 2} // keys 5 and 7

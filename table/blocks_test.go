@@ -145,10 +145,38 @@ func verify(dir string) (positions uint64, err error) {
 	return tab.Verify(context.Background())
 }
 
+// verifyRules checks the table of a data directory by the rules.
+func verifyRules(t *testing.T, dir string) error {
+	t.Helper()
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
+	defer tab.Close()
+	_, _, err := table.Rules{}.Verify(t.Context(), tab)
+	return err
+}
+
+// last returns the last position of the table of solved that is stored.
+func last(t *testing.T) string {
+	t.Helper()
+	dir, g := solved(t)
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	var found game.Position
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for _, p := range b.Positions {
+			if game.HalfOf(g).IsStored(p) {
+				found = p
+			}
+		}
+	}
+	return string(g.AppendText(nil, found))
+}
+
 // TestVerifyDamage damages a correct table in every way, and checks that Verify describes the
-// damage and its position.
+// damage and its position, and that Rules finds it.
 func TestVerifyDamage(t *testing.T) {
 	const (
+		start    = ".........." + ".........."
 		reached  = ".........." + "O....XOX.." // X wins from here, in tier 4
 		finished = ".........." + "OO...XXX.."
 		floating = ".........." + "OO...XXXO." // after the end of the game
@@ -160,6 +188,8 @@ func TestVerifyDamage(t *testing.T) {
 		want   string
 	}{
 		{"nothing", reached, func(*block.Block, int) {}, ""},
+		{"value of the start", start, func(b *block.Block, slot int) { b.Val[slot] ^= 1 << 3 }, "as its moves lead to"},
+		{"value of the last position", last(t), func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "it is terminal"},
 		{"value", reached, func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "as its moves lead to"},
 		{"remoteness", reached, func(b *block.Block, slot int) { b.Val[slot] += 8 }, "as its moves lead to"},
 		{"no outcome", reached, func(b *block.Block, slot int) { b.Val[slot] = 4 }, "no outcome"},
@@ -175,9 +205,10 @@ func TestVerifyDamage(t *testing.T) {
 				p := parse(t, g, test.board)
 				rewrite(t, dir, g, p, test.change)
 				n, err := verify(dir)
+				rulesErr := verifyRules(t, dir)
 				if test.want == "" {
-					if err != nil || n != 195472 {
-						t.Fatalf("got %d positions and %v", n, err)
+					if err != nil || n != 195472 || rulesErr != nil {
+						t.Fatalf("got %d positions, %v and %v", n, err, rulesErr)
 					}
 					return
 				}
@@ -187,6 +218,12 @@ func TestVerifyDamage(t *testing.T) {
 				}
 				if fault.Position != p || !strings.Contains(fault.Reason, test.want) {
 					t.Errorf("got %v, want %q at %#x", err, test.want, p)
+				}
+				leads := func(from game.Position) bool {
+					return slices.ContainsFunc(g.Moves(nil, from), func(m game.Move) bool { return m.To == p })
+				}
+				if !errors.As(rulesErr, &fault) || fault.Position != p && !leads(fault.Position) {
+					t.Errorf("by the rules: got %v, want a fault at %#x or before it", rulesErr, p)
 				}
 			})
 		}
@@ -234,7 +271,9 @@ func TestVerifyFiles(t *testing.T) {
 		{"empty", func(t *testing.T, file string) { cut(t, file, 1<<20) }, "cut short: 0 of"},
 		{"a byte changed", func(t *testing.T, file string) { flip(t, file) }, "checksum"},
 		{"incomplete", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "incomplete"},
-		{"codes, with the right checksums", recode, "codes of values are damaged"},
+		{"codes, with the right checksums", func(t *testing.T, file string) {
+			recode(t, file, func(p *streamfmt.Packer) { p.Bytes[len(p.Bytes)-1] ^= 0x10 })
+		}, "codes of values are damaged"},
 		{"as if it were not compact", func(t *testing.T, file string) { flipAt(t, file, len("TRBLOCK"), '3'^'4') }, "damaged at its "},
 	}
 	const tier = 9
@@ -283,9 +322,22 @@ func TestVerifyFiles(t *testing.T) {
 	}
 }
 
-// recode writes a compact file of 4×5 connect 3 again, with another last byte in its longest block, which
-// ends with codes. All checksums are right.
-func recode(t *testing.T, file string) {
+// TestVerifyCounts changes the numbers of positions that a file records, and not its blocks.
+func TestVerifyCounts(t *testing.T) {
+	dir, g := solved(t)
+	file := filepath.Join(dir, table.TierFile(g, 9))
+	recode(t, file, func(p *streamfmt.Packer) { p.Counts[5*4+1]++; p.Counts[5*4+2]-- })
+	_, err := verify(dir)
+	for _, err := range []error{err, verifyRules(t, dir)} {
+		if err == nil || !strings.HasPrefix(err.Error(), file+": the recorded counts differ") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// recode writes a compact file of 4×5 connect 3 again, with a change in its longest block, which ends with codes.
+// All checksums are right.
+func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	t.Helper()
 	text := must.Get(os.ReadFile(file))(t)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
@@ -304,7 +356,7 @@ func recode(t *testing.T, file string) {
 		_, balanced := g.Stored(f.Tier(), e.Range)
 		p.AddHalf(b, balanced)
 		if e == longest {
-			p.Bytes[len(p.Bytes)-1] ^= 0x10
+			change(&p)
 			p.Cells[0].Sum = crc32.Checksum(p.Bytes, crc32.MakeTable(crc32.Castagnoli))
 		}
 		must.OK(t, w.Append(&p))

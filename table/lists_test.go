@@ -57,7 +57,7 @@ func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
 // writeList writes a tier of a table of lists.
 func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Row) {
 	t.Helper()
-	file := &created{m: m, name: TierFile(g, tier)}
+	file := must.Get(m.Create(TierFile(g, tier)))(t)
 	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
@@ -283,7 +283,7 @@ func TestListsFar(t *testing.T) {
 func TestVerifyListsFile(t *testing.T) {
 	g := listGames(t)[2]
 	m := listTable(t, g, rowsOf(g, gametest.Search(g)))
-	content := func(tier int) []byte { return m.MapFS[TierFile(g, tier)].Data }
+	content := func(tier int) []byte { return m.read(t, TierFile(g, tier)) }
 	largest := 0
 	for tier := range g.Tiers() + 1 {
 		if len(content(tier)) > len(content(largest)) {
@@ -317,7 +317,7 @@ func TestVerifyListsFile(t *testing.T) {
 	refused("of another tier")
 	of := listGames(t)[1]
 	other := listTable(t, of, rowsOf(of, gametest.Search(of)))
-	m.write(t, name, other.MapFS[TierFile(of, 0)].Data)
+	m.write(t, name, other.read(t, TierFile(of, 0)))
 	m.seal(t, g.Spec())
 	refused("of another game")
 	if _, err := OpenOf(other, ".", g); err == nil || !strings.Contains(err.Error(), "of another game") {
@@ -328,7 +328,7 @@ func TestVerifyListsFile(t *testing.T) {
 	if _, err := verifyLists(t, m, g, 100); err != nil {
 		t.Errorf("as it was: %v", err)
 	}
-	delete(m.MapFS, TierFile(g, 0))
+	must.OK(t, m.RemoveAll(TierFile(g, 0)))
 	m.seal(t, g.Spec())
 	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": missing: _SUCCESS does not name it") {
 		t.Errorf("a tier is gone, and the seal knows none: %v", err)
@@ -340,7 +340,7 @@ func TestVerifyListsCounts(t *testing.T) {
 	g := listGames(t)[1]
 	tiers := rowsOf(g, gametest.Search(g))
 	m := listTable(t, g, tiers)
-	file := &created{m: m, name: TierFile(g, 0)}
+	file := must.Get(m.Create(TierFile(g, 0)))(t)
 	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), lists.Values))(t)
 	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
@@ -429,14 +429,14 @@ func TestListsLookupSealed(t *testing.T) {
 	tiers := rowsOf(g, gametest.Search(g))
 	for tier := range tiers {
 		m, forged := listTable(t, g, tiers), slices.Clone(tiers[tier])
-		length := len(m.MapFS[TierFile(g, tier)].Data)
+		length := len(m.read(t, TierFile(g, tier)))
 		i := slices.IndexFunc(forged, func(r lists.Row) bool { return r.Word != forged[0].Word })
 		if i < 0 {
 			continue
 		}
 		forged[0].Word, forged[i].Word = forged[i].Word, forged[0].Word
 		writeList(t, m, g, tier, forged)
-		if len(m.MapFS[TierFile(g, tier)].Data) != length {
+		if len(m.read(t, TierFile(g, tier))) != length {
 			t.Fatalf("tier %d: the forged file has another length", tier)
 		}
 		tab := must.Get(OpenOf(m, ".", g))(t)

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,17 +97,22 @@ func TestVerifyCyclic(t *testing.T) {
 				if wrong&3 == 0 {
 					wrong = 0
 				}
+				reason := "" // of a fault at the position itself
 				switch remove := r.IntN(4) == 0; {
 				case remove && reached:
 					delete(right, p)
+					reason = "is missing"
 				case remove || reached && wrong == was:
 					continue
 				default:
 					right[p] = wrong
+					if !reached {
+						reason = "cannot be reached"
+					}
 				}
 				err := verify(right, 1000)
 				var fault *Fault
-				if !errors.As(err, &fault) {
+				if !errors.As(err, &fault) || reason != "" && (fault.Position != p || fault.Reason != reason) {
 					t.Fatalf("position %d: value %d, reached %v, became %d: %v", p, was, reached, wrong, err)
 				}
 				delete(right, p)
@@ -114,6 +121,55 @@ func TestVerifyCyclic(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// follows returns the value of a position, in a game without ties, that the values of its successors imply.
+func follows(g game.Game, values map[game.Position]byte, p game.Position) game.Value {
+	if end := g.Primitive(p); end != 0 {
+		return end
+	}
+	best, lost, farthest := game.Value(0), true, 0
+	for _, m := range g.Moves(nil, p) {
+		v := game.Value(values[m.To])
+		result := game.Result(v.Outcome())
+		if result == game.Loses && (best == 0 || v.Remoteness()+1 < best.Remoteness()) {
+			best = game.Wins.In(v.Remoteness() + 1)
+		}
+		lost = lost && result == game.Wins
+		farthest = max(farthest, v.Remoteness())
+	}
+	if lost {
+		return game.Loses.In(farthest + 1)
+	}
+	return best
+}
+
+// TestVerifyCyclicLowest changes values of several positions, and checks that the lowest position whose value does
+// not follow from those of its successors is named.
+func TestVerifyCyclicLowest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		graph := testgames.RandomGraph(r, 20+r.IntN(60))
+		for p, end := range graph.End {
+			if end == game.Ties {
+				graph.End[p] = game.Loses
+			}
+		}
+		g := game.WithRanges(graph, 7)
+		values := valuesOf(g)
+		positions := slices.Sorted(maps.Keys(values))
+		for range r.IntN(4) {
+			values[positions[r.IntN(len(positions))]] = byte([]game.Result{game.Wins, game.Loses}[r.IntN(2)].In(r.IntN(12)))
+		}
+		lowest := slices.IndexFunc(positions, func(p game.Position) bool { return byte(follows(g, values, p)) != values[p] })
+		tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
+		_, err := tab.Verify(t.Context())
+		must.OK(t, tab.Close())
+		var fault *Fault
+		if lowest >= 0 && (!errors.As(err, &fault) || fault.Position != positions[lowest]) || lowest < 0 && err != nil {
+			t.Fatalf("%v, want the fault at place %d of %d", err, lowest, positions)
+		}
 	}
 }
 
@@ -135,8 +191,9 @@ func TestVerifyCyclicFile(t *testing.T) {
 		t.Fatalf("%d positions, %v", n, err)
 	}
 	name := CyclicFile
-	data := m.MapFS[name].Data
+	data := m.read(t, name)
 	data[len(data)/2] ^= 1
+	m.write(t, name, data)
 	if _, err := verify(); err == nil || !strings.Contains(err.Error(), name+": damaged") {
 		t.Errorf("damaged: %v", err)
 	}
@@ -160,8 +217,14 @@ func TestVerifyCyclicFile(t *testing.T) {
 	must.OK(t, errors.Join(w.Append(&p), w.Close()))
 	m.write(t, name, out.Bytes())
 	m.seal(t, g.Spec())
-	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the recorded counts differ") {
-		t.Errorf("not counted: %v", err)
+	tab := must.Get(OpenOf(m, ".", g))(t)
+	defer tab.Close()
+	_, err = tab.Verify(t.Context())
+	_, _, rulesErr := Rules{}.Verify(t.Context(), tab)
+	for _, err := range []error{err, rulesErr} {
+		if err == nil || !strings.Contains(err.Error(), "the recorded counts differ") {
+			t.Errorf("not counted: %v", err)
+		}
 	}
 }
 
@@ -184,6 +247,9 @@ func TestCyclicTable(t *testing.T) {
 	if err != nil || len(choices) != 2 || choices[0].To != 12 || choices[1].To != 2 {
 		t.Errorf("choices of 11: %v, %v", choices, err)
 	}
+	if err := tab.Unreached(1, nil); err == nil || err.Error() != "table: '1' (1): is missing: the move 1 of '0' (0x0) leads to it" {
+		t.Error(err)
+	}
 	s, err := tab.Stats()
 	if err != nil || s.Positions != 11 || s.Tie != 5 || s.Draw != 2 || s.Finished != 2 || s.Value != "TIE in 2" {
 		t.Errorf("%+v, %v", s, err)
@@ -203,7 +269,7 @@ func TestCyclicTable(t *testing.T) {
 	if n := strings.Count(text.String(), `class="remoteness"`); n != 5 {
 		t.Errorf("a picture of %d columns, want 5", n)
 	}
-	delete(m.MapFS, path.Join(Dir, store.Success))
+	must.OK(t, m.RemoveAll(path.Join(Dir, store.Success)))
 	if _, err := OpenOf(m, ".", g); err == nil || !strings.Contains(err.Error(), "incomplete") {
 		t.Errorf("without _SUCCESS: %v", err)
 	}

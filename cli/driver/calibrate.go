@@ -84,10 +84,7 @@ func calibrateCommand() *cli.Command {
 				err = calibrateCluster(ctx, cmp.Or(data, "calibrate"), bar, r)
 			}
 			bar.End()
-			if ctx.Err() != nil {
-				return command.ErrInterrupted
-			}
-			if err != nil {
+			if err := command.Stopped(ctx, err); err != nil {
 				return err
 			}
 			if err := plan.WriteRates(name, r); err != nil {

@@ -31,12 +31,13 @@ func runLine(games game.Kinds, line, stdin string) (status int, stdout, stderr s
 	return status, out.String(), errs.String()
 }
 
-// refused checks that command lines are usage errors with the given first line.
+// refused checks that command lines are usage errors: two lines, the given one and one that refers to the help.
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
 		status, stdout, stderr := runLine(some(), line, "")
-		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "driver: "+want {
+		hint, ok := strings.CutPrefix(stderr, "driver: "+want+"\ndriver: see driver")
+		if status != 2 || stdout != "" || !ok || strings.Count(hint, "\n") != 1 || !strings.HasSuffix(hint, " --help\n") {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
 		}
 	}

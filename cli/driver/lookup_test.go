@@ -77,21 +77,6 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-// TestLookup checks that lookup is the same command for every game.
-func TestLookup(t *testing.T) {
-	for name, dir := range solved(t) {
-		output := runs(t, "lookup --start --data "+dir)
-		want := map[string]string{
-			"connectn":   `"    ", X to move: you win in 3`,
-			"quickcross": `"../..", hash 0: you lose in 2`,
-			"mnk":        `"../..", X to move: you win in 3`,
-		}[name]
-		if !strings.Contains(output, "\n"+want) {
-			t.Errorf("%s: %s, want %s", name, output, want)
-		}
-	}
-}
-
 // TestTableOfVastGame checks that commands that read a table fail with one line if its seal
 // names a game that cannot be solved.
 func TestTableOfVastGame(t *testing.T) {
@@ -104,16 +89,6 @@ func TestTableOfVastGame(t *testing.T) {
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, dir+": network cannot be solved") {
 			t.Errorf("%s: status %d, %s", name, status, stderr)
 		}
-	}
-}
-
-// TestLookupLines checks that lines are looked up one by one, and that a wrong line does not
-// stop the others.
-func TestLookupLines(t *testing.T) {
-	status, stdout, stderr := runLine(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
-	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: you lose in 2`) || !strings.Contains(stdout, `"XO/..", X to move: you win in 1`) ||
-		!strings.HasPrefix(stderr, "driver: stdin:2: expected a position") || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
 

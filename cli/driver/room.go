@@ -31,10 +31,7 @@ func (r *run) enoughDisk(o *solve.Options) error {
 	ctx, stop := command.Interruptible(r.Context.Context)
 	defer stop()
 	need, err := disk.Planned(ctx, g, o, need)
-	if ctx.Err() != nil {
-		return command.ErrInterrupted
-	}
-	if err != nil {
+	if err := command.Stopped(ctx, err); err != nil {
 		return err
 	}
 	if need <= free {

@@ -53,7 +53,6 @@ func TestSolveRefuses(t *testing.T) {
 		"solve connectn --memory 1M" + data:                "--memory 1M: at least 64M are needed",
 		"solve connectn --memory much" + data:              `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
 		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
-		"solve connectn --data s3a://h/d":                  `--data "s3a://h/d": expected a path, or hdfs://host:port/path, or hdfs:///path`,
 		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})
 	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 with 9 reducers needs at least "
@@ -62,6 +61,27 @@ func TestSolveRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s is there: %v", dir, err)
+	}
+}
+
+// TestMisnamed checks that every command rejects a name with an unsupported scheme. Nothing is created.
+func TestMisnamed(t *testing.T) {
+	here, lines := t.TempDir(), make(map[string]string)
+	t.Chdir(here)
+	for _, name := range []string{"x:/y", "s3a://bucket/y", "file:/y", "hdfs:/y", "hdfs://127.0.0.1:1/", "./x:/y"} {
+		for _, line := range []string{"solve connectn --data", "solve connectn --runner pipe --data", "solve connectn --runner hadoop --data",
+			"solve quickcross --overwrite --data", "solve connectn --runner pipe --resume --data", "status --json --data",
+			"lookup --start --data", "stats --data", "verify --data", "ranges connectn --tier 1 --reducers 1 --out"} {
+			want := line[strings.LastIndex(line, " ")+1:] + ` "` + name + `": expected a path, or hdfs://host:port/path, or hdfs:///path`
+			if strings.HasPrefix(line, "verify") {
+				want = "verify: " + want
+			}
+			lines[line+" "+name] = want
+		}
+	}
+	refused(t, lines)
+	if made := must.Get(os.ReadDir(here))(t); len(made) > 0 {
+		t.Errorf("%v", made)
 	}
 }
 

@@ -21,8 +21,12 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	refused(t, map[string]string{
-		"verify --seed 7":     "--seed requires --rules N",
-		"verify --rules many": `--rules: expected a number of positions, found "many"`,
-		"verify here":         `unexpected argument "here": --data names the directory, and --rules takes one number`,
+		"verify --rules=0":           `--rules: expected a number of positions, found "0"`,
+		"verify --rules -- -5":       `--rules: expected a number of positions, found "-5"`,
+		"verify --rules many":        `--rules: expected a number of positions, found "many"`,
+		"verify here":                `unexpected argument "here": --data names the directory, and --rules takes one number`,
+		"verify --seed 5 --rules":    "--seed requires --rules N",
+		"verify --seed 5":            "--seed requires --rules N",
+		"verify --seed x --rules=10": `--seed x: expected an integer of 0 or more`,
 	})
 }

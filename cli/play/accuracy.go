@@ -89,10 +89,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	}
 	m := &measured{g: g, player: entrants[0].Name, seed: l.seed}
 	if err := m.draw(ctx, t, name, c.Int("positions")); err != nil {
-		if ctx.Err() != nil {
-			return command.ErrInterrupted
-		}
-		return err
+		return command.Stopped(ctx, err)
 	}
 	rules := referee.Rules{Grace: c.Duration("grace")}
 	if humans > 0 {
@@ -154,13 +151,10 @@ func (m *measured) run(ctx context.Context, c *cli.Context, exam accuracy.Exam) 
 			return err
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case err == player.ErrLeft: // an error that only wraps ErrLeft has another reason
-		return nil
+	if err == player.ErrLeft { // an error that only wraps ErrLeft has another reason
+		err = nil
 	}
-	return err
+	return command.Stopped(ctx, err)
 }
 
 // print prints the result as a table, and a line that describes the positions.

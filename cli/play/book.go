@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/book"
-	"github.com/treereduce/treereduce/search"
 )
 
 // bookCommand returns play book, which only supports Connect N: in other games, a search does not
@@ -75,13 +74,9 @@ func makeBook(c *cli.Context, kind game.Kind) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s: the file exists already", name)
 	}
-	o, err := searchOptions(c)
+	s, err := searcherOf(c, g)
 	if err != nil {
 		return err
-	}
-	s, err := search.New(g, o)
-	if err != nil {
-		return command.Usagef("%w", err)
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()

@@ -86,10 +86,7 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	}
 	defer func() { e.player.Close() }()
 	err = e.frame().Serve(command.Until(ctx, c.App.Reader), c.App.Writer)
-	if ctx.Err() != nil {
-		return command.ErrInterrupted
-	}
-	return err
+	return command.Stopped(ctx, err)
 }
 
 // An engine answers the commands of a controller with the moves of a player.

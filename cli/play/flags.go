@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/search"
 )
@@ -55,6 +56,19 @@ func searchOptions(c *cli.Context) (o search.Options, err error) {
 		return o, command.Usagef("--threads %d: %w", o.Threads, err)
 	}
 	return o, nil
+}
+
+// searcherOf returns a searcher of a game with these options.
+func searcherOf(c *cli.Context, g game.Game) (*search.Searcher, error) {
+	o, err := searchOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := search.New(g, o)
+	if err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	return s, nil
 }
 
 // checkThreads checks that a search can have n threads.

@@ -90,13 +90,10 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	copy(t.entrants[:], entrants)
 	defer t.leave()
 	err = t.games(ctx, g)
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case err == io.EOF, err == player.ErrLeft:
-		return nil
+	if err == io.EOF || err == player.ErrLeft {
+		err = nil
 	}
-	return err
+	return command.Stopped(ctx, err)
 }
 
 // session is a series of games between two players, with the questions that a human is asked.

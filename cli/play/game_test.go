@@ -9,54 +9,6 @@ import (
 	"github.com/treereduce/treereduce/cli/driver"
 )
 
-// TestGame plays the hand-out's game: who begins, columns, the board, the winner, and a second
-// game.
-func TestGame(t *testing.T) {
-	const typed = "who\nhuman\n0\n7\n1\nresign\nmaybe\ny\nmachine\n"
-	want := `Who moves first, human or machine?
-expected human or machine, their first letter, or quit; found "who"
-Who moves first, human or machine?
- . .
- . .
- 0 1
-X to move
-X (human): 0
- . .
- X .
- 0 1
-O (machine): 0
- O .
- X .
- 0 1
-X to move
-expected one of 1, found "7"; or help, undo, resign, quit
-X to move
-X (human): 1
- O .
- X X
- 0 1
-human wins after 3 moves
-Play again, yes or no?
-expected yes or no, their first letter, or quit; found "resign"
-Play again, yes or no?
-expected yes or no, their first letter, or quit; found "maybe"
-Play again, yes or no?
-Who moves first, human or machine?
- . .
- . .
- 0 1
-X (machine): 0
- . .
- X .
- 0 1
-O to move
-`
-	output := runs(t, "connectn --width 2 --height 2 --connect 2 human machine", typed)
-	if output != want {
-		t.Errorf("%s\nwant\n%s", output, want)
-	}
-}
-
 // TestGameEnds checks that the end of the input, quit and no end a game without an error, and
 // that a player who resigns loses.
 func TestGameEnds(t *testing.T) {

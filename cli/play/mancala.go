@@ -128,13 +128,10 @@ func courseGame(c *cli.Context) error {
 		g.Players[row].New = func(context.Context) (player.Player, error) { return p, nil }
 	}
 	err = g.Play(ctx, rules)
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case errors.Is(err, player.ErrLeft):
-		return nil
+	if errors.Is(err, player.ErrLeft) {
+		err = nil
 	}
-	return err
+	return command.Stopped(ctx, err)
 }
 
 // mancalaAnswer implements play mancala answer.

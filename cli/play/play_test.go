@@ -34,12 +34,13 @@ func runs(t *testing.T, line, stdin string) (stdout string) {
 	return stdout
 }
 
-// refused checks that command lines are usage errors with the given first line.
+// refused checks that command lines are usage errors: two lines, the given one and one that refers to the help.
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
 		status, stdout, stderr := runLine(some(), line, "")
-		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "play: "+want {
+		hint, ok := strings.CutPrefix(stderr, "play: "+want+"\nplay: see play")
+		if status != 2 || stdout != "" || !ok || strings.Count(hint, "\n") != 1 || !strings.HasSuffix(hint, " --help\n") {
 			t.Errorf("play %s: status %d, %q, want %q", line, status, stderr, want)
 		}
 	}

@@ -443,13 +443,10 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 			return err
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case playing == player.ErrLeft: // an error that only wraps ErrLeft has another reason
-		return nil
+	if playing == player.ErrLeft { // an error that only wraps ErrLeft has another reason
+		playing = nil
 	}
-	return playing
+	return command.Stopped(ctx, playing)
 }
 
 // write writes the files of --csv and --html.

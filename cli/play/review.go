@@ -90,10 +90,7 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 		return err
 	}
 	reports, err := r.analyzer.AssessAll(ctx, h.Positions(), r.time)
-	if ctx.Err() != nil {
-		return command.ErrInterrupted
-	}
-	if err != nil {
+	if err := command.Stopped(ctx, err); err != nil {
 		return err
 	}
 	judgments := analysis.Review(g, p.Moves, p.Opening, reports)

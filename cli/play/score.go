@@ -63,13 +63,9 @@ func score(c *cli.Context, kind game.Kind) error {
 	if n := len(made.Moves(nil, made.Start())); !ok || n > mostColumns {
 		return command.Usagef("%s: a column is one digit, so %d columns are the maximum", made.Spec(), mostColumns)
 	}
-	o, err := searchOptions(c)
+	s, err := searcherOf(c, g)
 	if err != nil {
 		return err
-	}
-	s, err := search.New(g, o)
-	if err != nil {
-		return command.Usagef("%w", err)
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()

@@ -52,21 +52,6 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestKnownScores checks results that other programs have found.
-func TestKnownScores(t *testing.T) {
-	for flags, want := range map[string]int{
-		"--width 2 --height 2 --connect 2": 1, // X wins in 3
-		"--width 3 --height 3 --connect 3": 0,
-		"--width 4 --height 3 --connect 3": 2, // in 9
-		"--width 4 --height 4 --connect 3": 4,
-		"--width 5 --height 4 --connect 3": 6,
-	} {
-		if _, stdout, _ := runLine(some(), "score connectn "+flags, "\n"); stdout != fmt.Sprintf(" %d\n", want) {
-			t.Errorf("%s: %q, want %d", flags, stdout, want)
-		}
-	}
-}
-
 // TestScoreLines checks that a wrong line is reported with its number, and that the others are
 // answered.
 func TestScoreLines(t *testing.T) {

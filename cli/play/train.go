@@ -91,10 +91,7 @@ func trainOn(c *cli.Context, kind game.Kind) error {
 		t := trainer{next: next, line: finder.Line, human: human, out: c.App.Writer, left: c.Int("count")}
 		err = t.run(ctx)
 	}
-	if ctx.Err() != nil {
-		return command.ErrInterrupted
-	}
-	return err
+	return command.Stopped(ctx, err)
 }
 
 // gradesOf parses --grade.

@@ -2,7 +2,6 @@ package connectn
 
 import (
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -240,37 +239,6 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// A position survives the conversion to text and back, and its key is the sum over its
-// pieces.
-func TestTextRoundTrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, b := range boards {
-		g := mustNew(t, b[0], b[1], b[2])
-		for range 5 {
-			for tier, p := range gametest.Walk(r, g, g.Tiers()) {
-				if err := g.Check(p); err != nil {
-					t.Fatalf("%s: %v", g.Spec(), err)
-				}
-				if g.Tier(p) != tier {
-					t.Fatalf("%s: %#x is of tier %d, want %d", g.Spec(), p, g.Tier(p), tier)
-				}
-				text := string(g.AppendText([]byte("before"), p)[len("before"):])
-				if naiveKey(text, b[0], b[1]) != p {
-					t.Fatalf("%s: the text of %#x is %q, whose key is %#x", g.Spec(), p, text, naiveKey(text, b[0], b[1]))
-				}
-				for _, form := range []string{
-					text, "'" + text + "'", strings.ToLower(text),
-					strings.ReplaceAll(text, " ", "."), strings.ReplaceAll(text, " ", "_"),
-				} {
-					if got, err := g.Parse(form); got != p || err != nil {
-						t.Fatalf("%s: Parse(%q) = %#x, %v, want %#x", g.Spec(), form, got, err, p)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestParseErrors(t *testing.T) {
 	g := mustNew(t, 2, 2, 2)
 	for _, tt := range []struct{ text, want string }{
@@ -350,7 +318,7 @@ func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 	}
 }
 
-// Primitive and Moves agree with the text of the position.
+// The key of a position, Primitive and Moves agree with its text, which is read in each form.
 func TestPrimitiveAndMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, b := range boards {
@@ -358,11 +326,25 @@ func TestPrimitiveAndMoves(t *testing.T) {
 		for range 4 {
 			positions := gametest.Walk(r, g, g.Tiers())
 			for i, p := range positions {
+				checkText(t, g, p, i)
 				checkPosition(t, g, p)
 				if finished := g.Primitive(p) != 0; finished != (i == len(positions)-1) {
 					t.Fatalf("%s: %q: finished is %v after move %d of %d", g.Spec(), g.AppendText(nil, p), finished, i, len(positions)-1)
 				}
 			}
+		}
+	}
+}
+
+func checkText(t *testing.T, g *Rules, p game.Position, tier int) {
+	t.Helper()
+	text := string(g.AppendText([]byte("before"), p)[len("before"):])
+	if err := g.Check(p); err != nil || g.Tier(p) != tier || naiveKey(text, g.width, g.height) != p {
+		t.Fatalf("%s: %#x is %q of tier %d, want %d; %v", g.Spec(), p, text, g.Tier(p), tier, err)
+	}
+	for _, form := range []string{text, "'" + text + "'", strings.ToLower(text), strings.ReplaceAll(text, " ", "."), strings.ReplaceAll(text, " ", "_")} {
+		if got, err := g.Parse(form); got != p || err != nil {
+			t.Fatalf("%s: Parse(%q) = %#x, %v, want %#x", g.Spec(), form, got, err, p)
 		}
 	}
 }
@@ -435,34 +417,6 @@ func TestKnownGames(t *testing.T) {
 		}
 		if len(values) != tt.positions {
 			t.Errorf("%s: %d positions, want %d", g.Spec(), len(values), tt.positions)
-		}
-	}
-}
-
-// TestBitboard compares the bits of both players with the boards as text.
-func TestBitboard(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for _, b := range boards {
-		g := mustNew(t, b[0], b[1], b[2])
-		for _, p := range gametest.Walk(r, g, g.Tiers()) {
-			var want [2]uint64
-			for i, piece := range g.AppendText(nil, p) {
-				square := uint64(1) << ((b[0]-1-i/b[1])*(b[1]+1) + i%b[1])
-				switch piece {
-				case 'X':
-					want[game.First] |= square
-				case 'O':
-					want[game.Second] |= square
-				}
-			}
-			for _, player := range []game.Player{game.First, game.Second} {
-				if got := g.bitboard(p, player); got != want[player] {
-					t.Fatalf("%s: %q: pieces of player %d are %#x, want %#x", g.Spec(), g.AppendText(nil, p), player, got, want[player])
-				}
-			}
-			if n := bits.OnesCount64(want[0] | want[1]); n != g.Tier(p) {
-				t.Fatalf("%s: %q: tier %d, want %d", g.Spec(), g.AppendText(nil, p), g.Tier(p), n)
-			}
 		}
 	}
 }

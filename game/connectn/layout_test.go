@@ -249,26 +249,6 @@ func TestBorderAscends(t *testing.T) {
 	}
 }
 
-// Eight parts of the largest tier of 5×5 have about the same size.
-func TestBorderIsFair(t *testing.T) {
-	g := mustNew(t, 5, 5, 4)
-	const tier, parts = 15, 8
-	var size [parts]float64
-	part, next := 0, g.Border(tier, 1./parts)
-	for _, rng := range ranges(g) {
-		for part+1 < parts && rng >= next {
-			part++
-			next = g.Border(tier, float64(part+1)/parts)
-		}
-		size[part] += float64(len(g.Low(tier, rng)))
-	}
-	for i, n := range size {
-		if share := n / g.Slots(tier) * parts; share < 0.9 || share > 1.1 {
-			t.Errorf("part %d has %.2f of its fair share", i, share)
-		}
-	}
-}
-
 // Several goroutines may request the tables of a new game concurrently.
 func TestTablesConcurrently(t *testing.T) {
 	one := mustNew(t, 5, 5, 4)

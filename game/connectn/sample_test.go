@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -64,45 +65,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Samples have no line and the right number of pieces. The mean over many samples is the
-// number of positions without a line, and each of these positions is drawn.
-func TestSample(t *testing.T) {
+func TestSampled(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 5, 4}, {5, 2, 3}, {2, 6, 3}} {
-		r := must.Get(New(b[0], b[1], b[2]))(t)
-		random := rand.New(rand.NewPCG(5, 6))
-		s := r.NewSampler().(*sampler)
-		for tier, positions := range reached(r) {
-			const draws = 4000
-			open := 0
-			for p := range positions {
-				if o := r.Primitive(p).Outcome(); o == game.Undecided || o == game.Tie {
-					open++
-				}
-			}
-			drawn := make(map[game.Position]float64)
-			sum, squares := 0.0, 0.0
-			for range draws {
-				found := s.Sample(tier, random)
-				sum += found.Open
-				squares += found.Open * found.Open
-				if found.Open == 0 {
-					continue
-				}
-				p := found.Board
-				drawn[p]++
-				if r.Tier(p) != tier || !positions[p] || found.Open > r.Boards(tier)*(1+1e-9) {
-					t.Fatalf("%s, tier %d: drew %q with weight %v", r.Spec(), tier, r.AppendText(nil, p), found.Open)
-				}
-			}
-			mean := sum / draws
-			deviation := math.Sqrt(max(0, squares/draws-mean*mean) / draws)
-			if math.Abs(mean-float64(open)) > 4*deviation+1e-9*mean {
-				t.Errorf("%s, tier %d: %v ± %v open positions, want %d", r.Spec(), tier, mean, deviation, open)
-			}
-			if open < 100 && len(drawn) != open {
-				t.Errorf("%s, tier %d: %d different ones were drawn, want %d", r.Spec(), tier, len(drawn), open)
-			}
-		}
+		gametest.CheckSampled(t, mustNew(t, b[0], b[1], b[2]), 4000)
 	}
 }
 

@@ -69,57 +69,6 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// The test cases of the course: the answer is the first of the moves with the best utility.
-// For the evaluation player, the answer need only be a legal move.
-func TestCourse(t *testing.T) {
-	for _, tt := range []struct {
-		pits, stones int
-		state        string
-		answer       string
-		evaluation   bool
-	}{
-		{2, 1, "State([1, 0, 1, 1, 1, 0], 1)", "3", false},
-		{2, 2, "State([2, 2, 0, 2, 2, 0], 0)", "1", false},
-		{2, 4, "State([4, 4, 0, 4, 4, 0], 0)", "0", false},
-		{3, 3, "State([3, 3, 3, 0, 3, 3, 3, 0], 0)", "2", false},
-		{4, 1, "State([1, 1, 1, 0, 1, 1, 1, 1, 1, 0], 1)", "5", false},
-		{2, 1, "State([0, 0, 0, 3, 1, 0], 1)", "4", true},
-		{4, 4, "State([8, 0, 4, 4, 0, 4, 4, 4, 4, 0], 0)", "2", true},
-	} {
-		g := mustNew(t, tt.pits, tt.stones)
-		p, err := rulesOf(g).parse(tt.state) // some of them are unreachable
-		must.OK(t, err)
-		var values map[game.Position]game.Value
-		if !tt.evaluation {
-			values = gametest.Search(from{g, p})
-		}
-		best, answer, legal := game.Loses, "", false
-		for _, m := range g.Moves(nil, p) {
-			legal = legal || m.Name == tt.answer
-			if result := values[m.To].Outcome().For(g.ToMove(p)); answer == "" || better(result, best) {
-				best, answer = result, m.Name
-			}
-		}
-		if !legal || answer != tt.answer && !tt.evaluation {
-			t.Errorf("%s: the answer is %s, want %s, which is a move: %v", tt.state, answer, tt.answer, legal)
-		}
-	}
-}
-
-// better compares results that are not draws.
-func better(a, b game.Result) bool {
-	order := [...]int{game.Loses: 0, game.Ties: 1, game.Wins: 2}
-	return order[a] > order[b]
-}
-
-// from is a game that begins at a given position.
-type from struct {
-	game.Acyclic
-	p game.Position
-}
-
-func (f from) Start() game.Position { return f.p }
-
 // A known game contains published results: exact values, in stones, of the game and of its
 // first moves; the number of tiers with positions; and the remoteness of the initial
 // position and the largest remoteness, if known.
@@ -309,32 +258,4 @@ func TestSizes(t *testing.T) {
 // FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 2, 2), "", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)")
-}
-
-// benchmark measures a call per position of random games on 4,4.
-func benchmark(b *testing.B, call func(g game.Acyclic, p game.Position)) {
-	g := mustNew(b, 4, 4)
-	r := rand.New(rand.NewPCG(1, 2))
-	var positions []game.Position
-	for len(positions) < 10000 {
-		positions = append(positions, gametest.Walk(r, g, 1000)...)
-	}
-	i := 0
-	for b.Loop() {
-		call(g, positions[i%10000])
-		i++
-	}
-}
-
-func BenchmarkMoves(b *testing.B) {
-	var moves []game.Move
-	benchmark(b, func(g game.Acyclic, p game.Position) { moves = g.Moves(moves[:0], p) })
-}
-
-func BenchmarkTier(b *testing.B) {
-	benchmark(b, func(g game.Acyclic, p game.Position) { g.Tier(p) })
-}
-
-func BenchmarkPrimitive(b *testing.B) {
-	benchmark(b, func(g game.Acyclic, p game.Position) { g.Primitive(p) })
 }

@@ -1,7 +1,6 @@
 package mnk
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -154,29 +153,4 @@ func TestErrors(t *testing.T) {
 // FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 3, 3, 3), "", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../...")
-}
-
-// BenchmarkMoves measures the cost per successor, in positions of six stones on 4×4.
-func BenchmarkMoves(b *testing.B) {
-	g := mustNew(b, 4, 4, 4)
-	positions := []game.Position{g.Start()}
-	for range 6 {
-		var next []game.Position
-		for _, p := range positions {
-			for _, m := range g.Moves(nil, p)[:3] {
-				next = append(next, m.To)
-			}
-		}
-		positions = next
-	}
-	if n := bits.OnesCount64(positions[0]); n != 6 {
-		b.Fatalf("%d stones", n)
-	}
-	var moves []game.Move
-	successors := 0
-	for i := 0; b.Loop(); i++ {
-		moves = g.Moves(moves[:0], positions[i%len(positions)])
-		successors += len(moves)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(successors), "ns/successor")
 }

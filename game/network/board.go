@@ -61,19 +61,13 @@ func init() {
 }
 
 // nearest returns the nearest chip to a square in a direction, as its bit, or 0 if there is
-// none; and the squares before it.
-func nearest(at, direction int, all uint64) (chip, before uint64) {
-	line := lines[at&63][direction&7]
-	on := line & all
-	if on == 0 {
-		return 0, line
+// none.
+func nearest(at, direction int, all uint64) uint64 {
+	on := lines[at&63][direction&7] & all
+	if on == 0 || direction < 4 {
+		return on & -on
 	}
-	if direction < 4 {
-		chip = on & -on
-		return chip, line & (chip - 1)
-	}
-	chip = 1 << (63 - bits.LeadingZeros64(on))
-	return chip, line &^ (chip<<1 - 1)
+	return 1 << (63 - bits.LeadingZeros64(on))
 }
 
 // The rows at the edge, where a step up or down would lead into another column.

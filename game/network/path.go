@@ -94,7 +94,7 @@ func (w *web) weave(c *color, chips, all uint64) {
 	}
 	for i := range w.n {
 		for d := range 4 {
-			if chip, _ := nearest(int(w.square[i]), d, all); chip&chips != 0 {
+			if chip := nearest(int(w.square[i]), d, all); chip&chips != 0 {
 				j := w.number[bits.TrailingZeros64(chip)&63]
 				w.links[i][d], w.links[j][d+4] = j, int8(i)
 			}
@@ -110,7 +110,7 @@ func (w *web) winsBy(at int, all uint64, begins, ends bool) (wins bool) {
 	added, links := int8(w.n), unlinked
 	var cut [8]int8
 	for d := range 8 {
-		if chip, _ := nearest(at, d, all); chip&w.own != 0 {
+		if chip := nearest(at, d, all); chip&w.own != 0 {
 			j := w.number[bits.TrailingZeros64(chip)&63]
 			links[d] = j
 			cut[d], w.links[j][d^4] = w.links[j][d^4], added

@@ -36,9 +36,14 @@ func TestViews(t *testing.T) {
 			for d := range 8 {
 				var wantSeen, wantMet uint64
 				for rest := chips; rest != 0; rest &= rest - 1 {
-					chip, before := nearest(bits.TrailingZeros64(rest), d, b.all())
-					wantSeen |= before
+					at := bits.TrailingZeros64(rest)
+					chip, line := nearest(at, d, b.all()), lines[at][d]
 					wantMet |= chip
+					if d < 4 {
+						wantSeen |= line & (chip - 1)
+					} else {
+						wantSeen |= line &^ (max(chip<<1, 1) - 1)
+					}
 				}
 				seen, met := look(chips, b.all(), d)
 				if seen != wantSeen || met != wantMet {
@@ -347,45 +352,6 @@ func (r lateRules) Traits() game.Traits {
 	t := r.Rules.Traits()
 	t.Late = 1
 	return t
-}
-
-// BenchmarkExpand measures a node inside a search, and one at its horizon.
-func BenchmarkExpand(b *testing.B) {
-	r := New()
-	var nodes []game.Node
-	walks(b, 40, func(_ *rand.Rand, board Board) {
-		if n := bits.OnesCount64(board.all()); n < 10 || n > 18 {
-			return
-		}
-		var n game.Node
-		r.Root(&n, r.Position(board))
-		n.State[stateWins] = 0
-		n.Alpha, n.Beta = -1<<16, 1<<16
-		nodes = append(nodes, n)
-	})
-	for name, horizon := range map[string]bool{"inside": false, "horizon": true} {
-		b.Run(name, func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				n := &nodes[i%len(nodes)]
-				n.Horizon = horizon
-				r.Expand(n)
-				if horizon {
-					r.Assess(n)
-				}
-			}
-		})
-	}
-	b.Run("key", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			r.KeyOf(&nodes[i%len(nodes)].State)
-		}
-	})
-	b.Run("winning", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			board := boardOf(&nodes[i%len(nodes)].State)
-			board.winning(board.Mover)
-		}
-	})
 }
 
 // best returns the position after the best move at p, as a search of some plies finds it.

@@ -366,6 +366,14 @@ func Interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 	return ctx, cancel
 }
 
+// Stopped returns ErrInterrupted if the context of Interruptible has ended, and otherwise err.
+func Stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
 // Until returns a reader of r that ends with ctx: a waiting read then returns the error of ctx.
 // Input that this read gets later is lost, so r must not be read after that.
 func Until(ctx context.Context, r io.Reader) io.Reader {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -19,24 +20,7 @@ import (
 // Group puts flags under a heading of the help.
 func Group(name string, flags []cli.Flag) []cli.Flag {
 	for _, f := range flags { // each type of the library has this field, but no interface sets it
-		switch f := f.(type) {
-		case *cli.BoolFlag:
-			f.Category = name
-		case *cli.DurationFlag:
-			f.Category = name
-		case *cli.Float64Flag:
-			f.Category = name
-		case *cli.GenericFlag:
-			f.Category = name
-		case *cli.IntFlag:
-			f.Category = name
-		case *cli.Int64Flag:
-			f.Category = name
-		case *cli.StringFlag:
-			f.Category = name
-		case *cli.Uint64Flag:
-			f.Category = name
-		}
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
 	}
 	return flags
 }

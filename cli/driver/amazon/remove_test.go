@@ -62,7 +62,7 @@ func TestRemove(t *testing.T) {
 		for _, key := range test.keys {
 			fake.Put("bucket", key, []byte("x"))
 		}
-		onEMR(t, fake, &fakeEMR{}, func(run *emrSolve) {
+		onEMR(t, fake, alive(""), func(run *emrSolve) {
 			r := &remover{run.emrCommand, make(map[string]bool)}
 			found, err := r.find(t.Context())
 			must.OK(t, err)
@@ -90,17 +90,5 @@ func refuseDeletions(n int) func(fake *s3test.Fake) {
 		fake.Set(faults.Denied.If(func(r *http.Request) bool {
 			return r.Method == http.MethodPost && deletions.Add(1) > int64(n)
 		}))
-	}
-}
-
-// TestMayRemove checks that nothing is deleted while a cluster may write there.
-func TestMayRemove(t *testing.T) {
-	for steps, refused := range map[string]bool{"{}": true, "": false} { // with steps, there is a cluster
-		onEMR(t, s3test.StartFake(t, "bucket"), &fakeEMR{steps: steps}, func(run *emrSolve) {
-			r := &remover{run.emrCommand, make(map[string]bool)}
-			if err := r.mayWrite(t.Context()); err != nil != refused || refused && !strings.Contains(err.Error(), "cluster j-A may still write there") {
-				t.Errorf("a cluster %v: %v", refused, err)
-			}
-		})
 	}
 }

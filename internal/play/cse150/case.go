@@ -16,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/internal/play/player"
 )
 
 // maxCaseLine is the longest line of a case that is read, in bytes.
@@ -59,7 +60,7 @@ func ReadCase(r io.Reader) (game.Acyclic, error) {
 		case start == nil:
 			start, err = parseState(text, initial)
 		default:
-			err = errors.New("expected nothing after the second state, found " + quoted(text))
+			err = errors.New("expected nothing after the second state, found " + player.Quoted(text))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -82,7 +83,7 @@ func ReadCase(r io.Reader) (game.Acyclic, error) {
 func parseInitial(text string) (game.Acyclic, error) {
 	found := initialLine.FindStringSubmatch(squeeze(text))
 	if found == nil {
-		return nil, fmt.Errorf("expected %s, found %s", initialForm, quoted(text))
+		return nil, fmt.Errorf("expected %s, found %s", initialForm, player.Quoted(text))
 	}
 	size, err := numbers(found[1:])
 	if err != nil {
@@ -99,7 +100,7 @@ func parseState(text string, initial game.Acyclic) (game.Acyclic, error) {
 		return initial, nil
 	}
 	if found == nil || found[1][0] != '[' || found[2][0] == '[' || found[3] != "" {
-		return nil, fmt.Errorf("expected %s, found %s", stateForm, quoted(text))
+		return nil, fmt.Errorf("expected %s, found %s", stateForm, player.Quoted(text))
 	}
 	places := strings.Split(strings.Trim(found[1], "[]"), ",")
 	if want := len(mancala.Places(initial, initial.Start())); len(places) != want {
@@ -115,22 +116,13 @@ func parseState(text string, initial game.Acyclic) (game.Acyclic, error) {
 // squeeze removes blanks.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// quoted quotes the beginning of a text for a message.
-func quoted(text string) string {
-	const most = 60
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strconv.Quote(text)
-}
-
 // numbers converts words of digits, optionally with a sign.
 func numbers(words []string) ([]int, error) {
 	list := make([]int, len(words))
 	for i, word := range words {
 		n, err := strconv.Atoi(word)
 		if err != nil {
-			return nil, fmt.Errorf("expected a smaller number, found %s", quoted(word))
+			return nil, fmt.Errorf("expected a smaller number, found %s", player.Quoted(word))
 		}
 		list[i] = n
 	}

@@ -1,8 +1,10 @@
 package memo_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/play/memo"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
@@ -28,43 +31,62 @@ func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Ver
 	return v, s
 }
 
-// TestKnownBoards checks boards whose results are known from the hand-out or from later
-// solvers.
-func TestKnownBoards(t *testing.T) {
-	for spec, want := range map[string]string{
-		"connectn width=2 height=2 connect=2": "X wins in 3",
-		"connectn width=3 height=3 connect=3": "tie in 9",
-		"connectn width=3 height=4 connect=3": "tie in 12",
-		"connectn width=4 height=3 connect=3": "X wins in 9",
-		"connectn width=4 height=5 connect=3": "X wins in 11",
-		"connectn width=4 height=4 connect=4": "tie in 16",
-		"mnk width=3 height=3 connect=3":      "tie in 9",
-		"mancala pits=3 stones=3":             "tie in 37",
-	} {
-		g := acyclic(t, spec)
-		if v, _ := winner(t, g, 100_000, g.Start()); g.Values().Text(v.Value) != want {
-			t.Errorf("%s: %s, want %s", spec, g.Values().Text(v.Value), want)
+// everyPosition checks the value of every position that can be reached, with tables of these numbers of chains, from
+// whichever position the search begins; and without a table, of positions at most within moves before the last
+// tier. The move must be the first of the best.
+func everyPosition(t *testing.T, g game.Acyclic, within int, chains ...int) {
+	t.Helper()
+	values := gametest.Search(g)
+	for _, n := range append(chains, 0) {
+		s := must.Get(memo.New(g, memo.Options{Chains: n}))(t)
+		for p, want := range values {
+			if n == 0 && g.Tiers()-g.Tier(p) > within {
+				continue
+			}
+			v := must.Get(s.FindWinner(t.Context(), p))(t)
+			if best := first(g, p, values); v.Value != want || v.Move != best {
+				t.Fatalf("%s, %d chains, %q: %+v, want move %d, %s", g.Spec(), n, g.AppendText(nil, p), v, best, want)
+			}
+		}
+		if got := s.Counts().Positions; n > 0 && got != uint64(len(values)) {
+			t.Errorf("%s, %d chains: %d positions examined, want %d", g.Spec(), n, got, len(values))
 		}
 	}
 }
 
-// TestEveryPosition checks the value of every position that can be reached, without a table
-// and with tables of any number of chains, from whichever position the search begins; the
-// move must be the first of the best.
 func TestEveryPosition(t *testing.T) {
 	for _, spec := range []string{
-		"connectn width=2 height=2 connect=2", "connectn width=3 height=3 connect=3",
-		"mnk width=3 height=2 connect=3", "mancala pits=2 stones=1",
+		"connectn width=2 height=2 connect=2", "connectn width=3 height=3 connect=3", "connectn width=4 height=3 connect=3",
+		"connectn width=2 height=5 connect=2", "connectn width=3 height=4 connect=4",
+		"mnk width=3 height=2 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=1", "mancala pits=2 stones=2",
 	} {
-		g := acyclic(t, spec)
-		values := gametest.Search(g)
-		for _, chains := range []int{0, 1, 7, 1000} {
-			s := must.Get(memo.New(g, memo.Options{Chains: chains}))(t)
-			for p, want := range values {
-				v := must.Get(s.FindWinner(context.Background(), p))(t)
-				if best := first(g, p, values); v.Value != want || v.Move != best {
-					t.Fatalf("%s, %d chains, %q: %+v, want move %d, %s", spec, chains, g.AppendText(nil, p), v, best, want)
-				}
+		everyPosition(t, acyclic(t, spec), 8, 1, 7, 1000)
+	}
+}
+
+// TestLongEveryPosition checks boards of Connect N of at most 12 squares and 7 columns, with every
+// length of a line, and boards of up to 16 squares that are at least 3 high and wide. The
+// search without a table runs on boards of at most 12 squares, from 8 moves before the end
+// on, or 6 if a position has more than 4 moves. With TREEREDUCE_SQUARES=16 it checks every
+// board of at most 16 squares.
+func TestLongEveryPosition(t *testing.T) {
+	longtest.Skip(t)
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
+	for width := 1; width <= max(squares, 7); width++ {
+		for height := 1; width*height <= cmp.Or(squares, 16); height++ {
+			within := 8
+			switch {
+			case squares > 0:
+				within = -1
+			case width*height > 12 && min(width, height) < 3:
+				continue
+			case width*height > 12:
+				within = -1
+			case width > 4:
+				within = 6
+			}
+			for connect := 1; connect <= max(width, height); connect++ {
+				everyPosition(t, acyclic(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)), within, 1_000_000)
 			}
 		}
 	}

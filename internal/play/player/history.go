@@ -69,9 +69,9 @@ func (h *History) Play(name string) error {
 	at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
 	if at < 0 {
 		if len(moves) == 0 {
-			return fmt.Errorf("expected no move, found %s: the game is finished", quoted(name))
+			return fmt.Errorf("expected no move, found %s: the game is finished", Quoted(name))
 		}
-		return fmt.Errorf("expected one of %s, found %s", listed(moves), quoted(name))
+		return fmt.Errorf("expected one of %s, found %s", listed(moves), Quoted(name))
 	}
 	turn := h.Turn().Other()
 	if !h.g.Values().OfMover {
@@ -88,8 +88,8 @@ const (
 	maxQuoted = 60
 )
 
-// quoted quotes the beginning of an input for a message.
-func quoted(text string) string {
+// Quoted quotes the beginning of an input for a message.
+func Quoted(text string) string {
 	if len(text) > maxQuoted {
 		return strconv.Quote(text[:maxQuoted]) + "…"
 	}

@@ -115,7 +115,7 @@ func TestForms(t *testing.T) {
 }
 
 // TestSampleAll checks the samples of tables that are read completely: n different lines of the
-// export, in its order, which depend on the seed alone.
+// export, in its order, which depend on the seed alone. All lines are about equally frequent.
 func TestSampleAll(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, "quickcross width=3 height=2 connect=3"))
 	all := exported(t, tab, "tsv", false, func(x *Exporter) error { return x.All(t.Context()) })
@@ -137,5 +137,17 @@ func TestSampleAll(t *testing.T) {
 	}
 	if lines := strings.Count(first, "\n"); lines != n {
 		t.Errorf("%d lines, want %d", lines, n)
+	}
+	const times = 2000
+	count, mean := make(map[string]int), times*n/strings.Count(all, "\n")
+	for seed := range uint64(times) {
+		for line := range strings.Lines(sample(seed)) {
+			count[line]++
+		}
+	}
+	for line := range strings.Lines(all) {
+		if count[line] < mean/2 || count[line] > 2*mean {
+			t.Errorf("%q: %d times, the mean is %d", line, count[line], mean)
+		}
 	}
 }

@@ -230,13 +230,27 @@ func (c *cloud) written(t *testing.T) []string {
 	return names
 }
 
-// TestEMRSolve solves a game on a cluster that is created for the run and terminated after it,
-// and reads the table in S3.
+// requests checks the last request for a cluster.
+func (c *cloud) requests(t *testing.T, wants ...string) {
+	t.Helper()
+	calls := slices.DeleteFunc(c.emr.Calls(), func(call Call) bool { return call.Op != "RunJobFlow" })
+	body := string(calls[len(calls)-1].Body)
+	for _, want := range wants {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+}
+
+// TestEMRSolve solves a game on a cluster that is created for the run and terminated after it, and
+// reads the table in S3. What is requested cannot outlive its limit, and is found again by its tag.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	c.says(t, 1, onCloud, "--yes starts", "the cluster terminates after")
 	c.has(t, 0, 0)
-	out, errs := c.says(t, 0, onCloud+" --yes")
+	out, errs := c.says(t, 0, onCloud+" --yes --max-hours 3")
+	c.requests(t, `"ActionOnFailure":"TERMINATE_CLUSTER"`, `"KeepJobFlowAliveWhenNoSteps":false`, `{"Key":"treereduce","Value":"s3://bucket/games/all_data"}`,
+		`"Args":["180"]`, "timeout -s TERM -k 300 9900 ") // the limit, and 15 minutes less
 	want := "Connect 3 on 3×3: tie in 9 moves\n694 positions\ntable: s3://bucket/games/all_data/table\nfinal: s3://bucket/games/all_data/final\n"
 	if out != want {
 		t.Fatalf("%s, want %s%s", out, want, errs)
@@ -433,6 +447,7 @@ func TestEMRFails(t *testing.T) {
 	c.ended(t, 1, 0)
 	// The logs of a cluster that terminates arrive then; otherwise they arrive later.
 	c.says(t, 1, onCloud+" --yes --keep-cluster", "come to S3 minutes late: waiting", cause)
+	c.requests(t, `"ActionOnFailure":"CONTINUE"`, `"KeepJobFlowAliveWhenNoSteps":true`)
 	c.has(t, 2, 1)
 	c.says(t, 0, "emr down --all", " ends\n")
 	c.ended(t, 2, 0)

@@ -63,7 +63,7 @@ func (m *Memory) find(name string) (*node, error) {
 		m.root = &node{name: "/", entries: make(map[string]*node)}
 	}
 	at := m.root
-	for _, part := range strings.FieldsFunc(path.Clean(name), func(r rune) bool { return r == '/' }) {
+	for _, part := range strings.FieldsFunc(path.Clean("/"+name), func(r rune) bool { return r == '/' }) {
 		if !at.IsDir() {
 			return nil, syscall.ENOTDIR
 		}
@@ -308,7 +308,7 @@ func (m *Memory) MkdirAll(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at, err := m.find("/")
-	for _, part := range strings.FieldsFunc(path.Clean(name), func(r rune) bool { return r == '/' }) {
+	for _, part := range strings.FieldsFunc(path.Clean("/"+name), func(r rune) bool { return r == '/' }) {
 		if at.entries[part] == nil {
 			at.entries[part] = &node{name: part, entries: make(map[string]*node)}
 		}

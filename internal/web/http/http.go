@@ -10,27 +10,10 @@ import "net/http"
 type (
 	Handler        = http.Handler
 	HandlerFunc    = http.HandlerFunc
-	Header         = http.Header
 	Request        = http.Request
 	ResponseWriter = http.ResponseWriter
 
 	ResponseController = http.ResponseController
-)
-
-// The constants of net/http.
-const (
-	MethodGet  = http.MethodGet
-	MethodHead = http.MethodHead
-
-	StatusOK                  = http.StatusOK
-	StatusSeeOther            = http.StatusSeeOther
-	StatusBadRequest          = http.StatusBadRequest
-	StatusNotFound            = http.StatusNotFound
-	StatusMethodNotAllowed    = http.StatusMethodNotAllowed
-	StatusRequestURITooLong   = http.StatusRequestURITooLong
-	StatusMisdirectedRequest  = http.StatusMisdirectedRequest
-	StatusInternalServerError = http.StatusInternalServerError
-	StatusServiceUnavailable  = http.StatusServiceUnavailable
 )
 
 // The functions of net/http.

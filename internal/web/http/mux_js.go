@@ -5,22 +5,6 @@ import (
 	"strings"
 )
 
-// The constants of net/http.
-const (
-	MethodGet  = "GET"
-	MethodHead = "HEAD"
-
-	StatusOK                  = 200
-	StatusSeeOther            = 303
-	StatusBadRequest          = 400
-	StatusNotFound            = 404
-	StatusMethodNotAllowed    = 405
-	StatusRequestURITooLong   = 414
-	StatusMisdirectedRequest  = 421
-	StatusInternalServerError = 500
-	StatusServiceUnavailable  = 503
-)
-
 // A ServeMux passes a request to the handler of the pattern that fits best, as that of net/http. The
 // segments of a pattern are literal, {name} or, at the end, {$}; / fits everything.
 type ServeMux struct{ routes []route }

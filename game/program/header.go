@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -218,23 +219,18 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 		}
 	}
 	first := len(moves)
-	for rest := line; len(rest) > 0; {
-		word := rest
-		if i := bytes.IndexByte(rest, ' '); i >= 0 {
-			word, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = nil
-		}
-		move, ok := h.parseMove(word, named)
-		if !ok {
+	for rest := line; ; {
+		move, n := h.parseMove(rest, named)
+		if n == 0 {
+			word, _, _ := bytes.Cut(rest, []byte(" "))
 			return a, h.unexpected(word)
 		}
-		moves = append(moves, move)
+		if moves = append(moves, move); n == len(rest) {
+			break
+		}
+		rest = rest[n+1:]
 	}
-	switch n := len(moves) - first; {
-	case n == 0:
-		return a, h.unexpected(line)
-	case n > h.mostMoves():
+	if n := len(moves) - first; n > h.mostMoves() {
 		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
 	}
 	a.moves = moves
@@ -254,31 +250,38 @@ func (h *header) unexpected(word []byte) error {
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
 }
 
-// parseMove parses a move, NUMBER or NAME:NUMBER.
-func (h *header) parseMove(word []byte, named bool) (m game.Move, ok bool) {
-	colon := bytes.IndexByte(word, ':')
-	if m.To, ok = number(word[colon+1:], h.most); !ok || colon == 0 {
-		return m, false
+// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER, and returns the number of its bytes, 0
+// if there is no move.
+func (h *header) parseMove(line []byte, named bool) (m game.Move, n int) {
+	colon, digits, other := -1, 0, false // of the part after the colon
+	for n = 0; n < len(line) && line[n] != ' '; n++ {
+		switch c := line[n]; {
+		case c-'0' <= 9:
+			m.To = 10*m.To + uint64(c-'0')
+			digits++
+		case c == ':' && colon < 0 && n > 0:
+			colon, m.To, digits, other = n, 0, 0, false
+		default:
+			other = true
+		}
 	}
-	if colon < 0 {
-		colon = len(word)
+	ok := digits > 0 && m.To <= h.most
+	if digits >= 20 { // it may have more than 64 bits
+		m.To, ok = number(line[colon+1:n], h.most)
+	}
+	if !ok || other {
+		return m, 0
 	}
 	if named {
-		m.Name = string(word[:colon])
+		m.Name = string(line[:cmp.Or(max(colon, 0), n)])
 	}
-	return m, true
+	return m, n
 }
 
 // number parses a decimal number that is not above most.
 func number(digits []byte, most uint64) (n uint64, ok bool) {
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if d > 9 || n > math.MaxUint64/10 || 10*n > math.MaxUint64-d {
-			return 0, false
-		}
-		n = 10*n + d
-	}
-	return n, len(digits) > 0 && n <= most
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	return n, err == nil && n <= most
 }
 
 // clip returns the beginning of a text, for an error.

@@ -122,8 +122,8 @@ func (h *header) set(key, value string) (err error) {
 
 // between parses a number from least to most.
 func between(value string, least, most uint64) (uint64, error) {
-	n, ok := number([]byte(value), most)
-	if !ok || n < least {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || n < least || n > most {
 		return 0, fmt.Errorf("expected a number from %d to %d", least, most)
 	}
 	return n, nil
@@ -145,11 +145,7 @@ func (h *header) check() error {
 	case h.tiers >= 0 && h.tier(h.start) != 0:
 		return fmt.Errorf("the initial position %d is in tier %d, expected 0", h.start, h.tier(h.start))
 	}
-	kind := game.Kind{Name: h.name, New: func([]int) (game.Game, error) { return nil, nil }}
-	for _, p := range h.params {
-		kind.Params = append(kind.Params, game.Param{Name: p.name})
-	}
-	return game.Kinds{kind}.Check()
+	return nil
 }
 
 // words returns the parameters as a program gets them.
@@ -175,23 +171,22 @@ func (h *header) mostMoves() int {
 
 // An answer is the answer to a question for a position.
 type answer struct {
-	mover  game.Player
-	result game.Result // game.Draws: the game goes on
-	moves  []game.Move
+	mover   game.Player
+	result  game.Result // game.Draws: the game goes on
+	moves   []game.Move
+	refused string // why this is not a position; "": it is one
 }
 
 // results are the words for the end of a game.
 var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
 
-// A refusal is the answer that a number or a text is not a position.
-type refusal struct{ text string }
-
-func (r refusal) Error() string { return r.text }
+// refusal is the beginning of the answer that a number or a text is not a position.
+var refusal = []byte("error ")
 
 // parse parses the answer for position p, and appends the moves to moves. Unless named is true, the moves get no names.
 func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bool) (a answer, err error) {
-	if text, ok := bytes.CutPrefix(line, []byte("error ")); ok {
-		return a, refusal{string(text)}
+	if text, ok := bytes.CutPrefix(line, refusal); ok {
+		return answer{refused: cmp.Or(string(text), "it is not a position")}, nil
 	}
 	if h.players != nil {
 		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {
@@ -265,23 +260,17 @@ func (h *header) parseMove(line []byte, named bool) (m game.Move, n int) {
 			other = true
 		}
 	}
-	ok := digits > 0 && m.To <= h.most
+	var err error
 	if digits >= 20 { // it may have more than 64 bits
-		m.To, ok = number(line[colon+1:n], h.most)
+		m.To, err = between(string(line[colon+1:n]), 0, h.most)
 	}
-	if !ok || other {
+	if err != nil || digits == 0 || other || m.To > h.most {
 		return m, 0
 	}
 	if named {
 		m.Name = string(line[:cmp.Or(max(colon, 0), n)])
 	}
 	return m, n
-}
-
-// number parses a decimal number that is not above most.
-func number(digits []byte, most uint64) (n uint64, ok bool) {
-	n, err := strconv.ParseUint(string(digits), 10, 64)
-	return n, err == nil && n <= most
 }
 
 // clip returns the beginning of a text, for an error.

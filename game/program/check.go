@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -44,7 +43,10 @@ func Check(ctx context.Context, g game.Game, most int, seed uint64) (n int, err 
 			p = moves[r.IntN(len(moves))].To
 		}
 	}
-	return len(checked), cmp.Or(context.Cause(ctx), again(g, checked))
+	if ctx.Err() != nil {
+		return len(checked), context.Cause(ctx)
+	}
+	return len(checked), again(g, checked)
 }
 
 // checkPosition checks one position.

@@ -30,7 +30,8 @@ const (
 // A process is one run of a program. It is used by one goroutine at a time. After an error it cannot be used
 // any more: it is killed.
 type process struct {
-	command string // as errors name it
+	command string        // as errors name it
+	limit   time.Duration // for an answer
 	cmd     *exec.Cmd
 	group   *system.Group
 	stdin   io.WriteCloser
@@ -45,13 +46,13 @@ type process struct {
 
 // start runs a shell command with some words after it, and reads its header.
 func start(command string, words []string, limit time.Duration) (*process, error) {
-	p := &process{command: command, stderr: new(tail.Tail), ended: make(chan struct{})}
+	p := &process{command: command, limit: limit, stderr: new(tail.Tail), ended: make(chan struct{})}
 	p.cmd = system.Shell(command, words...)
 	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, quitTime
 	out, stdout, err := os.Pipe()
 	if err == nil {
 		p.stdout, p.cmd.Stdout = out, stdout
-		p.out = bufio.NewReaderSize(limited{p, limit}, maxLine)
+		p.out = bufio.NewReaderSize(p, maxLine)
 		if p.stdin, err = p.cmd.StdinPipe(); err == nil {
 			err = p.cmd.Start()
 		}
@@ -94,17 +95,12 @@ func (p *process) readHeader() error {
 // errSilent is the advice for a program that does not answer.
 var errSilent = errors.New("check that it flushes its output")
 
-// A limited reads the output of a process with a time limit.
-type limited struct {
-	process *process
-	limit   time.Duration
-}
-
-func (l limited) Read(b []byte) (int, error) {
-	timer := time.AfterFunc(l.limit, l.process.kill)
-	n, err := l.process.stdout.Read(b)
+// Read reads output of the program, with a time limit.
+func (p *process) Read(b []byte) (int, error) {
+	timer := time.AfterFunc(p.limit, p.kill)
+	n, err := p.stdout.Read(b)
 	if !timer.Stop() {
-		err = fmt.Errorf("no answer within %v: %w", l.limit, errSilent)
+		err = fmt.Errorf("no answer within %v: %w", p.limit, errSilent)
 	}
 	return n, err
 }

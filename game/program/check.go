@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -28,10 +27,8 @@ func Check(ctx context.Context, g game.Game, most int, seed uint64) (n int, err 
 	}
 	checked := make(map[game.Position][]game.Move)
 	for range mostGames {
-		for p, plies := g.Start(), 0; plies < mostPlies && len(checked) < most; plies++ {
-			if ctx.Err() != nil {
-				return len(checked), context.Cause(ctx)
-			}
+		p := g.Start()
+		for plies := 0; plies < mostPlies && len(checked) < most && ctx.Err() == nil; plies++ {
 			moves, ok := checked[p]
 			if !ok {
 				moves = g.Moves(nil, p)
@@ -45,6 +42,9 @@ func Check(ctx context.Context, g game.Game, most int, seed uint64) (n int, err 
 			}
 			p = moves[r.IntN(len(moves))].To
 		}
+	}
+	if ctx.Err() != nil {
+		return len(checked), context.Cause(ctx)
 	}
 	return len(checked), again(g, checked)
 }
@@ -87,15 +87,20 @@ func again(g game.Game, checked map[game.Position][]game.Move) error {
 			return err
 		}
 		for _, p := range ps {
-			moves := b.Moves(nil, p)
-			byTo := func(m, n game.Move) int { return cmp.Compare(m.To, n.To) }
-			slices.SortFunc(moves, byTo)
-			before := slices.SortedFunc(slices.Values(checked[p]), byTo)
-			same := slices.EqualFunc(moves, before, func(m, n game.Move) bool { return m.To == n.To })
-			if !same || b.Primitive(p).Outcome().For(b.ToMove(p)) != g.Primitive(p).Outcome().For(g.ToMove(p)) {
+			end, endBefore := b.Primitive(p).Outcome().For(b.ToMove(p)), g.Primitive(p).Outcome().For(g.ToMove(p))
+			if end != endBefore || !slices.Equal(successors(b.Moves(nil, p)), successors(checked[p])) {
 				return fmt.Errorf("%s: position %d: asked again, the program gives another answer", g.Spec(), p)
 			}
 		}
 	}
 	return nil
+}
+
+// successors returns the positions to which moves lead, in ascending order.
+func successors(moves []game.Move) (to []game.Position) {
+	for _, m := range moves {
+		to = append(to, m.To)
+	}
+	slices.Sort(to)
+	return to
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -121,8 +122,8 @@ func (h *header) set(key, value string) (err error) {
 
 // between parses a number from least to most.
 func between(value string, least, most uint64) (uint64, error) {
-	n, ok := number([]byte(value), most)
-	if !ok || n < least {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || n < least || n > most {
 		return 0, fmt.Errorf("expected a number from %d to %d", least, most)
 	}
 	return n, nil
@@ -144,11 +145,7 @@ func (h *header) check() error {
 	case h.tiers >= 0 && h.tier(h.start) != 0:
 		return fmt.Errorf("the initial position %d is in tier %d, expected 0", h.start, h.tier(h.start))
 	}
-	kind := game.Kind{Name: h.name, New: func([]int) (game.Game, error) { return nil, nil }}
-	for _, p := range h.params {
-		kind.Params = append(kind.Params, game.Param{Name: p.name})
-	}
-	return game.Kinds{kind}.Check()
+	return nil
 }
 
 // words returns the parameters as a program gets them.
@@ -174,23 +171,22 @@ func (h *header) mostMoves() int {
 
 // An answer is the answer to a question for a position.
 type answer struct {
-	mover  game.Player
-	result game.Result // game.Draws: the game goes on
-	moves  []game.Move
+	mover   game.Player
+	result  game.Result // game.Draws: the game goes on
+	moves   []game.Move
+	refused string // why this is not a position; "": it is one
 }
 
 // results are the words for the end of a game.
 var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
 
-// A refusal is the answer that a number or a text is not a position.
-type refusal struct{ text string }
-
-func (r refusal) Error() string { return r.text }
+// refusal is the beginning of the answer that a number or a text is not a position.
+var refusal = []byte("error ")
 
 // parse parses the answer for position p, and appends the moves to moves. Unless named is true, the moves get no names.
 func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bool) (a answer, err error) {
-	if text, ok := bytes.CutPrefix(line, []byte("error ")); ok {
-		return a, refusal{string(text)}
+	if text, ok := bytes.CutPrefix(line, refusal); ok {
+		return answer{refused: cmp.Or(string(text), "it is not a position")}, nil
 	}
 	if h.players != nil {
 		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {
@@ -218,23 +214,18 @@ func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bo
 		}
 	}
 	first := len(moves)
-	for rest := line; len(rest) > 0; {
-		word := rest
-		if i := bytes.IndexByte(rest, ' '); i >= 0 {
-			word, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = nil
-		}
-		move, ok := h.parseMove(word, named)
-		if !ok {
+	for rest := line; ; {
+		move, n := h.parseMove(rest, named)
+		if n == 0 {
+			word, _, _ := bytes.Cut(rest, []byte(" "))
 			return a, h.unexpected(word)
 		}
-		moves = append(moves, move)
+		if moves = append(moves, move); n == len(rest) {
+			break
+		}
+		rest = rest[n+1:]
 	}
-	switch n := len(moves) - first; {
-	case n == 0:
-		return a, h.unexpected(line)
-	case n > h.mostMoves():
+	if n := len(moves) - first; n > h.mostMoves() {
 		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
 	}
 	a.moves = moves
@@ -254,31 +245,32 @@ func (h *header) unexpected(word []byte) error {
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
 }
 
-// parseMove parses a move, NUMBER or NAME:NUMBER.
-func (h *header) parseMove(word []byte, named bool) (m game.Move, ok bool) {
-	colon := bytes.IndexByte(word, ':')
-	if m.To, ok = number(word[colon+1:], h.most); !ok || colon == 0 {
-		return m, false
+// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER, and returns the number of its bytes, 0
+// if there is no move.
+func (h *header) parseMove(line []byte, named bool) (m game.Move, n int) {
+	colon, digits, other := -1, 0, false // of the part after the colon
+	for n = 0; n < len(line) && line[n] != ' '; n++ {
+		switch c := line[n]; {
+		case c-'0' <= 9:
+			m.To = 10*m.To + uint64(c-'0')
+			digits++
+		case c == ':' && colon < 0 && n > 0:
+			colon, m.To, digits, other = n, 0, 0, false
+		default:
+			other = true
+		}
 	}
-	if colon < 0 {
-		colon = len(word)
+	var err error
+	if digits >= 20 { // it may have more than 64 bits
+		m.To, err = between(string(line[colon+1:n]), 0, h.most)
+	}
+	if err != nil || digits == 0 || other || m.To > h.most {
+		return m, 0
 	}
 	if named {
-		m.Name = string(word[:colon])
+		m.Name = string(line[:cmp.Or(max(colon, 0), n)])
 	}
-	return m, true
-}
-
-// number parses a decimal number that is not above most.
-func number(digits []byte, most uint64) (n uint64, ok bool) {
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if d > 9 || n > math.MaxUint64/10 || 10*n > math.MaxUint64-d {
-			return 0, false
-		}
-		n = 10*n + d
-	}
-	return n, len(digits) > 0 && n <= most
+	return m, n
 }
 
 // clip returns the beginning of a text, for an error.

@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,30 +32,28 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		t.Errorf("tier %d, want 5", tier)
 	}
 	for text, want := range map[string]string{
-		"":                   `expected "treereduce rules 1" as the first line, found ""`,
-		"treereduce rules 2": `expected "treereduce rules 1" as the first line`,
-		"treereduce rules 1": "the header has no line name",
-		strings.Replace(small, "small", "Small", 1): `its name must be small letters`,
-		small + "\nstart 8":                         `"start 8": it is there twice`,
-		small + "\nsize 8":                          "expected name, title, rules",
-		small + "\n\xff":                            "is not UTF-8",
-		small + "\nparameter width":                 "expected parameter NAME INTEGER",
-		small + "\nparameter w 1\nparameter w 2":    "it is given twice",
-		small + "\nbelow x":                         "expected a number from 1 to 18446744073709551615",
-		small + "\nbelow 0":                         "expected a number from 1 to",
-		small + "\nbelow 257":                       "below 257 is more than 8 bits",
-		small + "\nbelow 7":                         "the initial position 7 is not below 7",
-		small + "\ntiers 0":                         "expected a number from 1 to 16383",
-		small + "\ntiers 255":                       "tier 255 needs 8 bits, expected fewer than the 8 bits of a position",
-		small + "\ntiers 127":                       "the initial position 7 is in tier 3, expected 0",
-		small + "\nplayers X":                       "expected two names",
-		small + "\nplayers X, X":                    "expected two names",
-		small + "\nties late":                       "ties late needs tiers",
-		small + "\nties soon":                       "expected late",
-		small + "\npuzzle\nplayers X, O":            "a puzzle has neither tiers nor players",
-		small + "\ntext yes":                        "expected nothing after the first word",
-		strings.Replace(small, "8", "65", 1):        "expected a number from 1 to 64",
-		strings.Replace(small, "7", "256", 1):       "the initial position 256 is not below 256",
+		"":                                    `expected "treereduce rules 1" as the first line, found ""`,
+		"treereduce rules 2":                  `expected "treereduce rules 1" as the first line`,
+		"treereduce rules 1":                  "the header has no line name",
+		small + "\nstart 8":                   `"start 8": it is there twice`,
+		small + "\nsize 8":                    "expected name, title, rules",
+		small + "\n\xff":                      "is not UTF-8",
+		small + "\nparameter width":           "expected parameter NAME INTEGER",
+		small + "\nbelow x":                   "expected a number from 1 to 18446744073709551615",
+		small + "\nbelow 0":                   "expected a number from 1 to",
+		small + "\nbelow 257":                 "below 257 is more than 8 bits",
+		small + "\nbelow 7":                   "the initial position 7 is not below 7",
+		small + "\ntiers 0":                   "expected a number from 1 to 16383",
+		small + "\ntiers 255":                 "tier 255 needs 8 bits, expected fewer than the 8 bits of a position",
+		small + "\ntiers 127":                 "the initial position 7 is in tier 3, expected 0",
+		small + "\nplayers X":                 "expected two names",
+		small + "\nplayers X, X":              "expected two names",
+		small + "\nties late":                 "ties late needs tiers",
+		small + "\nties soon":                 "expected late",
+		small + "\npuzzle\nplayers X, O":      "a puzzle has neither tiers nor players",
+		small + "\ntext yes":                  "expected nothing after the first word",
+		strings.Replace(small, "8", "65", 1):  "expected a number from 1 to 64",
+		strings.Replace(small, "7", "256", 1): "the initial position 256 is not below 256",
 	} {
 		if _, err := headerOf(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -75,12 +74,12 @@ func TestParseAnswer(t *testing.T) {
 		{"", "solved", `expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "solved"`},
 		{"", "", "found two blanks"}, {"", "5  6", "found two blanks"}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
 		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
-		{"", "error no such", "no such"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
+		{"", "error no such", "no such"}, {"", "error ", "it is not a position"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
 		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
 	} {
 		h := must.Get(headerOf(small + test.more))(t)
 		a, err := h.parse([]byte(test.line), 3, nil, true)
-		got := fmt.Sprint(int(a.mover), " ", a.result, " ", a.moves)
+		got := cmp.Or(a.refused, fmt.Sprint(int(a.mover), " ", a.result, " ", a.moves))
 		if err != nil {
 			got = err.Error()
 		}
@@ -104,7 +103,7 @@ func FuzzProgram(f *testing.F) {
 			t.Fatalf("%q: %+v", text, h)
 		}
 		a, err := h.parse([]byte(line), h.start, nil, true)
-		if err != nil {
+		if err != nil || a.refused != "" {
 			return
 		}
 		if (a.result == game.Draws) != (len(a.moves) > 0) || len(a.moves) > h.mostMoves() {

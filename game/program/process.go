@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/tail"
 )
@@ -31,7 +30,8 @@ const (
 // A process is one run of a program. It is used by one goroutine at a time. After an error it cannot be used
 // any more: it is killed.
 type process struct {
-	command string // as errors name it
+	command string        // as errors name it
+	limit   time.Duration // for an answer
 	cmd     *exec.Cmd
 	group   *system.Group
 	stdin   io.WriteCloser
@@ -40,20 +40,19 @@ type process struct {
 	stderr  *tail.Tail
 	ended   chan struct{} // closed when the process has ended
 	killed  sync.Once
-	lines   [][]byte    // the lines of the header
-	header  *header     // what they say
-	moves   []game.Move // reused
+	lines   [][]byte // the lines of the header
+	header  *header  // what they say
 }
 
 // start runs a shell command with some words after it, and reads its header.
 func start(command string, words []string, limit time.Duration) (*process, error) {
-	p := &process{command: command, stderr: new(tail.Tail), ended: make(chan struct{})}
+	p := &process{command: command, limit: limit, stderr: new(tail.Tail), ended: make(chan struct{})}
 	p.cmd = system.Shell(command, words...)
 	p.cmd.Stderr, p.cmd.WaitDelay = p.stderr, quitTime
 	out, stdout, err := os.Pipe()
 	if err == nil {
 		p.stdout, p.cmd.Stdout = out, stdout
-		p.out = bufio.NewReaderSize(limited{p, limit}, maxLine)
+		p.out = bufio.NewReaderSize(p, maxLine)
 		if p.stdin, err = p.cmd.StdinPipe(); err == nil {
 			err = p.cmd.Start()
 		}
@@ -68,48 +67,40 @@ func start(command string, words []string, limit time.Duration) (*process, error
 		defer close(p.ended)
 		p.cmd.Wait() // ProcessState has the exit status
 	}()
-	for {
-		line, err := p.line()
-		if err == nil && len(p.lines) == maxHeader {
-			err = fmt.Errorf("its header has more than %d lines", maxHeader)
-		}
-		if errors.Is(err, errSilent) {
-			err = fmt.Errorf("%w, and ends it with an empty line", err)
-		}
-		if err != nil {
-			return nil, p.failed("the header", err)
-		}
-		if len(line) == 0 {
-			break
-		}
-		p.lines = append(p.lines, bytes.Clone(line))
-	}
-	if p.header, err = parseHeader(p.lines); err != nil {
+	if err := p.readHeader(); err != nil {
 		return nil, p.failed("the header", err)
 	}
 	return p, nil
 }
 
+// readHeader reads the header, and the empty line at its end.
+func (p *process) readHeader() error {
+	for {
+		line, err := p.line()
+		switch {
+		case errors.Is(err, errSilent):
+			return fmt.Errorf("%w, and ends it with an empty line", err)
+		case err != nil:
+			return err
+		case len(line) == 0:
+			p.header, err = parseHeader(p.lines)
+			return err
+		case len(p.lines) == maxHeader:
+			return fmt.Errorf("its header has more than %d lines", maxHeader)
+		}
+		p.lines = append(p.lines, bytes.Clone(line))
+	}
+}
+
 // errSilent is the advice for a program that does not answer.
 var errSilent = errors.New("check that it flushes its output")
 
-// A limited reads the output of a process with a time limit.
-type limited struct {
-	process *process
-	limit   time.Duration
-}
-
-func (l limited) Read(b []byte) (int, error) {
-	late := func() bool { return false }
-	if err := l.process.stdout.SetReadDeadline(time.Now().Add(l.limit)); errors.Is(err, os.ErrNoDeadline) {
-		timer := time.AfterFunc(l.limit, l.process.kill) // on Windows, where pipes have no deadlines: end the output
-		late = func() bool { return !timer.Stop() }
-	} else if err != nil {
-		return 0, err
-	}
-	n, err := l.process.stdout.Read(b)
-	if late() || errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("no answer within %v: %w", l.limit, errSilent)
+// Read reads output of the program, with a time limit.
+func (p *process) Read(b []byte) (int, error) {
+	timer := time.AfterFunc(p.limit, p.kill)
+	n, err := p.stdout.Read(b)
+	if !timer.Stop() {
+		err = fmt.Errorf("no answer within %v: %w", p.limit, errSilent)
 	}
 	return n, err
 }
@@ -146,11 +137,7 @@ func (p *process) ask(questions []byte, n int, question func(i int) string, each
 			err = errors.New("answered an empty line")
 		case i < n:
 			if err = each(i, line); err != nil {
-				if r, ok := err.(refusal); ok {
-					err = fmt.Errorf("it is refused: %w", r)
-				} else {
-					err = fmt.Errorf("answered %q: %w", clip(line), err)
-				}
+				err = fmt.Errorf("answered %q: %w", clip(line), err)
 			}
 		case len(line) > 0:
 			err = fmt.Errorf("after the last answer, expected an empty line, found %q", clip(line))
@@ -166,7 +153,9 @@ func (p *process) ask(questions []byte, n int, question func(i int) string, each
 func (p *process) failed(question string, err error) error {
 	select { // it may be about to exit
 	case <-p.ended:
-		err = fmt.Errorf("%w (%v)", err, p.cmd.ProcessState)
+		if !errors.Is(err, errSilent) { // then we have killed it
+			err = fmt.Errorf("%w (%v)", err, p.cmd.ProcessState)
+		}
 	case <-time.After(quitTime / 10):
 	}
 	p.kill()

@@ -127,14 +127,11 @@ func (p *Program) Close() {
 	p.running = nil
 }
 
-// open returns an error after Close.
-func (p *Program) open() error {
+// closed reports whether Close was called.
+func (p *Program) closed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running == nil {
-		return errClosed
-	}
-	return nil
+	return p.running == nil
 }
 
 // namedFiles returns the files that a command names, except programs of the system.

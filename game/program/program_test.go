@@ -150,13 +150,15 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) echo win; echo win ;;"), `after the last answer, expected an empty line, found "win"`},
 		{script(t, "", "*) echo nonsense ;;"), `position 0: answered "nonsense": expected win, lose, tie or moves to numbers up to 255, separated by one blank, found "nonsense"`},
 		{script(t, "", "*) echo 256 ;;"), `position 0: answered "256": expected win`},
-		{script(t, "", "*) echo error not mine ;;"), `position 0: it is refused: not mine`},
+		{script(t, "", "*) echo error not mine ;;"), `position 0: answered "error not mine": it is refused`},
 		{script(t, "", "*) sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
 		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected name, title, rules, parameter`},
+		{script(t, `parameter n 1\nparameter n 2\n`, "*) echo lose ;;"), `parameter "n": it is given twice`},
+		{"printf 'treereduce rules 1\\nname Small\\nbits 8\\nstart 0\\n\\n'", `its name must be small letters`},
 		{script(t, `parameter n 1\n`, "*) echo lose ;;"), `the header: found game shell and parameters [n=1], expected shell and [n=0]`},
 	} {
 		t.Run(test.want, func(t *testing.T) {

@@ -80,62 +80,50 @@ func (g *rules) Check(p game.Position) error {
 	if p > g.most {
 		return fmt.Errorf("position %d: expected a number up to %d", p, g.most)
 	}
-	_, err := g.ask(p)
-	if r := (refusal{}); errors.As(err, &r) {
-		return fmt.Errorf("position %d: %w", p, r)
+	if a := g.ask(p); a.refused != "" {
+		return fmt.Errorf("position %d: %s", p, a.refused)
 	}
-	g.check(err)
 	return nil
 }
 
-// check ends the command that has asked if there is an error.
-func (g *rules) check(err error) {
-	if err == nil {
-		return
-	}
+// fail ends the command that has asked.
+func (g *rules) fail(err error) {
 	if g.program.o.Fail != nil {
 		g.program.o.Fail(err)
 	}
 	panic(err)
 }
 
-// answer returns the answer for one position.
+// answer returns the answer for a position that the program must know.
 func (g *rules) answer(p game.Position) answer {
-	a, err := g.ask(p)
-	g.check(err)
+	a := g.ask(p)
+	if a.refused != "" {
+		g.fail(fmt.Errorf("rules program %q: position %d: %s", g.program.command, p, a.refused))
+	}
 	return a
 }
 
 // ask asks for one position, unless the answer is known.
-func (g *rules) ask(p game.Position) (answer, error) {
+func (g *rules) ask(p game.Position) answer {
 	g.mu.Lock()
 	a, ok := g.kept[p]
 	g.mu.Unlock()
 	if ok {
-		return a, nil
+		return a
 	}
-	var refused error
-	err := g.one(strconv.AppendUint(nil, p, 10), func(line []byte) (err error) {
-		a, err = g.parse(line, p, nil, true)
-		if r := (refusal{}); errors.As(err, &r) { // the program is well
-			refused = fmt.Errorf("rules program %q: position %d: %w", g.program.command, p, r)
-			return nil
-		}
-		if err == nil {
+	g.one(strconv.FormatUint(p, 10), func(line []byte) (err error) {
+		if a, err = g.parse(line, p, nil, true); err == nil {
 			err = byName(a.moves)
 		}
 		return err
 	})
-	if err = cmp.Or(err, refused); err != nil {
-		return a, err
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.kept) >= mostKept {
 		clear(g.kept)
 	}
 	g.kept[p] = a
-	return a, nil
+	return a
 }
 
 // byName sorts moves by their names, of which each may occur once.
@@ -149,20 +137,23 @@ func byName(moves []game.Move) error {
 	return nil
 }
 
-// one asks one question.
-func (g *rules) one(question []byte, do func(line []byte) error) error {
-	text := string(question)
-	return g.with(func(p *process) error {
-		return p.ask(append(question, '\n'), 1, func(int) string { return "question " + strconv.Quote(text) },
+// one asks one question, and calls do with the answer. An error ends the command.
+func (g *rules) one(question string, do func(line []byte) error) {
+	err := g.with(func(p *process) error {
+		return p.ask([]byte(question+"\n"), 1, func(int) string { return "question " + strconv.Quote(question) },
 			func(_ int, line []byte) error { return do(line) })
 	})
+	if err != nil {
+		g.fail(err)
+	}
 }
 
 // with calls do with a process that answers no other question.
-func (g *rules) with(do func(p *process) error) error {
+func (g *rules) with(do func(p *process) error) (err error) {
 	p := <-g.processes
-	err := g.program.open()
-	if err == nil && p == nil {
+	if g.program.closed() {
+		err = errClosed
+	} else if p == nil {
 		p, err = g.program.start(g.words())
 	}
 	if err == nil {
@@ -177,25 +168,26 @@ func (g *rules) with(do func(p *process) error) error {
 
 // Batch implements game.Batched.
 func (g *rules) Batch(ps []game.Position) (game.Game, error) {
-	tiers := g.tiers >= 0
-	b := &batch{rules: g, ps: ps, answers: make([]brief, 0, len(ps)), moves: make([]game.Position, 0, 8*len(ps))}
+	b := &batch{rules: g, ps: ps, answers: make([]answer, 0, len(ps)), ends: make([]int, 1, len(ps)+1), moves: make([]game.Position, 0, 8*len(ps))}
 	questions := make([]byte, 0, 12*len(ps))
 	for _, p := range ps {
 		questions = append(strconv.AppendUint(questions, p, 10), '\n')
 	}
+	moves := make([]game.Move, 0, 64)
 	return b, g.with(func(process *process) error {
 		return process.ask(questions, len(ps), func(i int) string { return fmt.Sprintf("position %d", ps[i]) }, func(i int, line []byte) error {
-			a, err := g.parse(line, ps[i], process.moves[:0], false)
+			a, err := g.parse(line, ps[i], moves, false)
+			if a.refused != "" {
+				return errors.New("it is refused")
+			}
 			for _, m := range a.moves {
 				b.moves = append(b.moves, m.To)
 			}
-			if a.moves != nil {
-				process.moves = a.moves
-			}
-			if !tiers { // the engine, for which values are those of the mover, does not need the player
+			a.moves = nil
+			if g.tiers < 0 { // the engine, for which values are those of the mover, does not need the player
 				a.mover = game.First
 			}
-			b.answers = append(b.answers, brief{a.mover, a.result, len(b.moves)})
+			b.answers, b.ends = append(b.answers, a), append(b.ends, len(b.moves))
 			return err
 		})
 	})
@@ -205,62 +197,40 @@ func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 type batch struct {
 	*rules
 	ps      []game.Position
-	at      int // the position that was asked for last
-	answers []brief
-	moves   []game.Position // where they lead to
-}
-
-// A brief is an answer; its moves end at the given place.
-type brief struct {
-	mover  game.Player
-	result game.Result
-	end    int
+	at      int             // the position that was asked for last
+	answers []answer        // without moves
+	moves   []game.Position // where those of position i lead to, from ends[i] to ends[i+1]
+	ends    []int
 }
 
 // find returns the number of a position; ok is false if it is none of the batch.
 func (b *batch) find(p game.Position) (i int, ok bool) {
-	switch i = b.at; {
-	case i < len(b.ps) && b.ps[i] == p:
-	case i+1 < len(b.ps) && b.ps[i+1] == p:
-		i++
-	default:
-		if i, ok = slices.BinarySearch(b.ps, p); !ok {
-			return 0, false
-		}
+	if b.at < len(b.ps) && b.ps[b.at] < p {
+		b.at++ // mostly, positions are asked for in their order
 	}
-	b.at = i
-	return i, true
+	if b.at == len(b.ps) || b.ps[b.at] != p {
+		b.at, ok = slices.BinarySearch(b.ps, p)
+		return b.at, ok
+	}
+	return b.at, true
 }
 
-// answered returns the answer for a position, without the moves.
-func (b *batch) answered(p game.Position) answer {
-	i, ok := b.find(p)
-	if !ok {
-		return b.answer(p)
+// answer returns the answer for a position, without the moves if it is one of the batch.
+func (b *batch) answer(p game.Position) answer {
+	if i, ok := b.find(p); ok {
+		return b.answers[i]
 	}
-	return answer{mover: b.answers[i].mover, result: b.answers[i].result}
+	return b.rules.answer(p)
 }
 
-// Check knows that the positions of the batch are positions: the program has answered.
-func (b *batch) Check(p game.Position) error {
-	if _, ok := b.find(p); ok {
-		return nil
-	}
-	return b.rules.Check(p)
-}
-
-func (b *batch) Primitive(p game.Position) game.Value { return b.answered(p).end() }
-func (b *batch) ToMove(p game.Position) game.Player   { return b.answered(p).mover }
+func (b *batch) Primitive(p game.Position) game.Value { return b.answer(p).end() }
+func (b *batch) ToMove(p game.Position) game.Player   { return b.answer(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
 	i, ok := b.find(p)
 	if !ok {
 		return b.rules.Moves(dst, p)
 	}
-	first := 0
-	if i > 0 {
-		first = b.answers[i-1].end
-	}
-	for _, to := range b.moves[first:b.answers[i].end] {
+	for _, to := range b.moves[b.ends[i]:b.ends[i+1]] {
 		dst = append(dst, game.Move{To: to})
 	}
 	return dst
@@ -271,42 +241,40 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 	if !g.text {
 		return strconv.AppendUint(dst, p, 10)
 	}
-	g.check(g.one(strconv.AppendUint([]byte("text "), p, 10), func(line []byte) error {
-		if len(line) == 0 || bytes.HasPrefix(line, []byte("error ")) {
+	g.one(fmt.Sprint("text ", p), func(line []byte) error {
+		if len(line) == 0 || bytes.HasPrefix(line, refusal) {
 			return errors.New("expected the position as text")
 		}
 		dst = append(dst, line...)
 		return nil
-	}))
+	})
 	return dst
 }
 
+// Parse reads a number, or asks the program for the position of a text.
 func (g *rules) Parse(text string) (p game.Position, err error) {
 	if !g.text {
-		p, ok := number([]byte(text), g.most)
-		if !ok {
-			return 0, fmt.Errorf("expected a position, a number up to %d", g.most)
+		if p, err = between(text, 0, g.most); err != nil {
+			return 0, err
 		}
 		return p, g.Check(p)
 	}
 	if strings.ContainsAny(text, "\r\n") {
 		return 0, errors.New("expected one line")
 	}
-	g.check(g.one([]byte("parse "+text), func(line []byte) error {
-		if text, ok := bytes.CutPrefix(line, []byte("error ")); ok {
-			err = errors.New(string(text))
+	refused := ""
+	g.one("parse "+text, func(line []byte) (err error) {
+		if text, ok := bytes.CutPrefix(line, refusal); ok {
+			refused = cmp.Or(string(text), "it is not a position")
 			return nil
 		}
-		var ok bool
-		if p, ok = number(line, g.most); !ok {
-			return fmt.Errorf("expected a number up to %d, or error", g.most)
-		}
-		return nil
-	}))
-	if err == nil {
-		err = g.Check(p)
+		p, err = between(string(line), 0, g.most)
+		return err
+	})
+	if refused != "" {
+		return 0, errors.New(refused)
 	}
-	return p, err
+	return p, g.Check(p)
 }
 
 // Picture returns the cells of the program's picture, or one cell with the text of the position. All pictures of a game
@@ -315,7 +283,7 @@ func (g *rules) Picture(p game.Position) (pic game.Picture) {
 	if !g.picture {
 		return game.Picture{Rows: [][]game.Square{{{Text: string(g.AppendText(nil, p))}}}}
 	}
-	g.check(g.one(strconv.AppendUint([]byte("picture "), p, 10), func(line []byte) error {
+	g.one(fmt.Sprint("picture ", p), func(line []byte) error {
 		for row := range strings.SplitSeq(string(line), "/") {
 			var squares []game.Square
 			for _, cell := range strings.Fields(row) {
@@ -336,6 +304,6 @@ func (g *rules) Picture(p game.Position) (pic game.Picture) {
 			return fmt.Errorf("it has %d rows of %d cells, another picture %d rows of %d: expected the same", shape[0], shape[1], g.shape[0], g.shape[1])
 		}
 		return nil
-	}))
+	})
 	return pic
 }

@@ -44,19 +44,11 @@ func (r *Rows) Made(kind Kind) []Row {
 // kind must be that of the step's messages. If answers is set, the forward pass writes them, and
 // the retrograde pass reads them instead of asking the rules.
 func NewKernel(name string, g game.Acyclic, tier int, out *Outbox, answers bool) Kernel {
-	k := kernel{g: g, values: g.Values(), asked: g, tier: tier, out: out, answers: answers}
-	_, k.batched = g.(game.Batched)
+	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: tier, out: out, answers: answers}
 	if name == step.Solve {
 		return &solve{k}
 	}
 	return &possible{k}
-}
-
-// KeepsAnswers reports whether inline keeps the answers of the rules of a game: one that is game.Batched, for
-// which asking takes more time than reading.
-func KeepsAnswers(g game.Acyclic) bool {
-	_, ok := g.(game.Batched)
-	return ok
 }
 
 // A kernel contains what possible and solve have in common. It counts the positions

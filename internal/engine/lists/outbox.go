@@ -88,19 +88,7 @@ func (o *Outbox) Flush() error {
 	if cap(o.sorter.spare) < len(o.rows) {
 		o.sorter.spare = make([]Row, cap(o.rows))
 	}
-	// A counting sort by tier, which keeps the order of the rows of each tier.
-	clear(o.numbers)
-	for _, tier := range o.tiers {
-		o.numbers[tier+1]++
-	}
-	for i := 1; i < len(o.numbers); i++ {
-		o.numbers[i] += o.numbers[i-1]
-	}
-	byTier := o.sorter.spare[:len(o.rows)]
-	for i, tier := range o.tiers {
-		byTier[o.numbers[tier]] = o.rows[i]
-		o.numbers[tier]++
-	}
+	byTier, spare := o.byTier()
 	from := 0
 	for tier, to := range o.numbers[:len(o.numbers)-1] {
 		if from == to {
@@ -108,7 +96,7 @@ func (o *Outbox) Flush() error {
 		}
 		rows := byTier[from:to]
 		if !inOrder(rows) {
-			o.sorter.sortWith(rows, o.rows[from:to])
+			o.sorter.sortWith(rows, spare[from:to])
 		}
 		if err := o.add(tier, merge(rows, o.kind)); err != nil {
 			return err
@@ -117,6 +105,29 @@ func (o *Outbox) Flush() error {
 	}
 	o.rows, o.tiers = o.rows[:0], o.tiers[:0]
 	return o.emitChunk(0)
+}
+
+// byTier returns the buffered rows in the order of their tiers, and as much spare memory. It sets numbers to the ends
+// of the tiers.
+func (o *Outbox) byTier() (rows, spare []Row) {
+	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
+	if len(o.numbers) == 2 { // the game has one tier
+		o.numbers[0] = len(rows)
+		return rows, spare
+	}
+	// A counting sort, which keeps the order of the rows of each tier.
+	clear(o.numbers)
+	for _, tier := range o.tiers {
+		o.numbers[tier+1]++
+	}
+	for i := 1; i < len(o.numbers); i++ {
+		o.numbers[i] += o.numbers[i-1]
+	}
+	for i, tier := range o.tiers {
+		spare[o.numbers[tier]] = rows[i]
+		o.numbers[tier]++
+	}
+	return spare, rows
 }
 
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough, and

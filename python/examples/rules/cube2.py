@@ -1,8 +1,8 @@
 """The 2×2×2 cube: 3,674,160 positions, each at most 11 turns from the solved one."""
 
 from itertools import permutations, product
-from operator import add
-from typing import Dict, Optional, Tuple
+from operator import add, itemgetter
+from typing import Dict, List, Optional
 
 from treereduce.rules import main
 
@@ -17,16 +17,12 @@ TURNS = {
 NAMES = [face + quarters for face in TURNS for quarters in ("", "2", "'")]
 CORNERS = list(permutations(range(7)))
 TWISTS = [(*twists, -sum(twists) % 3) for twists in product(range(3), repeat=6)]  # the last one depends on the others
-Seven = Tuple[int, ...]
 
 
-def turn(corners: Seven, twists: Seven, name: str) -> Tuple[Seven, Seven]:
-    """Return the corners at each place, and their twists, after a turn: U is a quarter, U2 a half, U' three quarters."""
-    places, thirds = TURNS[name[0]]
-    for _ in range(1 + " 2'".find(name[1:] or " ")):
-        corners = tuple(corners[place] for place in places)
-        twists = tuple((twists[place] + third) % 3 for place, third in zip(places, thirds))
-    return corners, twists
+def turns(quarter: List[int]) -> List[List[int]]:
+    """Return what one, two and three quarter turns make of each number, from what one makes of it."""
+    half = [quarter[n] for n in quarter]
+    return [quarter, half, [quarter[n] for n in half]]
 
 
 class Cube2:
@@ -35,15 +31,21 @@ class Cube2:
     title = "2×2×2 cube"
     puzzle = True
     positions = len(CORNERS) * len(TWISTS)
+    start = 3234420  # 11 turns away
 
     def __init__(self) -> None:
-        # The number of a position is that of its corners, times 729, plus that of their twists. Tables have these
-        # numbers after each of the nine turns.
-        corners = {corners: n * len(TWISTS) for n, corners in enumerate(CORNERS)}
+        # The number of a position is that of its corners, times 729, plus that of their twists. Tables have both
+        # after each of the nine turns.
+        corners = {corners: n for n, corners in enumerate(CORNERS)}
         twists = {twists: n for n, twists in enumerate(TWISTS)}
-        self.corners = [[corners[turn(c, TWISTS[0], name)[0]] for name in NAMES] for c in CORNERS]
-        self.twists = [[twists[turn(CORNERS[0], t, name)[1]] for name in NAMES] for t in TWISTS]
-        self.start = 3234420  # 11 turns away
+        corner_turns: List[List[int]] = []
+        twist_turns: List[List[int]] = []
+        for places, thirds in TURNS.values():
+            moved = itemgetter(*places)
+            corner_turns += turns([corners[moved(c)] for c in CORNERS])
+            twist_turns += turns([twists[tuple((t + third) % 3 for t, third in zip(moved(ts), thirds))] for ts in TWISTS])
+        self.corners = [[n * len(TWISTS) for n in after] for after in zip(*corner_turns)]
+        self.twists = list(zip(*twist_turns))
 
     def primitive(self, p: int) -> Optional[str]:
         return "solved" if p == 0 else None

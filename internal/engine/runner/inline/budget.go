@@ -116,6 +116,7 @@ var presets = [...]preset{
 type needs struct {
 	shared  int                 // for all workers together
 	worker  int                 // for each worker
+	waiting int                 // number of workers beside one for each core, because some wait for other programs
 	windows int                 // files that each worker reads at a time
 	record  int                 // size of the largest record that is read
 	chunk   func(slots int) int // size of the output for this many slots
@@ -141,10 +142,10 @@ func (r *Runner) left() int {
 	return r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
 }
 
-// plan uses as many workers as there are cores, or as memory allows.
+// plan uses as many workers as there are cores, and those that wait, or as memory allows.
 func (r *Runner) plan(n needs) plan {
 	left := r.left()
-	for workers := runtime.GOMAXPROCS(0); workers > 0; workers-- {
+	for workers := runtime.GOMAXPROCS(0) + n.waiting; workers > 0; workers-- {
 		for _, f := range presets {
 			if n.of(workers, f) <= left {
 				return plan{workers: workers, preset: f}
@@ -223,7 +224,7 @@ func (r *Runner) planLists(g game.Acyclic, sources []*lists.Source) (plan, error
 
 // intervalMemory is the memory of a row of an interval, and of an answer if the job writes one for each.
 func intervalMemory(g game.Acyclic) int {
-	if lists.KeepsAnswers(g) {
+	if game.IsBatched(g) {
 		return intervalRowMemory + (listsAhead+1)*rowMemory
 	}
 	return intervalRowMemory

@@ -88,12 +88,13 @@ func (w *listWork) openSources() (sources []*lists.Source, err error) {
 	return sources, err
 }
 
-// hasAnswers reports whether the job writes or reads the answers of the rules.
+// hasAnswers reports whether the job writes or reads the answers of the rules: for a game that is game.Batched, asking
+// takes more time than reading.
 func (w *listWork) hasAnswers() bool {
 	if w.Step == step.Solve {
 		return w.answers != nil
 	}
-	return lists.KeepsAnswers(w.g)
+	return game.IsBatched(w.g)
 }
 
 func (w *listWork) close(err error) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
@@ -69,6 +68,9 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 		w.edges = newOutgoing(w.job, w.g, lists.Predecessors, jobdir.Packed)
 		outbox = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + outbox*sentRowMemory
+		if game.IsBatched(w.g) {
+			needs.waiting = 1
+		}
 	}
 	w.plan, err = r.planPass(w.g, needs)
 	w.plan.outbox = outbox
@@ -97,7 +99,7 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	}
 	defer edges.Close()
 	needs := w.needs(edges.Cells()*cellMemory+edges.Files()*fileMemory, 1)
-	needs.worker += mapEdgesRows * (2*rowMemory + 8)
+	needs.worker += mapEdgesRows * rowMemory
 	plan, err := w.runner.planMap(w.g, needs)
 	if err != nil {
 		return err
@@ -107,20 +109,32 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	return parallel.Each(ctx, plan.workers, len(stretches), 1, func() func(int) error {
 		var loader lists.Loader
 		var rows []lists.Row
-		var successors []game.Position
-		sets := game.NewSets(w.g)
+		set := make(block.Set, block.Words(w.g.RangeSize()))
 		return func(i int) (err error) {
 			if rows, err = loader.Stretch(rows, edges, stretches[i]); err != nil {
 				return err
 			}
-			successors = slices.Grow(successors[:0], len(rows))
-			for _, row := range rows {
-				successors = append(successors, row.Key)
-			}
-			sets.Send(successors, func(rng uint64, set block.Set) { w.shuffle.send(rng, set, false) })
+			w.sendKeys(rows, set)
 			return w.shuffle.failed()
 		}
 	})
+}
+
+// sendKeys sends a message to the key of each row. The keys of a run ascend, so that those of a range are together.
+// set is empty, and becomes so again.
+func (w *stateWork) sendKeys(rows []lists.Row, set block.Set) {
+	size := uint64(w.g.RangeSize())
+	for len(rows) > 0 {
+		rng := rows[0].Key / size
+		n := 0
+		for first := rng * size; n < len(rows) && rows[n].Key-first < size; n++ {
+			set.Add(int(rows[n].Key - first))
+		}
+		sent := set[:block.Words(game.RangeLen(w.g, rng))]
+		w.shuffle.send(rng, sent, false)
+		clear(sent)
+		rows = rows[n:]
+	}
 }
 
 // mapAll runs the map over the new positions of earlier passes, on all cores.

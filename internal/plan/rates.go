@@ -106,7 +106,7 @@ func Fastest() *Rates {
 		Measured: day(2026, time.November, 24),
 		Cores:    2,
 		// Fitted to the boards listed in docs/plan.md.
-		Blocks: BlockRates{Start: 0.02, Tier: 0.0012, Value: 1.7, Slot: 7, Range: 6900, Image: 48, Table: 7.9},
+		Blocks: BlockRates{Start: 0.02, Tier: 0.0012, Value: 1.6, Slot: 5.2, Range: 6000, Image: 42, Table: 7.9},
 		Lists:  ListRates{Tier: 0.0018, Position: 500, Move: 62, Far: 370},
 		States: StateRates{Position: 135, Move: 560},
 		// 6×6: 3,000 s of CPU time in 1,604 s on two cores.

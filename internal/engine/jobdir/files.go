@@ -112,7 +112,9 @@ func Shards(fsys store.FS, name string) (shards []string, err error) {
 // Parts lists the shards of a directory of a game in order of name, after checking them
 // against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
 // its Shards.
-func Parts(fsys store.FS, dir, game string) ([]string, error) { return new(Seals).Parts(fsys, dir, game) }
+func Parts(fsys store.FS, dir, game string) ([]string, error) {
+	return new(Seals).Parts(fsys, dir, game)
+}
 
 // Parts is the function Parts, and caches the seal.
 func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {

@@ -73,8 +73,9 @@ func withPort(address string) string {
 // A nameClient is an hdfs.Client that can be closed while it waits for an answer.
 type nameClient struct {
 	*hdfs.Client
-	dialer *dialer
-	end    context.CancelFunc // closes the connection
+	dialer  *dialer
+	end     context.CancelFunc // closes the connection
+	idleEnd *time.Timer        // closes an idle client
 }
 
 // Close closes the connection at once. An hdfs.Client would first wait for the answer to its
@@ -113,7 +114,7 @@ func (f *FS) newClient() (*nameClient, error) {
 		end()
 		return nil, err
 	}
-	return &nameClient{client, d, end}, nil
+	return &nameClient{Client: client, dialer: d, end: end}, nil
 }
 
 // A dialer dials the name nodes of one client, one at a time.

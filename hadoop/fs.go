@@ -45,15 +45,16 @@ const (
 )
 
 const (
-	// maxIdleClients is the number of idle connections that are kept. Each of them renews leases every
-	// second, which in a job costs more than a few new connections.
+	// maxIdleClients is the number of idle connections that are kept, idleTime how long. Each of them renews
+	// leases every second, which costs more than a few new connections.
 	maxIdleClients = 2
+	idleTime       = time.Second / 2
 	// wholeFile is the size up to which Open reads the complete file: another connection to a
 	// data node costs more.
 	wholeFile = 256 << 10
 	// firstWindow is the number of bytes of a larger file that Open reads: its reader often needs the head, and then
 	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
-	firstWindow, windowSize = 8 << 10, 128 << 10
+	firstWindow, windowSize = 2 << 10, 128 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
 	maxNewClients = 3
 	// maxIdleReaders is the number of positions in a file for which a reader is kept.
@@ -142,8 +143,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 		f.Close()
 		return nil, unreachable(addresses, err)
 	}
-	f.idle = append(f.idle, client)
-	return f, nil
+	return f, f.give(client)
 }
 
 // Received returns the number of bytes that were received from data nodes, and how many of them
@@ -229,6 +229,7 @@ func (f *FS) take() (client *nameClient, reused bool, err error) {
 			return client, false, err
 		}
 		client, f.idle = f.idle[n-1], f.idle[:n-1]
+		client.idleEnd.Stop()
 		f.mu.Unlock()
 		if silent, _ := f.limits.wasSilent(*client.dialer.current.Load(), 1); silent == nil {
 			return client, true, nil
@@ -240,15 +241,29 @@ func (f *FS) take() (client *nameClient, reused bool, err error) {
 // give returns a client to the idle ones. The client must not have a file open for writing.
 func (f *FS) give(client *nameClient) error {
 	f.mu.Lock()
-	if len(f.idle) < maxIdleClients {
+	kept := len(f.idle) < maxIdleClients
+	if kept {
 		f.idle = append(f.idle, client)
-		client = nil
+		client.idleEnd = time.AfterFunc(idleTime, func() { f.drop(client) })
 	}
 	f.mu.Unlock()
-	if client != nil {
-		return client.Close()
+	if kept {
+		return nil
 	}
-	return nil
+	return client.Close()
+}
+
+// drop closes a client if it is idle.
+func (f *FS) drop(client *nameClient) {
+	f.mu.Lock()
+	i := slices.Index(f.idle, client)
+	if i >= 0 {
+		f.idle = slices.Delete(f.idle, i, i+1)
+	}
+	f.mu.Unlock()
+	if i >= 0 {
+		client.Close()
+	}
 }
 
 // open calls do with a client, and returns the client if do succeeds. If the connection fails,
@@ -548,35 +563,41 @@ var leaseExceptions = []string{
 
 // Open opens a file for reading, also at several offsets concurrently.
 func (f *FS) Open(name string) (store.File, error) {
-	var in *hdfs.FileReader
-	r := new(reader)
-	client, err := f.open(func(client *nameClient) (err error) {
-		if in, err = client.Open(name); err != nil {
+	r, info, err := f.openReader(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if r.size <= wholeFile {
+		return &smallFile{bytes.NewReader(r.window), info}, r.in.Close()
+	}
+	large := &file{fs: f, name: name, info: info, idle: []*reader{r}}
+	large.Reader = io.NewSectionReader(large, 0, r.size)
+	return large, nil
+}
+
+// openReader opens a file, and reads the window that begins at offset at. A client asks the name node only
+// before its first read.
+func (f *FS) openReader(name string, at int64) (r *reader, info fs.FileInfo, err error) {
+	err = f.do(func(client *nameClient) error {
+		in, err := client.Open(name)
+		if err != nil {
 			return err
 		}
-		*r = *newReader(in, name)
-		size := r.size
-		if size <= wholeFile {
-			r.window = make([]byte, 0, size)
-		} else {
+		r, info = newReader(in, name), in.Stat()
+		if r.size <= wholeFile {
+			r.window = make([]byte, 0, r.size)
+		} else if at == 0 {
 			r.window = make([]byte, 0, firstWindow)
 		}
-		// A client reads metadata only before its first read. After that, other readers of a
-		// large file can share it.
-		if err = r.fill(0); err != nil || size <= wholeFile {
+		if err = r.fill(at); err != nil {
 			in.Close()
 		}
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if r.size <= wholeFile {
-		return &smallFile{bytes.NewReader(r.window), in.Stat()}, f.give(client)
-	}
-	large := &file{fs: f, client: client, name: name, info: in.Stat(), idle: []*reader{r}}
-	large.Reader = io.NewSectionReader(large, 0, r.size)
-	return large, nil
+	return r, info, nil
 }
 
 // A smallFile is a file whose contents are in memory.
@@ -667,15 +688,13 @@ func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 
 // A file is a large file with several readers, each at its own offset.
 type file struct {
-	fs     *FS
-	client *nameClient
-	name   string
-	info   fs.FileInfo
+	fs   *FS
+	name string
+	info fs.FileInfo
 	io.Reader
 
-	mu     sync.Mutex
-	idle   []*reader // least recently used first
-	failed bool
+	mu   sync.Mutex
+	idle []*reader // least recently used first
 }
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
@@ -695,15 +714,8 @@ func (f *file) take(at int64) (*reader, error) {
 		return r, nil
 	}
 	f.mu.Unlock()
-	return f.newReader()
-}
-
-func (f *file) newReader() (*reader, error) {
-	in, err := f.client.Open(f.name)
-	if err != nil {
-		return nil, err
-	}
-	return newReader(in, f.name), nil
+	r, _, err := f.fs.openReader(f.name, min(at, f.info.Size()))
+	return r, err
 }
 
 // ReadAt implements io.ReaderAt. If all replicas of a block fail, it asks the name node again
@@ -715,7 +727,7 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	}
 	if r != nil && err != nil && err != io.EOF && !refusedByServer(err) {
 		r.in.Close()
-		if r, err = f.newReader(); err == nil {
+		if r, _, err = f.fs.openReader(f.name, at+int64(n)); err == nil {
 			var more int
 			more, err = r.readAt(b[n:], at+int64(n))
 			n += more
@@ -724,7 +736,6 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil && err != io.EOF {
-		f.failed = true
 		if r != nil {
 			r.in.Close()
 		}
@@ -743,8 +754,5 @@ func (f *file) Close() error {
 		errs = append(errs, r.in.Close())
 	}
 	f.idle = nil
-	if f.failed {
-		return errors.Join(append(errs, f.client.Close())...)
-	}
-	return errors.Join(append(errs, f.fs.give(f.client))...)
+	return errors.Join(errs...)
 }

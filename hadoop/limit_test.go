@@ -59,9 +59,12 @@ func TestSecondNameNode(t *testing.T) {
 func TestCloseSilent(t *testing.T) {
 	n := newFakeNode(t, nil)
 	f := connectTo(t, hour, n)
+	client, _, err := f.take()
+	must.OK(t, err)
 	if method := <-n.calls; method != "renewLease" {
 		t.Fatalf("%s was called", method)
 	}
+	f.give(client)
 	f.Close() // while the client waits for the answer
 }
 

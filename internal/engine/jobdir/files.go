@@ -113,6 +113,11 @@ func Shards(fsys store.FS, name string) (shards []string, err error) {
 // against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
 // its Shards.
 func Parts(fsys store.FS, dir, game string) ([]string, error) {
+	return new(Seals).Parts(fsys, dir, game)
+}
+
+// Parts is the function Parts, and caches the seal.
+func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
 	if !IsText(dir) {
 		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return []string{dir}, err
@@ -123,10 +128,11 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 		}
 		return shards, err
 	}
-	_, names, err := store.OpenDir(fsys, dir, game)
+	seal, names, err := store.OpenDir(fsys, dir, game)
 	if err != nil {
 		return nil, err
 	}
+	s.cache(dir, seal)
 	var parts []string
 	for _, name := range names {
 		if strings.HasPrefix(name, store.PartPrefix) {

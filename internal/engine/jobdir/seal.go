@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 	"sync"
@@ -28,12 +29,7 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 		if err != nil && !errors.Is(err, store.ErrIncomplete) {
 			return nil, err
 		}
-		if s.dir, s.files = dir, nil; seal != nil {
-			s.files = make(map[string]*store.SealedFile, len(seal.Files))
-			for i := range seal.Files {
-				s.files[seal.Files[i].Name] = &seal.Files[i]
-			}
-		}
+		s.cache(dir, seal)
 	}
 	if s.files == nil {
 		return nil, nil
@@ -43,6 +39,27 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
 	}
 	return f, nil
+}
+
+// cache caches the seal of a directory; nil: it has none.
+func (s *Seals) cache(dir string, seal *store.Seal) {
+	if s.dir, s.files = dir, nil; seal == nil {
+		return
+	}
+	s.files = make(map[string]*store.SealedFile, len(seal.Files))
+	for i := range seal.Files {
+		s.files[seal.Files[i].Name] = &seal.Files[i]
+	}
+}
+
+// Sealed is Of, but computes the entry if the directory has no seal.
+func (s *Seals) Sealed(fsys store.FS, name string) (*store.SealedFile, error) {
+	f, err := s.Of(fsys, name)
+	if f != nil || err != nil {
+		return f, err
+	}
+	made, err := Seal(fsys, name)
+	return &made, err
 }
 
 // ReadSealed reads a small file, and verifies it against the seal of its directory.
@@ -90,7 +107,8 @@ func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
 }
 
 // A SumFS is a file system that computes the seals of text shards and outboxes while they
-// are written, so that they need not be read again. It is safe for concurrent use.
+// are written, and can keep those of a tier that was read, so that they need not be read again. It is
+// safe for concurrent use.
 type SumFS struct {
 	store.FS
 	seals sync.Map // path → store.SealedFile
@@ -119,6 +137,16 @@ func (f *SumFS) Rename(from, to string) error {
 	return nil
 }
 
+// Know keeps the seals of the packed files of a tier, which must be complete. If another file replaces one of
+// them later, its readers find that it does not match its seal.
+func (f *SumFS) Know(t *Tier) {
+	for _, file := range t.files.files {
+		if name := file.Name(); !IsText(name) {
+			f.seals.Store(name, sealOf(name, file))
+		}
+	}
+}
+
 // summed is a text file that is being written.
 type summed struct {
 	io.WriteCloser
@@ -141,14 +169,19 @@ func (s *summed) Close() error {
 	return err
 }
 
-// Seal computes the seal of a file. A packed file is not read completely. A text file is,
-// unless it was written through fsys and fsys is a SumFS.
-func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
+// Seal computes the seal of a file. A packed file is not read completely. A text file is. If fsys is a SumFS
+// that knows the seal, Seal only compares the length.
+func Seal(fsys store.FS, name string) (store.SealedFile, error) {
+	return seal(fsys, name, func() (fs.FileInfo, error) { return fsys.Stat(name) })
+}
+
+// seal is Seal; stat describes the file.
+func seal(fsys store.FS, name string, stat func() (fs.FileInfo, error)) (s store.SealedFile, err error) {
 	if sums, isSum := fsys.(*SumFS); isSum {
 		if v, ok := sums.seals.Load(name); ok {
-			written := v.(store.SealedFile)
-			if info, err := fsys.Stat(name); err != nil || info.Size() == written.Length {
-				return written, err
+			known := v.(store.SealedFile)
+			if info, err := stat(); err != nil || info.Size() == known.Length {
+				return known, err
 			}
 		}
 	}
@@ -168,11 +201,16 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Length, s.Records, s.Sum = f.Size(), f.Records(), f.Sum()
+	return sealOf(name, f), nil
+}
+
+// sealOf returns the seal of an open packed file.
+func sealOf(name string, f packedFile) store.SealedFile {
+	s := store.SealedFile{Name: path.Base(name), Length: f.Size(), Records: f.Records(), Sum: f.Sum()}
 	if b, ok := f.(*streamfmt.File); ok && b.Model() != nil {
 		s.Content = fmt.Sprintf("%016x", b.Content())
 	}
-	return s, nil
+	return s
 }
 
 // SealAll computes the seals of all files of a directory, except an old seal.
@@ -182,7 +220,7 @@ func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 		if e.IsDir() || e.Name() == store.Success {
 			continue
 		}
-		f, err := Seal(fsys, path.Join(dir, e.Name()))
+		f, err := seal(fsys, path.Join(dir, e.Name()), e.Info)
 		if err != nil {
 			return nil, err
 		}

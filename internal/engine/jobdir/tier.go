@@ -35,11 +35,12 @@ type tierShard struct {
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
 // shard to the next. Text shards are read completely, into packed blocks in memory.
 func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
-	parts, err := Parts(fsys, dir, g.Spec())
+	var seals Seals
+	parts, err := seals.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, err
 	}
-	return OpenTierFiles(fsys, parts, g, tier)
+	return seals.OpenTier(fsys, parts, g, tier)
 }
 
 // OpenTierFiles opens some shards of a directory, as OpenTier does.
@@ -139,7 +140,7 @@ func (t *Tier) Ranges() ([]uint64, error) {
 
 // pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
 // it does not read: in HDFS, to read a page is to read most of the blocks before it.
-const pagesOfPartition = 16
+const pagesOfPartition = 4
 
 // Split divides the ranges into up to n partitions of about the same number of bytes, and
 // returns the first range of each. The first is 0, and they ascend strictly.

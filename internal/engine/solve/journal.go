@@ -15,10 +15,12 @@ import (
 
 const (
 	// journalEvery is the minimum time between two writes while a job reports progress.
-	journalEvery = 2 * time.Second
-	// journalShare limits writes after finished jobs: at least journalShare times as long as a
-	// write takes must pass between them. In HDFS a small job takes no longer than a write.
-	journalShare = 10
+	journalEvery = 5 * time.Second
+	// doneShare limits writes after finished jobs: at least doneShare times as long as a write takes
+	// must pass between them. In HDFS a small job takes no longer than a write. progressShare limits
+	// the others.
+	doneShare     = 10
+	progressShare = 100
 	// Heartbeat is how often the journal is written while there is no progress to report.
 	Heartbeat = 20 * time.Second
 	// Silent is the age of a journal beyond which its driver is considered dead.
@@ -179,11 +181,11 @@ func (j *journal) note(e Event) {
 		tracking = j.Now.Tracking
 	}
 	j.Now = &e
-	every := journalEvery
+	every := max(journalEvery, progressShare*j.took)
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Seconds, e.Stats, tracking})
-		every = journalShare * j.took
+		every = doneShare * j.took
 	}
 	if time.Since(j.saved) >= every {
 		j.save()

@@ -27,7 +27,7 @@ type tierTable struct {
 	tabled  []bool               // by tier, whether an earlier run has put it into the table
 	seal    *store.Seal          // lists the tiers that are in the table
 	changed bool                 // whether this run has changed the seal
-	taken   [][]store.SealedFile // by tier, the shards in the directory of the attempt, from reducers
+	taken   [][]store.SealedFile // by tier, the shards from reducers, which the seal does not list yet
 
 	mu      sync.Mutex // guards attempt
 	attempt string     // the directory in which tiers are written; "" before the first
@@ -129,7 +129,7 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 // leastShard is the least mean number of records of shards that the table keeps: look-ups open all shards.
 const leastShard = 1 << 10
 
-// take moves the shards that the reducers of a job have written for the table out of its output. records is the
+// take moves the shards that the reducers of a job have written for the table there. records is the
 // number of records of the tier. If shards are missing, because an earlier driver was killed while it moved them, or
 // are not needed, take deletes them. The driver writes a tier without shards.
 func (t *tierTable) take(job *runner.Job, records int64) error {
@@ -161,17 +161,17 @@ func (t *tierTable) take(job *runner.Job, records int64) error {
 		}
 		return nil
 	}
-	attempt, err := t.begin()
+	_, err = t.begin()
 	for i, shard := range shards {
 		if err == nil {
-			err = data.FS.Rename(shard, path.Join(attempt, files[i].Name))
+			err = data.CommitFile(shard, path.Join(table.Dir, files[i].Name))
 		}
 	}
 	t.taken[job.Tier] = files
 	return err
 }
 
-// begin returns the directory in which tiers are written, and makes it before the first.
+// begin returns the directory in which this driver writes tiers. Before the first, it makes that and the table's.
 func (t *tierTable) begin() (attempt string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,12 +192,12 @@ func (t *tierTable) begin() (attempt string, err error) {
 // write adds a tier: the shards that take has moved, or else a file written by values.
 func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) error {
 	data := t.run.data
-	attempt, err := t.begin()
-	if err != nil {
-		return err
-	}
 	files := t.taken[tier]
 	if files == nil {
+		attempt, err := t.begin()
+		if err != nil {
+			return err
+		}
 		name := path.Join(attempt, path.Base(table.TierFile(t.g, tier)))
 		out, err := data.FS.Create(name)
 		if err != nil {
@@ -207,17 +207,15 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 			return err
 		}
 		f, err := jobdir.Seal(data.FS, name)
+		if err == nil {
+			err = data.CommitFile(name, path.Join(table.Dir, f.Name))
+		}
 		if err != nil {
 			return err
 		}
 		files = append(files, f)
 	}
-	for _, f := range files {
-		if err := data.CommitFile(path.Join(attempt, f.Name), path.Join(table.Dir, f.Name)); err != nil {
-			return err
-		}
-		t.seal.Files, t.changed = append(t.seal.Files, f), true
-	}
+	t.seal.Files, t.changed = append(t.seal.Files, files...), true
 	t.run.rebuilt(table.TierFile(t.g, tier))
 	return nil
 }

@@ -139,9 +139,9 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
-// wantPlace checks that the place of a map input is a block of one of its splits.
-func wantPlace(fsys store.FS, input step.MapInput) error {
-	in, err := fsys.Open(input.File)
+// wantPlace checks that the place of a map input is in a file of its splits. In a pass, it is a block of one of them.
+func wantPlace(job *runner.Job, input step.MapInput) error {
+	in, err := job.FS.Open(input.File)
 	if err != nil {
 		return err
 	}
@@ -149,6 +149,10 @@ func wantPlace(fsys store.FS, input step.MapInput) error {
 	info, err := in.Stat()
 	if err != nil {
 		return err
+	}
+	if job.Method.Blocks != nil && 0 <= input.At && input.At < info.Size() &&
+		slices.ContainsFunc(input.Splits, func(s step.Split) bool { return s.File == input.File }) {
+		return nil
 	}
 	file, err := streamfmt.OpenAny(in, info.Size(), input.File)
 	if err != nil {
@@ -174,7 +178,7 @@ func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64
 	parts := make([][]pair, len(borders))
 	for _, input := range inputs {
 		if job.Step != step.Create {
-			if err := wantPlace(job.FS, input); err != nil {
+			if err := wantPlace(job, input); err != nil {
 				return mapped, reduced, err
 			}
 		}

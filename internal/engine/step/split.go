@@ -94,62 +94,47 @@ func StateInputs(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (inpu
 
 // BlockInputs divides the directory of a tier among mappers, each of which gets about the same
 // number of bytes of one shard. tasks returns the desired number of mappers for a number of
-// records. The result has about as many, but at least one for each shard that has records.
+// records. The result has about as many, but at least one for each shard that has records. BlockInputs
+// opens only the shards that it divides: what it needs of the others is in the seal, with which the
+// mappers compare them.
 func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs []MapInput, records int64, err error) {
-	parts, err := jobdir.Parts(fsys, dir, g.Spec())
+	var seals jobdir.Seals
+	parts, err := seals.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, 0, err
 	}
-	tiers := make([]*jobdir.Tier, len(parts))
-	defer func() {
-		for _, t := range tiers {
-			if t != nil {
-				t.Close()
-			}
-		}
-	}()
-	var seals jobdir.Seals
+	sealed := make([]*store.SealedFile, len(parts))
 	for i, part := range parts {
-		if tiers[i], err = seals.OpenTier(fsys, []string{part}, g, tier); err != nil {
+		if sealed[i], err = seals.Sealed(fsys, part); err != nil {
 			return nil, 0, err
 		}
-		counts := tiers[i].Counts()
-		records += int64(counts.Total())
+		records += int64(sealed[i].Records)
 	}
 	perPart := max(1, (tasks(records)+len(parts)-1)/max(1, len(parts)))
-	for i, t := range tiers {
-		if t.Len() == 0 {
+	for i, part := range parts {
+		if sealed[i].Records == 0 {
 			continue
 		}
-		borders, err := t.Split(perPart)
-		if err != nil {
-			return nil, 0, err
-		}
-		for k, from := range borders {
-			split := Split{parts[i], from, end(borders, k)}
-			at, err := middle(t, split)
-			if err != nil {
+		borders := []uint64{0}
+		if perPart > 1 {
+			if borders, err = divide(&seals, fsys, part, g, tier, perPart); err != nil {
 				return nil, 0, err
 			}
-			inputs = append(inputs, MapInput{[]Split{split}, jobdir.Place{File: parts[i], At: at}})
+		}
+		for k, from := range borders {
+			middle := sealed[i].Length * int64(2*k+1) / int64(2*len(borders))
+			inputs = append(inputs, MapInput{[]Split{{part, from, end(borders, k)}}, jobdir.Place{File: part, At: middle}})
 		}
 	}
 	return inputs, records, nil
 }
 
-// middle returns the offset of a block in the middle of a split of a tier with one file.
-func middle(t *jobdir.Tier, s Split) (int64, error) {
-	c := t.Cursor(0)
-	first, err := c.Search(s.From)
+// divide divides the ranges of a shard of a tier, see jobdir.Tier.Split.
+func divide(seals *jobdir.Seals, fsys store.FS, part string, g game.Tiered, tier, n int) ([]uint64, error) {
+	t, err := seals.OpenTier(fsys, []string{part}, g, tier)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	next := t.Len()
-	if s.To != allRanges {
-		if next, err = c.Search(s.To); err != nil {
-			return 0, err
-		}
-	}
-	e, err := c.Entry((first + next) / 2)
-	return int64(e.Offset), err
+	defer t.Close()
+	return t.Split(n)
 }

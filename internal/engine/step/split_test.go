@@ -11,21 +11,23 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// sealReads counts how often seals are opened.
+// sealReads counts how often seals and other files are opened.
 type sealReads struct {
 	store.Local
-	n int
+	n, others int
 }
 
 func (f *sealReads) Open(name string) (store.File, error) {
 	if path.Base(name) == store.Success {
 		f.n++
+	} else {
+		f.others++
 	}
 	return f.Local.Open(name)
 }
 
 // TestBlockInputsReadSeal checks that a directory of many shards is divided among mappers with its
-// seal read a fixed number of times.
+// seal read once, and that only a shard that is divided is opened.
 func TestBlockInputsReadSeal(t *testing.T) {
 	g := must.Get(connectn.New(3, 3, 3))(t)
 	dir := path.Join(t.TempDir(), "data_first0")
@@ -42,9 +44,12 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	}
 	files := must.Get(jobdir.SealAll(fsys, dir))(t)
 	must.OK(t, (&store.Seal{Game: g.Spec(), Job: path.Base(dir), Files: files}).Write(fsys, dir))
-	inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return 1 })
-	if err != nil || len(inputs) != 1 || records != 1 || fsys.n != 2 {
-		t.Errorf("%d inputs, %d records, the seal read %d times, %v; want 1, 1, and twice", len(inputs), records, fsys.n, err)
+	for tasks, opened := range map[int]int{1: 0, parts + 1: 1} {
+		fsys.n, fsys.others = 0, 0
+		inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return tasks })
+		if err != nil || len(inputs) != 1 || records != 1 || fsys.n != 1 || fsys.others != opened {
+			t.Errorf("%d tasks: %d inputs, %d records, the seal read %d times, %d others opened, %v; want 1, 1, once, %d", tasks, len(inputs), records, fsys.n, fsys.others, err, opened)
+		}
 	}
 }
 

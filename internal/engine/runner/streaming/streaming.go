@@ -113,7 +113,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 func planDir(attempt string) string { return attempt + ".plan" }
 
 // count verifies the output of a job and counts its records. Text is only read if the job's
-// counters are missing.
+// counters are missing. Blocks are sealed as they were counted, and not read again for that.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counted := job.Codec == jobdir.Text && stats.Records > 0
 	switch m := job.Method; {
@@ -129,6 +129,9 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 			return stats, err
 		}
 		defer t.Close()
+		if sums, ok := job.FS.(*jobdir.SumFS); ok {
+			sums.Know(t)
+		}
 		counts := t.Counts()
 		stats.Records = int64(counts.Total())
 		if job.Step == step.Possible {

@@ -97,7 +97,7 @@ func TestVerifyCyclic(t *testing.T) {
 				if wrong&3 == 0 {
 					wrong = 0
 				}
-				reason := "" // of a fault at the position itself
+				reason := "" // the fault that verify must name at p; "": any fault
 				switch remove := r.IntN(4) == 0; {
 				case remove && reached:
 					delete(right, p)

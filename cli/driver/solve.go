@@ -410,10 +410,7 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 	place := r.place
 	if jobs, ok := o.Runner.(Preflighter); ok {
 		err := jobs.Preflight(ctx, r.Game, o.Codec, place.Path)
-		if ctx.Err() != nil {
-			return nil, command.ErrInterrupted
-		}
-		if err != nil {
+		if err := command.Stopped(ctx, err); err != nil {
 			return nil, err
 		}
 	}

@@ -180,13 +180,19 @@ type answer struct {
 // results are the words for the end of a game.
 var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
 
-// refusal is the beginning of the answer that a number or a text is not a position.
-var refusal = []byte("error ")
+// refusal returns why an answer says that a number or a text is not a position; "": it does not say that.
+func refusal(line []byte) string {
+	text, ok := bytes.CutPrefix(line, []byte("error "))
+	if !ok {
+		return ""
+	}
+	return cmp.Or(string(text), "it is not a position")
+}
 
 // parse parses the answer for position p, and appends the moves to moves. Unless named is true, the moves get no names.
 func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bool) (a answer, err error) {
-	if text, ok := bytes.CutPrefix(line, refusal); ok {
-		return answer{refused: cmp.Or(string(text), "it is not a position")}, nil
+	if a.refused = refusal(line); a.refused != "" {
+		return a, nil
 	}
 	if h.players != nil {
 		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {
@@ -248,7 +254,8 @@ func (h *header) unexpected(word []byte) error {
 // parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER, and returns the number of its bytes, 0
 // if there is no move.
 func (h *header) parseMove(line []byte, named bool) (m game.Move, n int) {
-	colon, digits, other := -1, 0, false // of the part after the colon
+	colon := -1
+	digits, other := 0, false // the number of digits since the colon, and whether there are other bytes
 	for n = 0; n < len(line) && line[n] != ' '; n++ {
 		switch c := line[n]; {
 		case c-'0' <= 9:

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -242,7 +240,7 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 		return strconv.AppendUint(dst, p, 10)
 	}
 	g.one(fmt.Sprint("text ", p), func(line []byte) error {
-		if len(line) == 0 || bytes.HasPrefix(line, refusal) {
+		if len(line) == 0 || refusal(line) != "" {
 			return errors.New("expected the position as text")
 		}
 		dst = append(dst, line...)
@@ -264,11 +262,9 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 	}
 	refused := ""
 	g.one("parse "+text, func(line []byte) (err error) {
-		if text, ok := bytes.CutPrefix(line, refusal); ok {
-			refused = cmp.Or(string(text), "it is not a position")
-			return nil
+		if refused = refusal(line); refused == "" {
+			p, err = between(string(line), 0, g.most)
 		}
-		p, err = between(string(line), 0, g.most)
 		return err
 	})
 	if refused != "" {

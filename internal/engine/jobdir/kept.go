@@ -63,8 +63,8 @@ func (k *Kept) Keep(b *block.Block) {
 // Complete says that all blocks were added, and that they are in files with these checksums.
 func (k *Kept) Complete(sums []uint32) { k.sums = sums }
 
-// Of reports whether k has the values of a tier, or its open positions if values is false. The checksums do not
-// decide that: if all positions of a tier are terminal, the forward and the retrograde job write equal files.
+// Of reports whether k has the blocks of a tier: its values if values is true, otherwise its open positions. Equal
+// checksums do not decide which: if all positions of a tier are terminal, both kinds of jobs write equal files.
 func (k *Kept) Of(t *Tier, values bool) bool {
 	return k.values == values && k.sums != nil && slices.Equal(t.Sums(), k.sums)
 }

@@ -137,9 +137,13 @@ func (f *SumFS) Rename(from, to string) error {
 	return nil
 }
 
-// Know keeps the seals of the packed files of a tier, which must be complete. If another file replaces one of
-// them later, its readers find that it does not match its seal.
-func (f *SumFS) Know(t *Tier) {
+// Know keeps the seals of the packed files of a tier for Seal, if fsys is a SumFS. The files must be complete. If
+// another file replaces one of them later, its readers find that it does not match its seal.
+func Know(fsys store.FS, t *Tier) {
+	f, ok := fsys.(*SumFS)
+	if !ok {
+		return
+	}
 	for _, file := range t.files.files {
 		if name := file.Name(); !IsText(name) {
 			f.seals.Store(name, sealOf(name, file))

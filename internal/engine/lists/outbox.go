@@ -107,8 +107,8 @@ func (o *Outbox) Flush() error {
 	return o.emitChunk(0)
 }
 
-// byTier returns the buffered rows in the order of their tiers, and as much spare memory. It sets numbers to the ends
-// of the tiers.
+// byTier returns the buffered rows in the order of their tiers, and spare memory for as many. numbers[tier] becomes the
+// index after the last row of the tier.
 func (o *Outbox) byTier() (rows, spare []Row) {
 	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
 	if len(o.numbers) == 2 { // the game has one tier

@@ -239,7 +239,7 @@ func (s *solve) Map(from, into *block.Block) {
 
 // MapAll reads the open positions once for two blocks of other ranges, or for one and the block of the range.
 func (s *solve) MapAll(from []block.Block, into *block.Block) {
-	var own, other *block.Block // of the range, and one of another range that has no partner yet
+	var own, other *block.Block // own has the range of into; other has another range, and waits for a second such block
 	score, best := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val
 	for i := range from {
 		switch b := &from[i]; {

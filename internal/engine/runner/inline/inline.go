@@ -35,7 +35,7 @@ type Runner struct {
 
 	kept     *jobdir.Kept    // the output of the last job, if it is in memory: one of tiers
 	tiers    [2]jobdir.Kept  // the input and the output of a job
-	blocks   block.Memory    // of the blocks that a job keeps until it has sorted the images
+	blocks   block.Memory    // has the blocks that a job keeps until it has sorted the images
 	inboxes  []*block.Inbox  // reused from pass to pass
 	edges    *lists.Edges    // those that the passes of the last solve needed, if they are in memory
 	lists    listMemory      // reused from job to job

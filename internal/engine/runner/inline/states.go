@@ -120,8 +120,9 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	})
 }
 
-// sendKeys sends a message to the key of each row. The keys of a run ascend, so that those of a range are together.
-// set is empty, and becomes so again.
+// sendKeys sends a message to the key of each row, as game.Sets does, but without sorting: the keys of a run ascend,
+// so that those of a range are together. Keys are below Positions, because a pass stores no other edges. set must be
+// empty, and is empty afterwards.
 func (w *stateWork) sendKeys(rows []lists.Row, set block.Set) {
 	size := uint64(w.g.RangeSize())
 	for len(rows) > 0 {

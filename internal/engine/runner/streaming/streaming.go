@@ -129,9 +129,7 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 			return stats, err
 		}
 		defer t.Close()
-		if sums, ok := job.FS.(*jobdir.SumFS); ok {
-			sums.Know(t)
-		}
+		jobdir.Know(job.FS, t)
 		counts := t.Counts()
 		stats.Records = int64(counts.Total())
 		if job.Step == step.Possible {

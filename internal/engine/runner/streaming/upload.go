@@ -14,8 +14,8 @@ import (
 // also decides from which size on the nodes copy files.
 const uploadRecord = 16
 
-// Upload copies files of r.FS into a directory of another file system, such as s3://bucket/path, by a job
-// of Hadoop's DistCp: each map copies a part of the files. Upload replaces files that exist. A job takes
+// Upload copies files of r.FS into a directory of another file system, such as s3://bucket/path. It runs
+// Hadoop's DistCp, a job in which each map copies a part of the files. Upload replaces files that exist. A job takes
 // seconds to start, so Upload does nothing, and done is false, if there is only one file, or the files have few
 // bytes. If the job fails, some of the files may have been copied; each appears complete or not at all.
 func (r *Runner) Upload(ctx context.Context, files []string, bytes int64, to string) (done bool, err error) {

@@ -198,7 +198,7 @@ test-web: site web-tools ## test the pages of play web in Chromium; screenshots 
 # tests in cmd are omitted: the programs that they run are built without it. So are tests of numbers that
 # take long and start no goroutine that others do not start.
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
-	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures)$$' \
+	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief|Busy|ThisMachine)$$' \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.|AfterFunc' . | \
 			grep -Ev '_test\.go$$|^\./(cmd|internal/testing)/' | xargs -n1 dirname | sort -u)
 

@@ -86,8 +86,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// This machine can be measured, and the rates are valid.
-func TestMachine(t *testing.T) {
+// TestThisMachine checks that this machine can be measured, and that the rates are valid.
+func TestThisMachine(t *testing.T) {
 	var shares []float64
 	r, err := Machine(t.Context(), Options{Time: time.Second, Dir: t.TempDir(), Self: []string{"true"}, Probe: func() float64 { return 1 },
 		Progress: func(_ string, share float64) { shares = append(shares, share) }})

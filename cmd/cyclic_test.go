@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// oneError matches one line of an error; a driver that a busy machine slows down prints its progress before it.
-var oneError = regexp.MustCompile(`^(driver: \[.*\n)*driver: [^\[].*: dies\n$`)
+var oneError = regexp.MustCompile(`^driver: .*: dies\n$`)
 
 // TestReducerDies checks that nothing is damaged if a reducer dies after it has written the
 // states of its ranges and printed the new positions: the pass is not committed, and --resume
@@ -28,7 +27,7 @@ func TestReducerDies(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")
 			cmd := exec.Command(filepath.Join(own, "driver"), append(slices.Clip(smallCyclic), "--runner", "pipe", "--reducers", "2", "--data", dir)...)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !oneError.Match(out) {
+			if err == nil || !oneError.Match(progress.ReplaceAll(out, nil)) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if states, err := filepath.Glob(filepath.Join(dir, "_attempt-"+step+"*", "_ranges-*")); err != nil || len(states) == 0 {

@@ -141,7 +141,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// makes runs make, without the variables of a make that may run this test.
+// makes runs make, without the variables of a make that may run this test. stderr is without progress.
 func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("make", append([]string{"-s"}, strings.Fields(line)...)...)
@@ -157,5 +157,5 @@ func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return out.String(), output.String(), cmd.ProcessState.ExitCode()
+	return out.String(), progress.ReplaceAllString(output.String(), ""), cmd.ProcessState.ExitCode()
 }

@@ -74,8 +74,10 @@ func TestProgramSleeps(t *testing.T) {
 	}
 }
 
-// ranWithin is ran for a command that must end within a time. stderr is without the lines of progress that a
-// driver prints every ten seconds, as it does on a busy machine.
+// progress matches the lines that a driver prints every ten seconds, as it does on a busy machine.
+var progress = regexp.MustCompile(`(?m)^driver: \[.*\n`)
+
+// ranWithin is ran for a command that must end within a time. stderr is without progress.
 func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, stdout, stderr string) {
 	t.Helper()
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -85,5 +87,5 @@ func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, st
 	})
 	defer timer.Stop()
 	status, stdout, stderr = process.Run(cmd)
-	return status, stdout, regexp.MustCompile(`(?m)^driver: \[.*\n`).ReplaceAllString(stderr, "")
+	return status, stdout, progress.ReplaceAllString(stderr, "")
 }

@@ -57,8 +57,8 @@ func (h *halfPart) times() int {
 	return 2
 }
 
-// whole returns a reader of all positions.
-func (h *halfPart) whole() (*images.Tier, error) {
+// storedRanges returns the ranges with stored positions.
+func (h *halfPart) storedRanges() ([]uint64, error) {
 	stored := make([]uint64, h.Len())
 	for i := range stored {
 		var err error
@@ -66,7 +66,16 @@ func (h *halfPart) whole() (*images.Tier, error) {
 			return nil, err
 		}
 	}
-	return images.NewTier(h.g, h.tier, h.place, stored, func(ahead int) images.Loader { return h.reader(ahead) }), nil
+	return stored, nil
+}
+
+// whole returns a reader of all positions, whose ranges are given.
+func (h *halfPart) whole(all []uint64) (*images.Tier, error) {
+	stored, err := h.storedRanges()
+	if err != nil {
+		return nil, err
+	}
+	return images.NewTier(h.g, h.tier, h.place, stored, all, func(ahead int) images.Loader { return h.reader(ahead) }), nil
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.

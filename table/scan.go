@@ -71,12 +71,12 @@ func (s *Scan) all() ([]scanFile, error) {
 					file := scanFile{part: i, tier: tier, first: first}
 					n := f.end - first
 					if part.half != nil {
-						whole, err := part.half.whole()
+						stored, err := part.half.storedRanges()
 						if err != nil {
 							s.err = err
 							return
 						}
-						file.whole = whole.Ranges()
+						file.whole = images.AllRanges(part.half.g, part.half.tier, stored)
 						n = len(file.whole)
 					}
 					end += n
@@ -91,13 +91,13 @@ func (s *Scan) all() ([]scanFile, error) {
 	return s.files, s.err
 }
 
-// reader returns a reader of all positions of a part.
-func (s *Scan) reader(part int) (rulesReader, error) {
-	p := s.parts[part]
+// reader returns a reader of all positions of a file.
+func (s *Scan) reader(f scanFile) (rulesReader, error) {
+	p := s.parts[f.part]
 	if p.half == nil {
 		return p.reader(verifyAhead), nil
 	}
-	whole, err := s.hold(part)
+	whole, err := s.hold(f)
 	if err == nil {
 		err = whole.Prepare(s.ctx)
 	}
@@ -107,16 +107,16 @@ func (s *Scan) reader(part int) (rulesReader, error) {
 	return &wholeReader{all: whole.Cursor(verifyAhead)}, nil
 }
 
-// hold returns the reader of all positions of a part that stores half of them, which workers share.
-func (s *Scan) hold(part int) (*images.Tier, error) {
+// hold returns the reader of all positions of a file that stores half of them, which workers share.
+func (s *Scan) hold(f scanFile) (*images.Tier, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == part }); i >= 0 {
+	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == f.part }); i >= 0 {
 		return s.held[i].Tier, nil
 	}
-	whole, err := s.parts[part].half.whole()
+	whole, err := s.parts[f.part].half.whole(f.whole)
 	if err == nil {
-		s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{part, whole})
+		s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{f.part, whole})
 	}
 	return whole, err
 }
@@ -240,7 +240,7 @@ func (r *ScanReader) Read(i int, b *Batch) (err error) {
 		i -= files[n-1].end
 	}
 	if r.reader == nil || r.part != file.part {
-		if r.reader, err = r.scan.reader(file.part); err != nil {
+		if r.reader, err = r.scan.reader(file); err != nil {
 			return err
 		}
 		r.part = file.part

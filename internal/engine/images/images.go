@@ -7,7 +7,6 @@
 package images
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -47,30 +46,39 @@ type rowsKey struct {
 	high uint64
 }
 
-// Ranges returns the ranges of the images of all slots in the given ranges that may contain
-// selected positions, ascending.
-func Ranges(g *game.Half, tier int, kind Kind, ranges []uint64) []uint64 {
+// AllRanges returns the ranges that may have positions of a tier, ascending: those with stored positions,
+// and those of their images. half is nil if the tier stores all positions.
+func AllRanges(half *game.Half, tier int, stored []uint64) []uint64 {
+	if half == nil {
+		return stored
+	}
 	type key struct {
 		rowsKey
 		of *uint64 // the first word of the slots
 	}
-	found, known := make(map[uint64]bool), make(map[key]bool)
-	shift := g.LowBits()
-	for _, rng := range ranges {
-		of := kind.Of(g, tier, rng)
+	all, known := slices.Clone(stored), make(map[key]bool)
+	var found []bool
+	shift := half.LowBits()
+	for _, rng := range stored {
+		of := Values.Of(half, tier, rng)
 		if of == nil {
 			continue
 		}
-		low := g.Halved.Low(tier, rng)
-		k := key{rowsKey{&low[0], g.Mirror(rng<<shift) >> shift}, &of[0]}
+		low := half.Halved.Low(tier, rng)
+		k := key{rowsKey{&low[0], half.Mirror(rng<<shift) >> shift}, &of[0]}
 		if known[k] {
 			continue
 		}
 		known[k] = true
-		images := g.LowImages(low)
+		images := half.LowImages(low)
+		found = append(found[:0], make([]bool, len(images.Ranges))...)
 		for s := range of.All() {
-			found[k.high|images.Ranges[images.Range[s]]] = true
+			if r := images.Range[s]; !found[r] {
+				found[r] = true
+				all = append(all, k.high|images.Ranges[r])
+			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	slices.Sort(all)
+	return slices.Compact(all)
 }

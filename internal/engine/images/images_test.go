@@ -280,7 +280,7 @@ func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, valu
 	}
 	ranges := must.Get(stored.Ranges())(t)
 	for _, place := range places(t) {
-		all := NewTier(g, tier, place, ranges, func(ahead int) Loader { return stored.Cursor(ahead) })
+		all := NewTier(g, tier, place, ranges, AllRanges(g, tier, ranges), func(ahead int) Loader { return stored.Cursor(ahead) })
 		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
 		checkWhole(t, g, tier, all, want)
 		must.OK(t, all.Close())
@@ -375,7 +375,7 @@ func TestManyBands(t *testing.T) {
 	}
 	got := make(map[game.Position]byte)
 	cursors, b := s.cursors(), new(block.Block)
-	for _, rng := range Ranges(g, 6, Values, rangesOf(blocks)) {
+	for _, rng := range AllRanges(g, 6, rangesOf(blocks)) {
 		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
 		must.OK(t, mergeAll(cursors, b))
 		for slot := range b.Done.All() {

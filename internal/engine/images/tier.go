@@ -33,18 +33,14 @@ type Loader interface {
 // tierAhead is the number of bytes that Prepare reads ahead.
 const tierAhead = 64 << 10
 
-// NewTier returns a reader of a tier. half is nil if the tier stores all positions. ranges are those
-// with stored positions, ascending. open returns a reader of them, with the number of bytes that it
-// reads ahead.
-func NewTier(half *game.Half, tier int, place Place, ranges []uint64, open func(ahead int) Loader) *Tier {
-	t := &Tier{half: half, stored: ranges, open: open, ranges: ranges}
-	if half == nil {
-		return t
+// NewTier returns a reader of a tier. half is nil if the tier stores all positions. stored are the ranges
+// with stored positions, ascending, and all is what AllRanges returns for them. open returns a reader of
+// stored positions, with the number of bytes that it reads ahead.
+func NewTier(half *game.Half, tier int, place Place, stored, all []uint64, open func(ahead int) Loader) *Tier {
+	t := &Tier{half: half, stored: stored, open: open, ranges: all}
+	if half != nil {
+		t.sorter = newSorter(half, tier, Values, place)
 	}
-	t.sorter = newSorter(half, tier, Values, place)
-	t.ranges = slices.Concat(ranges, Ranges(half, tier, Values, ranges))
-	slices.Sort(t.ranges)
-	t.ranges = slices.Compact(t.ranges)
 	return t
 }
 

@@ -41,13 +41,14 @@ func (f *blockFinal) open(ctx context.Context) error {
 			return err
 		}
 		place := images.Place{FS: f.FS, Dir: f.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory, Bands: bands}
-		t := images.NewTier(stored.Half(), f.InputTier(i), place, ranges, func(ahead int) images.Loader { return stored.Cursor(ahead) })
+		all := images.AllRanges(stored.Half(), f.InputTier(i), ranges)
+		t := images.NewTier(stored.Half(), f.InputTier(i), place, ranges, all, func(ahead int) images.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)
 		if err := t.Prepare(ctx); err != nil {
 			return err
 		}
-		f.all += len(t.Ranges())
-		n.shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
+		f.all += len(all)
+		n.shared += 8*len(all) + t.Memory() + indexMemory(float64(stored.Len()))
 		n.worker += t.Len() * images.CursorMemory
 	}
 	largest, heaviest := 0, 0

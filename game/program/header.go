@@ -175,29 +175,24 @@ type standing struct {
 	result game.Result // game.Draws: the game goes on
 }
 
-// value returns the value of a terminal position, otherwise 0.
-func (s standing) value() game.Value {
-	switch s.result {
-	case game.Wins:
-		return game.NewValue(game.WinFor(s.mover), 0)
-	case game.Loses:
-		return game.NewValue(game.WinFor(s.mover.Other()), 0)
-	case game.Ties:
-		return game.NewValue(game.Tie, 0)
-	}
-	return 0
+// value returns the value of a terminal position, otherwise 0. The winner follows from the mover's result as the
+// mover's result does from the winner.
+func (s standing) value() game.Value { return game.Outcome(s.result).For(s.mover).In(0) }
+
+// ends are the words for the end of a game and, if true, of a puzzle. A stuck puzzle goes on with moves that change
+// nothing: it is never solved.
+var ends = map[bool]map[string]game.Result{
+	false: {"win": game.Wins, "lose": game.Loses, "tie": game.Ties},
+	true:  {"solved": game.Ties, "stuck": game.Draws},
 }
 
-// results are the words for the end of a game.
-var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
-
-// refusal returns why an answer says that a number or a text is not a position; "": it does not say that.
-func refusal(line []byte) string {
+// refusal returns why an answer says that a number or a text is not a position; nil: it does not say that.
+func refusal(line []byte) error {
 	text, ok := bytes.CutPrefix(line, []byte("error "))
 	if !ok {
-		return ""
+		return nil
 	}
-	return cmp.Or(string(text), "it is not a position")
+	return errors.New(cmp.Or(string(text), "it is not a position"))
 }
 
 // parse parses the answer for position p, which is not a refusal. It appends to all where the moves lead to and,
@@ -212,17 +207,13 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 	}
 	to, line = all, bytes.TrimRight(line, " ")
 	if n := len(line); n > 0 && line[n-1] > '9' { // a move ends with a digit
-		switch word := string(line); {
-		case h.puzzle && word == "solved":
-			s.result = game.Ties
-			return s, to, nil
-		case h.puzzle && word == "stuck": // a move that changes nothing: it is never solved
-			if names != nil {
-				*names = append(*names, word)
+		if result, ok := ends[h.puzzle][string(line)]; ok {
+			if s.result = result; result == game.Draws {
+				to = append(to, p)
 			}
-			return s, append(to, p), nil
-		case !h.puzzle && results[word] != game.Draws:
-			s.result = results[word]
+			if result == game.Draws && names != nil {
+				*names = append(*names, string(line))
+			}
 			return s, to, nil
 		}
 	}

@@ -27,7 +27,7 @@ type rules struct {
 type answer struct {
 	standing
 	moves   []game.Move // by name
-	refused string      // why this is not a position; "": it is one
+	refused error       // why this is not a position; nil: it is one
 }
 
 var _ game.Batched = (*rules)(nil)
@@ -72,10 +72,7 @@ func (g *rules) Check(p game.Position) error {
 	if p > g.most {
 		return fmt.Errorf("position %d: expected a number up to %d", p, g.most)
 	}
-	if a := g.ask(p); a.refused != "" {
-		return fmt.Errorf("position %d: %s", p, a.refused)
-	}
-	return nil
+	return g.ask(p).refused
 }
 
 // fail ends the command that has asked.
@@ -89,8 +86,8 @@ func (g *rules) fail(err error) {
 // answer returns the answer for a position that the program must know.
 func (g *rules) answer(p game.Position) answer {
 	a := g.ask(p)
-	if a.refused != "" {
-		g.fail(fmt.Errorf("rules program %q: position %d: %s", g.program.command, p, a.refused))
+	if a.refused != nil {
+		g.fail(fmt.Errorf("rules program %q: %w", g.program.command, a.refused))
 	}
 	return a
 }
@@ -104,7 +101,8 @@ func (g *rules) ask(p game.Position) answer {
 		return a
 	}
 	g.one(strconv.FormatUint(p, 10), func(line []byte) (err error) {
-		if a.refused = refusal(line); a.refused != "" {
+		if refused := refusal(line); refused != nil {
+			a.refused = fmt.Errorf("position %d: %w", p, refused)
 			return nil
 		}
 		var to []game.Position
@@ -175,7 +173,7 @@ func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 	}
 	return b, g.with(func(process *process) error {
 		return process.ask(questions, len(ps), func(i int) string { return fmt.Sprintf("position %d", ps[i]) }, func(i int, line []byte) error {
-			if refusal(line) != "" {
+			if refusal(line) != nil {
 				return errors.New("it is refused")
 			}
 			s, moves, err := g.parse(line, ps[i], b.moves, nil)
@@ -237,7 +235,7 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 		return strconv.AppendUint(dst, p, 10)
 	}
 	g.one(fmt.Sprint("text ", p), func(line []byte) error {
-		if len(line) == 0 || refusal(line) != "" {
+		if len(line) == 0 || refusal(line) != nil {
 			return errors.New("expected the position as text")
 		}
 		dst = append(dst, line...)
@@ -257,15 +255,15 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return 0, errors.New("expected one line")
 	}
-	refused := ""
+	var refused error
 	g.one("parse "+text, func(line []byte) (err error) {
-		if refused = refusal(line); refused == "" {
+		if refused = refusal(line); refused == nil {
 			p, err = between(string(line), 0, g.most)
 		}
 		return err
 	})
-	if refused != "" {
-		return 0, errors.New(refused)
+	if refused != nil {
+		return 0, refused
 	}
 	return p, g.Check(p)
 }

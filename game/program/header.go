@@ -169,73 +169,73 @@ func (h *header) mostMoves() int {
 	return mostMoves
 }
 
-// An answer is the answer to a question for a position.
-type answer struct {
-	mover   game.Player
-	result  game.Result // game.Draws: the game goes on
-	moves   []game.Move
-	refused string // why this is not a position; "": it is one
+// A standing is the part of an answer before the moves.
+type standing struct {
+	mover  game.Player
+	result game.Result // game.Draws: the game goes on
 }
 
-// results are the words for the end of a game.
-var results = map[string]game.Result{"win": game.Wins, "lose": game.Loses, "tie": game.Ties}
+// value returns the value of a terminal position, otherwise 0. The winner follows from the mover's result as the
+// mover's result does from the winner.
+func (s standing) value() game.Value { return game.Outcome(s.result).For(s.mover).In(0) }
 
-// refusal returns why an answer says that a number or a text is not a position; "": it does not say that.
-func refusal(line []byte) string {
+// ends are the words for the end of a game and, if true, of a puzzle. A stuck puzzle goes on with moves that change
+// nothing: it is never solved.
+var ends = map[bool]map[string]game.Result{
+	false: {"win": game.Wins, "lose": game.Loses, "tie": game.Ties},
+	true:  {"solved": game.Ties, "stuck": game.Draws},
+}
+
+// refusal returns why an answer says that a number or a text is not a position; nil: it does not say that.
+func refusal(line []byte) error {
 	text, ok := bytes.CutPrefix(line, []byte("error "))
 	if !ok {
-		return ""
+		return nil
 	}
-	return cmp.Or(string(text), "it is not a position")
+	return errors.New(cmp.Or(string(text), "it is not a position"))
 }
 
-// parse parses the answer for position p, and appends the moves to moves. Unless named is true, the moves get no names.
-func (h *header) parse(line []byte, p game.Position, moves []game.Move, named bool) (a answer, err error) {
-	if a.refused = refusal(line); a.refused != "" {
-		return a, nil
-	}
+// parse parses the answer for position p, which is not a refusal. It appends to all where the moves lead to and,
+// unless names is nil, their names to names.
+func (h *header) parse(line []byte, p game.Position, all []game.Position, names *[]string) (s standing, to []game.Position, err error) {
 	if h.players != nil {
 		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {
-			return a, errors.New("expected it to begin with the player to move, 1 or 2")
+			return s, nil, errors.New("expected it to begin with the player to move, 1 or 2")
 		}
-		a.mover = game.Player(line[0] - '1')
+		s.mover = game.Player(line[0] - '1')
 		line = line[2:]
 	}
-	line = bytes.TrimRight(line, " ")
-	if len(line) > 0 && line[len(line)-1] > '9' { // a move ends with a digit
-		ok := false
-		switch word := string(line); {
-		case !h.puzzle:
-			a.result, ok = results[word]
-		case word == "solved":
-			a.result, ok = game.Ties, true
-		case word == "stuck": // a move that changes nothing: it is never solved
-			if !named {
-				word = ""
+	to, line = all, bytes.TrimRight(line, " ")
+	if n := len(line); n > 0 && line[n-1] > '9' { // a move ends with a digit
+		if result, ok := ends[h.puzzle][string(line)]; ok {
+			if s.result = result; result == game.Draws {
+				to = append(to, p)
 			}
-			a.moves, ok = append(moves, game.Move{Name: word, To: p}), true
-		}
-		if ok {
-			return a, nil
+			if result == game.Draws && names != nil {
+				*names = append(*names, string(line))
+			}
+			return s, to, nil
 		}
 	}
-	first := len(moves)
 	for rest := line; ; {
-		move, n := h.parseMove(rest, named)
+		next, name, n := h.parseMove(rest)
 		if n == 0 {
 			word, _, _ := bytes.Cut(rest, []byte(" "))
-			return a, h.unexpected(word)
+			return s, nil, h.unexpected(word)
 		}
-		if moves = append(moves, move); n == len(rest) {
+		to = append(to, next)
+		if names != nil {
+			*names = append(*names, string(rest[:name]))
+		}
+		if n == len(rest) {
 			break
 		}
 		rest = rest[n+1:]
 	}
-	if n := len(moves) - first; n > h.mostMoves() {
-		return a, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
+	if n := len(to) - len(all); n > h.mostMoves() {
+		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
 	}
-	a.moves = moves
-	return a, nil
+	return s, to, nil
 }
 
 // unexpected returns the error for a word that is neither a move nor the end of the game.
@@ -251,33 +251,32 @@ func (h *header) unexpected(word []byte) error {
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
 }
 
-// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER, and returns the number of its bytes, 0
-// if there is no move.
-func (h *header) parseMove(line []byte, named bool) (m game.Move, n int) {
-	colon := -1
-	digits, other := 0, false // the number of digits since the colon, and whether there are other bytes
-	for n = 0; n < len(line) && line[n] != ' '; n++ {
-		switch c := line[n]; {
-		case c-'0' <= 9:
-			m.To = 10*m.To + uint64(c-'0')
-			digits++
-		case c == ':' && colon < 0 && n > 0:
-			colon, m.To, digits, other = n, 0, 0, false
-		default:
-			other = true
+// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER. It returns where the move leads to, and
+// the numbers of bytes of its name and of the move; 0 if there is no move.
+func (h *header) parseMove(line []byte) (to game.Position, name, n int) {
+	from, after := 0, 0 // where the number begins, and the index after the last byte that is no digit
+	n = len(line)
+	for i, c := range line {
+		if digit := c - '0'; digit <= 9 {
+			to = 10*to + uint64(digit)
+			continue
+		}
+		if c == ' ' {
+			n = i
+			break
+		}
+		if to, after = 0, i+1; c == ':' && from == 0 && i > 0 {
+			from = after
 		}
 	}
 	var err error
-	if digits >= 20 { // it may have more than 64 bits
-		m.To, err = between(string(line[colon+1:n]), 0, h.most)
+	if n-from >= 20 { // it may have more than 64 bits
+		to, err = between(string(line[from:n]), 0, h.most)
 	}
-	if err != nil || digits == 0 || other || m.To > h.most {
-		return m, 0
+	if err != nil || n == from || after != from || to > h.most {
+		return 0, 0, 0
 	}
-	if named {
-		m.Name = string(line[:cmp.Or(max(colon, 0), n)])
-	}
-	return m, n
+	return to, cmp.Or(max(from-1, 0), n), n
 }
 
 // clip returns the beginning of a text, for an error.

@@ -78,9 +78,11 @@ func TestParseAnswer(t *testing.T) {
 		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
 	} {
 		h := must.Get(headerOf(small + test.more))(t)
-		a, err := h.parse([]byte(test.line), 3, nil, true)
-		got := cmp.Or(a.refused, fmt.Sprint(int(a.mover), " ", a.result, " ", a.moves))
-		if err != nil {
+		var names []string
+		s, to, err := h.parse([]byte(test.line), 3, nil, &names)
+		moves, _ := byName(to, names)
+		got := fmt.Sprint(int(s.mover), " ", s.result, " ", moves)
+		if err = cmp.Or(refusal([]byte(test.line)), err); err != nil {
 			got = err.Error()
 		}
 		if got != test.want && (err == nil || !strings.Contains(got, test.want)) {
@@ -102,21 +104,22 @@ func FuzzProgram(f *testing.F) {
 		if h.start > h.most || h.bits < 64 && h.most>>h.bits > 0 || h.tiers >= 0 && h.tier(h.start) != 0 {
 			t.Fatalf("%q: %+v", text, h)
 		}
-		a, err := h.parse([]byte(line), h.start, nil, true)
-		if err != nil || a.refused != "" {
+		var names []string
+		found, to, err := h.parse([]byte(line), h.start, nil, &names)
+		if err != nil {
 			return
 		}
-		if (a.result == game.Draws) != (len(a.moves) > 0) || len(a.moves) > h.mostMoves() {
-			t.Fatalf("%q: %v", line, a)
+		if (found.result == game.Draws) != (len(to) > 0) || len(to) > h.mostMoves() || len(to) != len(names) {
+			t.Fatalf("%q: %v, moves %v to %v", line, found, names, to)
 		}
-		for _, m := range a.moves {
-			if m.To > h.most || m.Name == "" || strings.Contains(m.Name, " ") {
-				t.Fatalf("%q: move %v", line, m)
+		for i, name := range names {
+			if to[i] > h.most || name == "" || strings.Contains(name, " ") {
+				t.Fatalf("%q: move %s to %d", line, name, to[i])
 			}
 		}
-		again, err := h.parse([]byte(line), h.start, make([]game.Move, 1, 100), false)
-		if err != nil || len(a.moves) > 0 && !slices.EqualFunc(again.moves[1:], a.moves, func(m, n game.Move) bool { return m.To == n.To && m.Name == "" }) {
-			t.Fatalf("%q without names: %v, %v", line, again, err)
+		again, more, err := h.parse([]byte(line), h.start, make([]game.Position, 1, 100), nil)
+		if err != nil || again != found || !slices.Equal(more[1:], to) {
+			t.Fatalf("%q without names: %v, %v, %v", line, again, more, err)
 		}
 	})
 }

@@ -119,10 +119,10 @@ func (p *Program) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for process := range p.running {
-		process.stdin.Close()
+		process.Stdin.Close()
 	}
 	for process := range p.running {
-		process.close()
+		process.Quit()
 	}
 	p.running = nil
 }
@@ -177,7 +177,7 @@ func (p *Program) start(words []string) (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.running == nil {
-		process.kill()
+		process.Kill(0)
 		return nil, errClosed
 	}
 	p.running[process] = true

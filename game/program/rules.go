@@ -23,6 +23,13 @@ type rules struct {
 	shape [2]int                   // rows and cells of pictures
 }
 
+// An answer is the answer to the question for a position.
+type answer struct {
+	standing
+	moves   []game.Move // by name
+	refused error       // why this is not a position; nil: it is one
+}
+
 var _ game.Batched = (*rules)(nil)
 
 // A tiered is rules with tiers.
@@ -54,20 +61,7 @@ func (g *rules) Values() game.Values {
 	return vs
 }
 
-func (g *rules) Primitive(p game.Position) game.Value { return g.answer(p).end() }
-
-// end returns the value of a terminal position, otherwise 0.
-func (a answer) end() game.Value {
-	switch a.result {
-	case game.Wins:
-		return game.NewValue(game.WinFor(a.mover), 0)
-	case game.Loses:
-		return game.NewValue(game.WinFor(a.mover.Other()), 0)
-	case game.Ties:
-		return game.NewValue(game.Tie, 0)
-	}
-	return 0
-}
+func (g *rules) Primitive(p game.Position) game.Value { return g.answer(p).value() }
 
 func (g *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return append(dst, g.answer(p).moves...)
@@ -78,10 +72,7 @@ func (g *rules) Check(p game.Position) error {
 	if p > g.most {
 		return fmt.Errorf("position %d: expected a number up to %d", p, g.most)
 	}
-	if a := g.ask(p); a.refused != "" {
-		return fmt.Errorf("position %d: %s", p, a.refused)
-	}
-	return nil
+	return g.ask(p).refused
 }
 
 // fail ends the command that has asked.
@@ -95,8 +86,8 @@ func (g *rules) fail(err error) {
 // answer returns the answer for a position that the program must know.
 func (g *rules) answer(p game.Position) answer {
 	a := g.ask(p)
-	if a.refused != "" {
-		g.fail(fmt.Errorf("rules program %q: position %d: %s", g.program.command, p, a.refused))
+	if a.refused != nil {
+		g.fail(fmt.Errorf("rules program %q: %w", g.program.command, a.refused))
 	}
 	return a
 }
@@ -110,8 +101,14 @@ func (g *rules) ask(p game.Position) answer {
 		return a
 	}
 	g.one(strconv.FormatUint(p, 10), func(line []byte) (err error) {
-		if a, err = g.parse(line, p, nil, true); err == nil {
-			err = byName(a.moves)
+		if refused := refusal(line); refused != nil {
+			a.refused = fmt.Errorf("position %d: %w", p, refused)
+			return nil
+		}
+		var to []game.Position
+		var names []string
+		if a.standing, to, err = g.parse(line, p, nil, &names); err == nil {
+			a.moves, err = byName(to, names)
 		}
 		return err
 	})
@@ -124,15 +121,18 @@ func (g *rules) ask(p game.Position) answer {
 	return a
 }
 
-// byName sorts moves by their names, of which each may occur once.
-func byName(moves []game.Move) error {
+// byName returns moves, sorted by their names, of which each may occur once.
+func byName(to []game.Position, names []string) (moves []game.Move, err error) {
+	for i, p := range to {
+		moves = append(moves, game.Move{Name: names[i], To: p})
+	}
 	slices.SortFunc(moves, func(a, b game.Move) int { return strings.Compare(a.Name, b.Name) })
 	for i := range moves {
 		if i > 0 && moves[i].Name == moves[i-1].Name {
-			return fmt.Errorf("two moves have the name %s", moves[i].Name)
+			return nil, fmt.Errorf("two moves have the name %s", moves[i].Name)
 		}
 	}
-	return nil
+	return moves, nil
 }
 
 // one asks one question, and calls do with the answer. An error ends the command.
@@ -166,26 +166,21 @@ func (g *rules) with(do func(p *process) error) (err error) {
 
 // Batch implements game.Batched.
 func (g *rules) Batch(ps []game.Position) (game.Game, error) {
-	b := &batch{rules: g, ps: ps, answers: make([]answer, 0, len(ps)), ends: make([]int, 1, len(ps)+1), moves: make([]game.Position, 0, 8*len(ps))}
+	b := &batch{rules: g, ps: ps, standings: make([]standing, 0, len(ps)), ends: make([]int, 1, len(ps)+1), moves: make([]game.Position, 0, 8*len(ps))}
 	questions := make([]byte, 0, 12*len(ps))
 	for _, p := range ps {
 		questions = append(strconv.AppendUint(questions, p, 10), '\n')
 	}
-	moves := make([]game.Move, 0, 64)
 	return b, g.with(func(process *process) error {
 		return process.ask(questions, len(ps), func(i int) string { return fmt.Sprintf("position %d", ps[i]) }, func(i int, line []byte) error {
-			a, err := g.parse(line, ps[i], moves, false)
-			if a.refused != "" {
+			if refusal(line) != nil {
 				return errors.New("it is refused")
 			}
-			for _, m := range a.moves {
-				b.moves = append(b.moves, m.To)
-			}
-			a.moves = nil
+			s, moves, err := g.parse(line, ps[i], b.moves, nil)
 			if g.tiers < 0 { // the engine, for which values are those of the mover, does not need the player
-				a.mover = game.First
+				s.mover = game.First
 			}
-			b.answers, b.ends = append(b.answers, a), append(b.ends, len(b.moves))
+			b.standings, b.moves, b.ends = append(b.standings, s), moves, append(b.ends, len(moves))
 			return err
 		})
 	})
@@ -194,11 +189,11 @@ func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 // A batch is rules with the answers for some positions.
 type batch struct {
 	*rules
-	ps      []game.Position
-	at      int             // the position that was asked for last
-	answers []answer        // without moves
-	moves   []game.Position // where those of position i lead to, from ends[i] to ends[i+1]
-	ends    []int
+	ps        []game.Position
+	at        int // the position that was asked for last
+	standings []standing
+	moves     []game.Position // where those of position i lead to, from ends[i] to ends[i+1]
+	ends      []int
 }
 
 // find returns the number of a position; ok is false if it is none of the batch.
@@ -213,16 +208,16 @@ func (b *batch) find(p game.Position) (i int, ok bool) {
 	return b.at, true
 }
 
-// answer returns the answer for a position, without the moves if it is one of the batch.
-func (b *batch) answer(p game.Position) answer {
+// standing returns that of a position.
+func (b *batch) standing(p game.Position) standing {
 	if i, ok := b.find(p); ok {
-		return b.answers[i]
+		return b.standings[i]
 	}
-	return b.rules.answer(p)
+	return b.answer(p).standing
 }
 
-func (b *batch) Primitive(p game.Position) game.Value { return b.answer(p).end() }
-func (b *batch) ToMove(p game.Position) game.Player   { return b.answer(p).mover }
+func (b *batch) Primitive(p game.Position) game.Value { return b.standing(p).value() }
+func (b *batch) ToMove(p game.Position) game.Player   { return b.standing(p).mover }
 func (b *batch) Moves(dst []game.Move, p game.Position) []game.Move {
 	i, ok := b.find(p)
 	if !ok {
@@ -240,7 +235,7 @@ func (g *rules) AppendText(dst []byte, p game.Position) []byte {
 		return strconv.AppendUint(dst, p, 10)
 	}
 	g.one(fmt.Sprint("text ", p), func(line []byte) error {
-		if len(line) == 0 || refusal(line) != "" {
+		if len(line) == 0 || refusal(line) != nil {
 			return errors.New("expected the position as text")
 		}
 		dst = append(dst, line...)
@@ -260,15 +255,15 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return 0, errors.New("expected one line")
 	}
-	refused := ""
+	var refused error
 	g.one("parse "+text, func(line []byte) (err error) {
-		if refused = refusal(line); refused == "" {
+		if refused = refusal(line); refused == nil {
 			p, err = between(string(line), 0, g.most)
 		}
 		return err
 	})
-	if refused != "" {
-		return 0, errors.New(refused)
+	if refused != nil {
+		return 0, refused
 	}
 	return p, g.Check(p)
 }

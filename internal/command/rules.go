@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
@@ -28,13 +27,10 @@ const RulesFlag = "rules-program"
 // returns. If a question fails later, in a method that returns no error, WithRules ends this process.
 func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
 	name, args, err := rulesProgram(args)
-	if err != nil {
-		return Exit(args, err, stderr)
+	if _, ours := games.Named(of); name == "" && !ours {
+		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	}
-	if _, ours := games.Named(of); name == "" && ours {
-		return run(games, args, nil)
-	}
-	if name = cmp.Or(name, os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0])); name == "" {
+	if err == nil && name == "" {
 		return run(games, args, nil)
 	}
 	var p *program.Program
@@ -42,15 +38,20 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 		p.Close()
 		os.Exit(Exit(args, err, stderr))
 	}
-	if p, err = program.Open(name, program.Options{Fail: fail}); err != nil {
+	if err == nil {
+		p, err = program.Open(name, program.Options{Fail: fail})
+	}
+	if err != nil {
 		return Exit(args, err, stderr)
 	}
 	defer p.Close()
 	kind := p.Kind()
 	if _, taken := games.Named(kind.Name); taken {
-		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
+		err = fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name)
+	} else {
+		err = os.Setenv(RulesVariable, name)
 	}
-	if err := os.Setenv(RulesVariable, name); err != nil {
+	if err != nil {
 		return Exit(args, err, stderr)
 	}
 	return run(append(slices.Clone(games), kind), args, p)
@@ -69,22 +70,22 @@ func GameIn(games game.Kinds, args []string) string {
 
 // rulesProgram returns the value of --rules-program, and the other arguments.
 func rulesProgram(args []string) (name string, others []string, err error) {
-	for i := 0; i < len(args); i++ {
-		flag, value, given := strings.Cut(args[i], "=")
-		if flag == "--" {
-			return name, append(others, args[i:]...), nil
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		flag := aFlag.FindStringSubmatch(word)
+		switch {
+		case word == "--":
+			return name, append(append(others, word), args...), nil
+		case flag == nil || flag[1] != RulesFlag:
+			others = append(others, word)
+		case flag[2] != "":
+			name = flag[2][1:] // without =
+		case len(args) == 0:
+			return "", others, Usagef("--%s: expected a command", RulesFlag)
+		default:
+			name, args = args[0], args[1:]
 		}
-		if strings.TrimLeft(flag, "-") != RulesFlag || !strings.HasPrefix(flag, "-") {
-			others = append(others, args[i])
-			continue
-		}
-		if !given {
-			if i++; i == len(args) {
-				return "", args, Usagef("--%s: expected a command", RulesFlag)
-			}
-			value = args[i]
-		}
-		name = value
 	}
 	return name, others, nil
 }

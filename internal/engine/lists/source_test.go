@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -287,6 +288,9 @@ func TestSort(t *testing.T) {
 		rows := make([]lists.Row, n)
 		for i := range rows {
 			rows[i] = lists.Row{Key: rnd.Uint64() & mask, Word: rnd.Uint64() >> rnd.IntN(64)}
+		}
+		if round%20 == 0 { // as those of an outbox, whose words ascend
+			slices.SortFunc(rows, func(a, b lists.Row) int { return cmp.Compare(a.Word, b.Word) })
 		}
 		want := slices.Clone(rows)
 		slices.SortFunc(want, lists.CompareRows)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,18 +12,15 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/child"
 	"github.com/treereduce/treereduce/internal/play/gtp"
 	"github.com/treereduce/treereduce/internal/play/sandbox"
-	"github.com/treereduce/treereduce/internal/system"
-	"github.com/treereduce/treereduce/internal/tail"
 )
 
 const (
 	// startTime is how long a program may take to start and to accept the game: a compiler and
 	// its JVM need more than 10 s on a busy machine. It does not count as time of a move.
 	startTime = 30 * time.Second
-	// quitTime is how long it may take to exit after the command quit.
-	quitTime = time.Second
 	// maxErrorLine is the number of bytes of the last line of its stderr that a message quotes.
 	maxErrorLine = 200
 )
@@ -34,18 +29,13 @@ const (
 // its stdin and stdout. When it is closed, or has failed, the process and all processes of
 // its process group are killed.
 type Program struct {
-	cmd       *exec.Cmd
-	processes *system.Group
-	group     *sandbox.Group
-	client    *gtp.Client
-	stdin     io.Closer
-	stdout    *os.File
-	stderr    *tail.Tail
-	log       func(stderr []byte)
-	ended     chan struct{} // closed when the process has ended
-	known     []string      // the commands that it supports
-	made      []string      // the moves on its board
-	failed    error
+	process *child.Child
+	group   *sandbox.Group
+	client  *gtp.Client
+	log     func(stderr []byte)
+	known   []string // the commands that it supports
+	made    []string // the moves on its board
+	failed  error
 }
 
 // NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
@@ -56,29 +46,12 @@ func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sand
 	if err != nil {
 		return nil, err
 	}
-	out, stdout, err := os.Pipe()
+	process, err := child.Start(cmd)
 	if err != nil {
-		group.Close()
-		return nil, err
-	}
-	p := &Program{cmd: cmd, group: group, stdout: out, stderr: new(tail.Tail), log: log, ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
-	p.cmd.WaitDelay = quitTime
-	stdin, err := p.cmd.StdinPipe()
-	if err == nil {
-		err = p.cmd.Start()
-	}
-	stdout.Close()
-	if err != nil {
-		out.Close()
 		group.Close()
 		return nil, fmt.Errorf("program: %w", err)
 	}
-	p.client, p.stdin, p.processes = gtp.NewClient(out, stdin), stdin, system.GroupOf(p.cmd.Process)
-	go func() {
-		defer close(p.ended)
-		p.cmd.Wait() // ProcessState has the exit status
-	}()
+	p := &Program{process: process, group: group, client: gtp.NewClient(process.Stdout, process.Stdin), log: log}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, fmt.Errorf("no answer within %v", startTime))
 	defer cancel()
 	known, err := p.ask(ctx, "list_commands")
@@ -170,10 +143,7 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 		err = fmt.Errorf("protocol error after %s: %w", name, err)
 	default: // the end of its output, or of ctx
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			select { // it may be about to exit
-			case <-p.ended:
-			case <-time.After(quitTime):
-			}
+			p.process.Wait(child.QuitTime) // it may be about to exit
 		}
 		switch {
 		case errors.Is(err, gtp.ErrUnended):
@@ -195,24 +165,9 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 // kill kills the program's process group. It describes how the program ended, if it had
 // ended by itself, and quotes the last line of its stderr.
 func (p *Program) kill() (how string) {
-	alone := false
-	select {
-	case <-p.ended:
-		alone = true
-	default:
-	}
-	// Its processes may outlive it. It is not an error if there are none.
-	p.processes.Kill()
-	<-p.ended
-	p.stdout.Close()
-	if text := p.stderr.All(); p.log != nil && len(text) > 0 {
+	how = p.process.Kill(maxErrorLine)
+	if text := p.process.Stderr.All(); p.log != nil && len(text) > 0 {
 		p.log(text)
-	}
-	if alone {
-		how = fmt.Sprintf(" (%v)", p.cmd.ProcessState)
-	}
-	if last := p.stderr.LastLine(maxErrorLine); last != "" {
-		how += fmt.Sprintf("; on stderr: %s", strconv.Quote(last))
 	}
 	return how
 }
@@ -220,14 +175,10 @@ func (p *Program) kill() (how string) {
 // Close sends quit, and kills the program if it does not exit.
 func (p *Program) Close() error {
 	if p.failed == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
+		ctx, cancel := context.WithTimeout(context.Background(), child.QuitTime)
 		defer cancel()
 		if _, err := p.client.Do(ctx, "quit"); err == nil {
-			p.stdin.Close()
-			select {
-			case <-p.ended:
-			case <-ctx.Done():
-			}
+			p.process.Quit()
 		}
 		p.kill()
 		p.group.Close()
@@ -238,5 +189,5 @@ func (p *Program) Close() error {
 
 // Head sets a heading, a line that precedes what the program writes to stderr from now on.
 func (p *Program) Head(line string) {
-	p.stderr.Head(line)
+	p.process.Stderr.Head(line)
 }

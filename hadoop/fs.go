@@ -417,6 +417,8 @@ type writer struct {
 	open   func(*nameClient) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
+
+	release context.CancelFunc // of a lock; see dialer.hold
 }
 
 // Write writes b. It skips empty writes: the client would begin a block for them, and that
@@ -461,6 +463,9 @@ var errLastBytes = errors.New("the last bytes are lost: no data node has them")
 // an answer is lost, Close has the file recovered. A file that cannot be written completely, also
 // because a Write has failed, is deleted.
 func (w *writer) Close() error {
+	if w.release != nil {
+		w.release()
+	}
 	if w.failed {
 		w.delete()
 		return w.client.Close()
@@ -535,6 +540,7 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.release = w.client.dialer.hold()
 	return w, nil
 }
 

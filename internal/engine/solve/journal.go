@@ -20,8 +20,8 @@ const (
 	// must pass between them. In HDFS a small job takes no longer than a write. progressShare limits
 	// the others.
 	doneShare     = 10
-	progressShare = 100
-	// Heartbeat is how often the journal is written while there is no progress to report.
+	progressShare = 1000
+	// Heartbeat is the age at which the journal is written again while there is no progress to report.
 	Heartbeat = 20 * time.Second
 	// Silent is the age of a journal beyond which its driver is considered dead.
 	Silent = 3 * Heartbeat
@@ -192,25 +192,28 @@ func (j *journal) note(e Event) {
 	}
 }
 
-// beat writes the journal every Heartbeat until stop is called. Otherwise a run whose job
+// beat writes the journal when it is as old as Heartbeat, until stop is called. Otherwise a run whose job
 // reports no progress for long would look as if it had been killed.
 func (j *journal) beat() (stop func()) {
-	ticker, stopped, ended := time.NewTicker(Heartbeat), make(chan struct{}), make(chan struct{})
+	timer, stopped, ended := time.NewTimer(Heartbeat), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {
 			select {
 			case <-stopped:
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				j.mu.Lock()
-				j.save() // an error will recur at the end of the run
+				if time.Since(j.saved) >= Heartbeat {
+					j.save() // an error will recur at the end of the run
+				}
+				timer.Reset(Heartbeat - time.Since(j.saved))
 				j.mu.Unlock()
 			}
 		}
 	}()
 	return func() {
-		ticker.Stop()
+		timer.Stop()
 		close(stopped)
 		<-ended
 	}

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -18,8 +19,8 @@ func TestArchive(t *testing.T) {
 	if want := map[string]string{
 		"_index": "/ dir none 0 0 0-9 9-20\n" +
 			"/0-9 file data_first2/part-00000.blocks 17 1\n" +
-			"/9-20 file data_first2/part-00001.blocks 0 1\n",
-		"_masterindex": "1\n0 2147483647 0 114\n",
+			"/9-20 file data_first2/part-00001.blocks 0 1" + strings.Repeat(" ", 4096-114) + "\n",
+		"_masterindex": "1\n0 2147483647 0 4096\n",
 	}; !maps.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)
 	}

@@ -1,6 +1,7 @@
 package hadoop
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,10 @@ const (
 	// hdfsBackoff is how long an hdfs.Client avoids an address after a failure. Each address is listed
 	// so often, manyNodes in all, that one is always allowed.
 	hdfsBackoff = 5 * time.Second
-	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
+	// renewPause is how long the renewal of a lock's lease is delayed. An hdfs.Client renews leases every second, and the
+	// name node ends a lease that was not renewed for a minute.
+	renewPause = 5 * time.Second
+	manyNodes  = int(hdfsBackoff/failoverPoll) + 5
 )
 
 // nameNodes returns the addresses of the name nodes of a file system: those of a name service,
@@ -127,6 +131,28 @@ type dialer struct {
 	last    time.Time // when a node was last dialled
 	tries   int
 	current atomic.Pointer[string] // the address of the last connection
+
+	held atomic.Pointer[context.Context] // ends when the lock is released that the client holds; nil: it holds none
+}
+
+// hold delays renewals of leases, until release is called. The client must have a lock open, and nothing else.
+func (d *dialer) hold() (release context.CancelFunc) {
+	held, release := context.WithCancel(d.ctx)
+	d.held.Store(&held)
+	return release
+}
+
+// rest waits before a packet is sent that renews the lease of a lock. If packets are encrypted, it does not wait.
+func (d *dialer) rest(packet []byte) {
+	held := d.held.Load()
+	if held == nil || !bytes.Contains(packet, []byte("renewLease")) {
+		return
+	}
+	select {
+	case <-(*held).Done():
+	case <-d.limits.ctx.Done():
+	case <-time.After(renewPause):
+	}
 }
 
 // dial dials each node once without waiting, and then waits before each further try. It does not
@@ -159,7 +185,7 @@ func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	d.current.Store(&address)
-	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), address}
+	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), d, address}
 	context.AfterFunc(ctx, func() { c.Close() })
 	return c, nil
 }

@@ -55,6 +55,8 @@ const (
 	// firstWindow is the number of bytes of a larger file that Open reads: its reader often needs the head, and then
 	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
 	firstWindow, windowSize = 2 << 10, 128 << 10
+	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
+	pieceSize = 256 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
 	maxNewClients = 3
 	// maxIdleReaders is the number of positions in a file for which a reader is kept.
@@ -417,16 +419,26 @@ type writer struct {
 	open   func(*nameClient) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
+
+	release context.CancelFunc // of a lock; see dialer.hold
 }
 
-// Write writes b. It skips empty writes: the client would begin a block for them, and that
-// block would never become complete. If a data node for the first block of the file cannot be
-// reached, Write opens the file again, so that the name node chooses others: until it finds out
-// that a data node has stopped, it continues to choose it.
-func (w *writer) Write(b []byte) (int, error) {
-	if len(b) == 0 {
-		return 0, nil
+// Write writes b, in pieces, since the client copies each. It skips empty writes: the client would begin a block for
+// them, and that block would never become complete.
+func (w *writer) Write(b []byte) (n int, err error) {
+	for piece := range slices.Chunk(b, pieceSize) {
+		written, err := w.writePiece(piece)
+		if n += written; err != nil {
+			return n, err
+		}
 	}
+	return n, nil
+}
+
+// writePiece writes a piece. If a data node for the first block of the file cannot be
+// reached, it opens the file again, so that the name node chooses others: until it finds out
+// that a data node has stopped, it continues to choose it.
+func (w *writer) writePiece(b []byte) (int, error) {
 	n, err := w.out.Write(b)
 	wait, limit := pipelineFirst, time.Now().Add(pipelineWait)
 	for err != nil && n == 0 && w.size == 0 && !refusedByServer(err) {
@@ -461,6 +473,9 @@ var errLastBytes = errors.New("the last bytes are lost: no data node has them")
 // an answer is lost, Close has the file recovered. A file that cannot be written completely, also
 // because a Write has failed, is deleted.
 func (w *writer) Close() error {
+	if w.release != nil {
+		w.release()
+	}
 	if w.failed {
 		w.delete()
 		return w.client.Close()
@@ -535,6 +550,7 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.release = w.client.dialer.hold()
 	return w, nil
 }
 

@@ -16,12 +16,10 @@ import (
 const (
 	// journalEvery is the minimum time between two writes while a job reports progress.
 	journalEvery = 5 * time.Second
-	// doneShare limits writes after finished jobs: at least doneShare times as long as a write takes
-	// must pass between them. In HDFS a small job takes no longer than a write. progressShare limits
-	// the others.
-	doneShare     = 10
-	progressShare = 100
-	// Heartbeat is how often the journal is written while there is no progress to report.
+	// journalShare limits all writes: at least journalShare times as long as a write takes must pass between them. In
+	// HDFS a write takes some ten calls.
+	journalShare = 1000
+	// Heartbeat is the age at which the journal is written again while there is no progress to report.
 	Heartbeat = 20 * time.Second
 	// Silent is the age of a journal beyond which its driver is considered dead.
 	Silent = 3 * Heartbeat
@@ -181,36 +179,40 @@ func (j *journal) note(e Event) {
 		tracking = j.Now.Tracking
 	}
 	j.Now = &e
-	every := max(journalEvery, progressShare*j.took)
+	every := journalShare * j.took
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Seconds, e.Stats, tracking})
-		every = doneShare * j.took
+	} else {
+		every = max(every, journalEvery)
 	}
 	if time.Since(j.saved) >= every {
 		j.save()
 	}
 }
 
-// beat writes the journal every Heartbeat until stop is called. Otherwise a run whose job
+// beat writes the journal when it is as old as Heartbeat, until stop is called. Otherwise a run whose job
 // reports no progress for long would look as if it had been killed.
 func (j *journal) beat() (stop func()) {
-	ticker, stopped, ended := time.NewTicker(Heartbeat), make(chan struct{}), make(chan struct{})
+	timer, stopped, ended := time.NewTimer(Heartbeat), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {
 			select {
 			case <-stopped:
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				j.mu.Lock()
-				j.save() // an error will recur at the end of the run
+				if time.Since(j.saved) >= Heartbeat {
+					j.save() // an error will recur at the end of the run
+				}
+				timer.Reset(Heartbeat - time.Since(j.saved))
 				j.mu.Unlock()
 			}
 		}
 	}()
 	return func() {
-		ticker.Stop()
+		timer.Stop()
 		close(stopped)
 		<-ended
 	}

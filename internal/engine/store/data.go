@@ -409,6 +409,9 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 	return dir, d.FS.MkdirAll(dir)
 }
 
+// PlanDir returns the directory for a plan of an attempt. It is next to that of the attempt, and belongs to it.
+func PlanDir(attempt string) string { return attempt + ".plan" }
+
 // unique returns a path that is not used for anything else.
 func (d *Data) unique(prefix, name string) string {
 	return d.Dir(tried(prefix, name))
@@ -439,8 +442,8 @@ func (d *Data) Kept(name string) (dirs []string) {
 }
 
 // Commit turns an attempt into the directory name, atomically: it seals the attempt with the
-// given files, then renames it. An older directory of that name is deleted, and so are the
-// files next to the attempt that belong to it. After a call of EnableSync, the result is durable.
+// given files, then renames it. An older directory of that name is deleted, and so is the attempt's PlanDir.
+// After a call of EnableSync, the result is durable.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := d.CheckOwner(); err != nil { // another driver may have adopted the attempt
 		return err
@@ -449,11 +452,8 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	removed, err := d.syncs.takeAway(d.Dir(name))
+	removed, err := d.place(attempt, d.Dir(name))
 	if err != nil {
-		return err
-	}
-	if err := d.FS.Rename(attempt, d.Dir(name)); err != nil {
 		return err
 	}
 	if err := d.FS.Sync(d.Path); err != nil {
@@ -464,7 +464,23 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 			return err
 		}
 	}
-	return d.RemoveAttempt(attempt)
+	return d.FS.RemoveAll(PlanDir(attempt))
+}
+
+// place renames an attempt, and takes an older directory of that name away if there is one. It returns where that is.
+func (d *Data) place(attempt, dir string) (removed string, err error) {
+	err = d.FS.Rename(attempt, dir)
+	if err == nil || errors.Is(err, ErrTakenOver) {
+		return "", err
+	}
+	if _, missing := d.FS.Stat(attempt); missing != nil { // the call has failed, although it was performed
+		return "", err
+	}
+	removed, failed := d.syncs.takeAway(dir)
+	if removed == "" {
+		return "", cmp.Or(failed, err)
+	}
+	return removed, d.FS.Rename(attempt, dir)
 }
 
 // Adopt gives an attempt that an earlier driver began, and that is complete now, a new name, which it

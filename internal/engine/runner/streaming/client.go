@@ -26,7 +26,7 @@ const (
 	clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 	// watchEvery is how often to check that the resource manager responds, lostAfter how long
 	// it may not respond before it counts as lost. Hadoop's client would retry for 15 minutes.
-	watchEvery = 5 * time.Second
+	watchEvery = 10 * time.Second
 	lostAfter  = 60 * time.Second
 	// endWait limits the time to clean up after a job that ended early.
 	endWait = 30 * time.Second

@@ -271,10 +271,11 @@ const (
 	rangesFile = "ranges"
 )
 
-// write writes the files of the plan.
+// write writes the files of the plan. The empty directory of the attempt becomes that of the plan: Hadoop creates
+// the former, and refuses to run if it exists.
 func (p *plan) write() error {
 	blocks := p.blocks()
-	if err := p.job.FS.MkdirAll(p.dir); err != nil {
+	if err := p.job.FS.Rename(p.job.Output, p.dir); err != nil {
 		return err
 	}
 	if blocks {
@@ -282,13 +283,8 @@ func (p *plan) write() error {
 		if err := p.writeFile(splitsFile, text); err != nil {
 			return err
 		}
-		for name, index := range archive.Files() {
-			if err := p.writeFile(name, index); err != nil {
-				return err
-			}
-			if err := p.job.FS.Rename(path.Join(p.dir, name), path.Join(archive.Dir, name)); err != nil {
-				return err
-			}
+		if err := p.writeArchive(archive); err != nil {
+			return err
 		}
 	}
 	if len(p.keys) == 0 {
@@ -299,6 +295,29 @@ func (p *plan) write() error {
 		class = hadoop.BytesClass
 	}
 	return p.writeFile(rangesFile, hadoop.SequenceFile(class, p.keys))
+}
+
+// writeArchive writes the index files of an archive, except those that this driver has written already.
+func (p *plan) writeArchive(archive *hadoop.Archive) error {
+	for name, index := range archive.Files() {
+		at := path.Join(archive.Dir, name)
+		if p.indexes[at] == string(index) {
+			continue
+		}
+		delete(p.indexes, at)
+		err := p.writeFile(name, index)
+		if err == nil {
+			err = p.job.FS.Rename(path.Join(p.dir, name), at)
+		}
+		if err != nil {
+			return err
+		}
+		if p.indexes == nil {
+			p.indexes = make(map[string]string)
+		}
+		p.indexes[at] = string(index)
+	}
+	return nil
 }
 
 // archive returns the archive of the splits, without its files.

@@ -42,6 +42,7 @@ type Runner struct {
 	Small runner.Runner
 
 	binaries map[string]string // the path in FS, by name
+	indexes  map[string]string // the index files of archives that were written last, by path
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -84,7 +85,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
 	}
-	p := &plan{Runner: r, job: job, dir: planDir(job.Output)}
+	p := &plan{Runner: r, job: job, dir: store.PlanDir(job.Output)}
 	if err := p.fill(); err != nil {
 		return stats, err
 	}
@@ -98,19 +99,11 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err != nil {
 		return stats, err
 	}
-	// Hadoop creates the directory, and refuses to run if it exists.
-	if err := job.FS.RemoveAll(job.Output); err != nil {
-		return stats, err
-	}
 	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
 		return stats, err
 	}
 	return count(job, stats)
 }
-
-// planDir returns the directory of a plan's files. It is next to the attempt's directory, and
-// belongs to the attempt.
-func planDir(attempt string) string { return attempt + ".plan" }
 
 // count verifies the output of a job and counts its records. Text is only read if the job's
 // counters are missing. Blocks are sealed as they were counted, and not read again for that.
@@ -191,7 +184,7 @@ func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 		r.kill(attempt)
 		return false, nil
 	}
-	_, err := r.FS.Stat(planDir(attempt))
+	_, err := r.FS.Stat(store.PlanDir(attempt))
 	if err == nil {
 		_, err = r.findSurely(ctx, attempt)
 	}

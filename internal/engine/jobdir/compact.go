@@ -19,19 +19,15 @@ type Compact struct {
 	model *streamfmt.Model
 }
 
-// The number of blocks whose values make the model of a tier: one of sampleShare, but at least leastSample
-// if there are as many, and at most mostSample.
-const (
-	sampleShare = 256
-	leastSample = 16
-	mostSample  = 128
-)
+// sampled is the number of blocks whose values make the model of a tier. On boards where most blocks have few
+// values, 16 make tables up to 23 % larger; 512 save less than 0.5 %.
+const sampled = 128
 
 // NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
 // returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
 // blocks contain only stored positions.
 func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
-	n := min(blocks, max(leastSample, min(blocks/sampleShare, mostSample)))
+	n := min(blocks, sampled)
 	s := streamfmt.NewSampler(game.DeducerOf(g))
 	for i := range n {
 		b, err := load(i * blocks / n)

@@ -56,7 +56,9 @@ func TestReport(t *testing.T) {
 		s.now = func() time.Time { return time.Unix(0, now.Add(int64(100*time.Microsecond))) }
 		var nodes []uint64
 		var times []time.Duration
-		l := Limit{Time: 1300 * time.Millisecond, Report: func(n uint64, spent time.Duration) { nodes, times = append(nodes, n), append(times, spent.Round(time.Millisecond)) }}
+		l := Limit{Time: 1300 * time.Millisecond, Report: func(n uint64, spent time.Duration) {
+			nodes, times = append(nodes, n), append(times, spent.Round(time.Millisecond))
+		}}
 		r := must.Get(s.Search(t.Context(), s.g.Start(), l))(t)
 		if threads == 1 && !slices.Equal(times, []time.Duration{500 * time.Millisecond, time.Second}) {
 			t.Errorf("reports at %v", times)

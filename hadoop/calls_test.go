@@ -81,8 +81,8 @@ func TestLock(t *testing.T) {
 	h, f := newFakeHDFS(t)
 	lock, err := f.Lock("/lock")
 	must.OK(t, err)
-	held := *lock.(*writer).client.dialer.held.Load()
-	if held.Err() != nil {
+	locked := *lock.(*writer).client.dialer.locked.Load()
+	if locked.Err() != nil {
 		t.Error("renewals of the lease are not delayed")
 	}
 	if _, err := f.Lock("/lock"); !errors.Is(err, store.ErrLocked) {
@@ -99,7 +99,7 @@ func TestLock(t *testing.T) {
 	if err := lock.Close(); err == nil {
 		t.Error("a lock that another client has taken was closed")
 	}
-	if held.Err() == nil {
+	if locked.Err() == nil {
 		t.Error("the lock is closed, but renewals of its lease are delayed")
 	}
 	if h.files["/lock"] == nil {

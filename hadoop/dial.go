@@ -132,24 +132,24 @@ type dialer struct {
 	tries   int
 	current atomic.Pointer[string] // the address of the last connection
 
-	held atomic.Pointer[context.Context] // ends when the lock is released that the client holds; nil: it holds none
+	locked atomic.Pointer[context.Context] // ends when the client's lock is released; nil: it has none
 }
 
-// hold delays renewals of leases, until release is called. The client must have a lock open, and nothing else.
-func (d *dialer) hold() (release context.CancelFunc) {
-	held, release := context.WithCancel(d.ctx)
-	d.held.Store(&held)
+// delayRenewals delays renewals of leases, until release is called. The client must have a lock open, and nothing else.
+func (d *dialer) delayRenewals() (release context.CancelFunc) {
+	locked, release := context.WithCancel(d.ctx)
+	d.locked.Store(&locked)
 	return release
 }
 
-// rest waits before a packet is sent that renews the lease of a lock. If packets are encrypted, it does not wait.
-func (d *dialer) rest(packet []byte) {
-	held := d.held.Load()
-	if held == nil || !bytes.Contains(packet, []byte("renewLease")) {
+// delay waits before a packet is sent that renews the lease of a lock. If packets are encrypted, it does not wait.
+func (d *dialer) delay(packet []byte) {
+	locked := d.locked.Load()
+	if locked == nil || !bytes.Contains(packet, []byte("renewLease")) {
 		return
 	}
 	select {
-	case <-(*held).Done():
+	case <-(*locked).Done():
 	case <-d.limits.ctx.Done():
 	case <-time.After(renewPause):
 	}

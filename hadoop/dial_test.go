@@ -192,26 +192,26 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// TestRest checks which packets of a client wait: those that renew the lease of a lock, until it is released.
-func TestRest(t *testing.T) {
+// TestDelay checks which packets of a client wait: those that renew the lease of a lock, until it is released.
+func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dialer{limits: &newFS(nil, "").limits, ctx: t.Context()}
 		check := func(when, packet string, want time.Duration) {
 			t.Helper()
 			begun := time.Now()
-			d.rest([]byte(packet))
+			d.delay([]byte(packet))
 			if got := time.Since(begun); got != want {
 				t.Errorf("%s, %q waits %v, want %v", when, packet, got, want)
 			}
 		}
 		check("without a lock", "a renewLease b", 0)
-		release := d.hold()
+		release := d.delayRenewals()
 		check("with a lock", "a renewLease b", renewPause)
 		check("with a lock", "complete", 0)
 		time.AfterFunc(renewPause/2, release)
 		check("while the lock is released", "a renewLease b", renewPause/2)
 		check("after that", "a renewLease b", 0)
-		defer d.hold()()
+		defer d.delayRenewals()()
 		d.limits.interrupt()
 		check("after an interrupt", "a renewLease b", 0)
 	})

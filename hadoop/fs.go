@@ -420,7 +420,7 @@ type writer struct {
 	size   int64
 	failed bool // A Write failed.
 
-	release context.CancelFunc // of a lock; see dialer.hold
+	release context.CancelFunc // of a lock; see dialer.delayRenewals
 }
 
 // Write writes b, in pieces, since the client copies each. It skips empty writes: the client would begin a block for
@@ -550,7 +550,7 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.release = w.client.dialer.hold()
+	w.release = w.client.dialer.delayRenewals()
 	return w, nil
 }
 

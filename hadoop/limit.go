@@ -172,7 +172,7 @@ type nameConn struct {
 }
 
 func (c *nameConn) Write(b []byte) (int, error) {
-	c.dialer.rest(b)
+	c.dialer.delay(b)
 	return c.limitedConn.Write(b)
 }
 

@@ -236,8 +236,11 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 			for _, e := range entries {
 				info, err := e.Info()
 				must.OK(t, err)
-				if strings.HasPrefix(e.Name(), "_attempt-") {
+				switch {
+				case strings.HasPrefix(e.Name(), "_attempt-"):
 					continue // incomplete output of the first driver, which does not count
+				case e.Name() == "table" || e.Name() == "final":
+					continue // such output changes the time of its directory; its files are listed
 				}
 				names += e.Name() + " " + info.ModTime().String() + "\n"
 			}

@@ -29,24 +29,24 @@ const (
 	// which the difference shrinks to 1/e; and if at the end hardly any position is lost (codeEnd), as threats do not
 	// last.
 	codeBits  = 4.9
-	codeLost  = 0.46
-	mostLost  = 0.16
-	codeMoves = 0.54
+	codeLost  = 0.44
+	mostLost  = 0.17
+	codeMoves = 0.62
 	codePace  = 1.0
-	codeEnd   = 0.0046
+	codeEnd   = 0.006
 	// The state of a coder takes coderBytes. A segment has one if it has about coderFew values, and a second one
 	// if it has coderMany.
-	coderBytes = 3.3
-	coderFew   = 3
-	coderMany  = 128
+	coderBytes = 0.96
+	coderFew   = 0.48
+	coderMany  = 280
 	// absentFew is the number of absent slots that are in one segment.
-	absentFew = 8
+	absentFew = 59
 	// compactCell is the overhead of a range, as cellBytes, with the number of its records. A segment of segmentSlots
 	// slots has a byte if no slot is absent, and a length, of two bytes from longSegment bytes on. compactTier is the
 	// size of a model, with the head and the tail of the file, and its line in the seal.
-	compactCell  = 10.4
-	longSegment  = 128
-	compactTier  = 450
+	compactCell  = 9.9
+	longSegment  = 46
+	compactTier  = 930
 	segmentSlots = 4096
 
 	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
@@ -80,7 +80,7 @@ type looseness struct{ slots, bytes, head float64 }
 
 var (
 	ofPositions = looseness{2.3, 5, 1.5}
-	ofAbsent    = looseness{2, 8, 4}
+	ofAbsent    = looseness{1.25, 11.4, 24}
 )
 
 // setBytes returns the size of the bitmaps of all cells, with n of their slots set. A bitmap

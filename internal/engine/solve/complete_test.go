@@ -290,7 +290,8 @@ func TestTableUnsealedFirst(t *testing.T) {
 		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if os.SameFile(before, last()) != test.stays {
+		after := last() // a new file may have the inode of the old one
+		if (os.SameFile(before, after) && after.ModTime().Equal(before.ModTime())) != test.stays {
 			t.Errorf("%s: the last tier stays: %v, want %v", test.name, !test.stays, test.stays)
 		}
 	}

@@ -16,9 +16,11 @@ import (
 const (
 	// journalEvery is the minimum time between two writes while a job reports progress.
 	journalEvery = 5 * time.Second
-	// journalShare limits all writes: at least journalShare times as long as a write takes must pass between them. In
-	// HDFS a write takes some ten calls.
-	journalShare = 1000
+	// doneShare limits writes after finished jobs: at least doneShare times as long as a write takes
+	// must pass between them. In HDFS a small job takes no longer than a write. progressShare limits
+	// the others.
+	doneShare     = 10
+	progressShare = 1000
 	// Heartbeat is the age at which the journal is written again while there is no progress to report.
 	Heartbeat = 20 * time.Second
 	// Silent is the age of a journal beyond which its driver is considered dead.
@@ -179,12 +181,11 @@ func (j *journal) note(e Event) {
 		tracking = j.Now.Tracking
 	}
 	j.Now = &e
-	every := journalShare * j.took
+	every := max(journalEvery, progressShare*j.took)
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Seconds, e.Stats, tracking})
-	} else {
-		every = max(every, journalEvery)
+		every = doneShare * j.took
 	}
 	if time.Since(j.saved) >= every {
 		j.save()

@@ -420,7 +420,8 @@ type writer struct {
 	size   int64
 	failed bool // A Write failed.
 
-	release context.CancelFunc // of a lock; see dialer.delayRenewals
+	// release ends the delay of renewals of a lock's lease; nil if the file is not a lock.
+	release context.CancelFunc
 }
 
 // Write writes b, in pieces, since the client copies each. It skips empty writes: the client would begin a block for

@@ -208,13 +208,14 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 	to, line = all, bytes.TrimRight(line, " ")
 	if n := len(line); n > 0 && line[n-1] > '9' { // a move ends with a digit
 		if result, ok := ends[h.puzzle][string(line)]; ok {
-			if s.result = result; result == game.Draws {
-				to = append(to, p)
+			s.result = result
+			if result != game.Draws {
+				return s, to, nil
 			}
-			if result == game.Draws && names != nil {
+			if names != nil {
 				*names = append(*names, string(line))
 			}
-			return s, to, nil
+			return s, append(to, p), nil
 		}
 	}
 	for rest := line; ; {

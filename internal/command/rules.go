@@ -27,10 +27,13 @@ const RulesFlag = "rules-program"
 // returns. If a question fails later, in a method that returns no error, WithRules ends this process.
 func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
 	name, args, err := rulesProgram(args)
+	if err != nil {
+		return Exit(args, err, stderr)
+	}
 	if _, ours := games.Named(of); name == "" && !ours {
 		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	}
-	if err == nil && name == "" {
+	if name == "" {
 		return run(games, args, nil)
 	}
 	var p *program.Program
@@ -38,20 +41,15 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 		p.Close()
 		os.Exit(Exit(args, err, stderr))
 	}
-	if err == nil {
-		p, err = program.Open(name, program.Options{Fail: fail})
-	}
-	if err != nil {
+	if p, err = program.Open(name, program.Options{Fail: fail}); err != nil {
 		return Exit(args, err, stderr)
 	}
 	defer p.Close()
 	kind := p.Kind()
 	if _, taken := games.Named(kind.Name); taken {
-		err = fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name)
-	} else {
-		err = os.Setenv(RulesVariable, name)
+		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
 	}
-	if err != nil {
+	if err := os.Setenv(RulesVariable, name); err != nil {
 		return Exit(args, err, stderr)
 	}
 	return run(append(slices.Clone(games), kind), args, p)

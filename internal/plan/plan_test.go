@@ -96,11 +96,11 @@ func TestRecorded(t *testing.T) {
 		width, height, connect int
 		measured
 	}{
-		{"5x4", 5, 4, 4, measured{0.48, 245000, 0}},
-		{"5x5", 5, 5, 4, measured{1.56, 4440000, 182e6}},
-		{"5x5_connect3", 5, 5, 3, measured{0.52, 279700, 95e6}},
+		{"5x4", 5, 4, 4, measured{0.48, 248061, 0}},
+		{"5x5", 5, 5, 4, measured{1.56, 4443973, 182e6}},
+		{"5x5_connect3", 5, 5, 3, measured{0.52, 283548, 95e6}},
 		{"4x7_connect3", 4, 7, 3, measured{0.34, 0, 47e6}},
-		{"6x5_connect3", 6, 5, 3, measured{0, 2669500, 0}},
+		{"6x5_connect3", 6, 5, 3, measured{0, 2674057, 0}},
 		{"6x5", 6, 5, 4, measured{39.3, 134778530, 2062e6}},
 
 		{"3x10", 3, 10, 4, measured{9.20, 0, 1317e6}},

@@ -15,11 +15,14 @@ const fewRows = 32
 const (
 	leastBucketBits = 3
 	mostBucketBits  = 13
-	digitBits       = 11 // of a pass of sortByKey
 )
 
-// mostDigits is the largest number of passes in which sortByKey is faster than sorting by buckets.
-const mostDigits = 3
+const (
+	// digitBits is the largest number of bits by which a pass of sortByKey sorts.
+	digitBits = 11
+	// mostDigits is the largest number of passes in which sortByKey is faster than sorting by buckets.
+	mostDigits = 3
+)
 
 // compareRows orders rows by Key, then Word.
 func compareRows(a, b Row) int {

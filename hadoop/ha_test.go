@@ -25,7 +25,7 @@ import (
 // TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
 // written, and a board is solved.
 func TestHadoopFailOver(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{

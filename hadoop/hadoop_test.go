@@ -43,7 +43,7 @@ func TestHadoop(t *testing.T) {
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
 	t.Run("umask", func(t *testing.T) { testUmask(t, c) })
 	t.Run("other user", func(t *testing.T) {
-		longtest.Share(t, 3)
+		longtest.Share(t)
 		testOtherUser(ctx, t, c)
 	})
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
@@ -55,7 +55,7 @@ func TestHadoop(t *testing.T) {
 		"recover":      func(t *testing.T) { testRecover(t, c) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			longtest.Share(t, 3)
+			longtest.Share(t)
 			t.Parallel()
 			test(t)
 		})

@@ -23,7 +23,7 @@ import (
 // TestHadoopNodes reads and writes files on a cluster with three data nodes, while one of them is
 // lost with its storage, and later while another one hangs.
 func TestHadoopNodes(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	c := clustertest.Up(t.Context(), t, minicluster.Config{
 		Nodes:   3,
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.DataNode, minicluster.DataNode.OfNode(2), minicluster.DataNode.OfNode(3)},

@@ -25,7 +25,7 @@ import (
 
 // TestHadoopStopped stops the daemons of HDFS by SIGSTOP: they accept connections and do not answer.
 func TestHadoopStopped(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{

@@ -15,7 +15,7 @@ import (
 
 // TestHadoopUmask compares the table of TestUmask with Hadoop's class FsPermission.
 func TestHadoopUmask(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	path, err := clustertest.Shared(t.Context(), t).Command(t.Context(), "classpath").Output()
 	must.OK(t, err)
 	args, want := []string{"-cp", strings.TrimSpace(string(path)), filepath.Join("conf", "testdata", "Compare.java"), "umask"}, ""

@@ -78,7 +78,7 @@ func TestHadoopDiagnosis(t *testing.T) {
 			"quota of blocks": testQuotaBlocks,
 		} {
 			t.Run(name, func(t *testing.T) {
-				longtest.Share(t, 3)
+				longtest.Share(t)
 				t.Parallel()
 				test(ctx, t, s)
 			})

@@ -95,7 +95,7 @@ func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...stri
 // TestHadoopKerberos makes the mistakes of users, and then solves a game on a cluster with Kerberos:
 // forward with a keytab, and backward with a ticket cache.
 func TestHadoopKerberos(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	r := upSecure(ctx, t, "")

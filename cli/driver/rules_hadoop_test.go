@@ -28,7 +28,7 @@ func TestHadoopRules(t *testing.T) {
 
 // TestLongHadoopRules is TestHadoopRules with games of more jobs.
 func TestLongHadoopRules(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	testRules(t, "mnk --width 4 --height 3 --connect 3", "quickcross --width 3 --height 3 --connect 3", "dodgem --size 3", "mancala --pits 3 --stones 2")
 }
 

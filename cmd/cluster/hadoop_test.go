@@ -33,7 +33,7 @@ const (
 // runs jobs by hand, and solves games by make and by driver. It stops, starts and stops the cluster
 // again. Finally it makes a daemon unable to start.
 func TestHadoopMake(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	u := newUser(t)
 	const up = `file system: hdfs://localhost:9000
 jobs:        http://localhost:8088

@@ -15,7 +15,7 @@ import (
 // TestHadoopSecure uses a cluster with Kerberos as a user does: with and without a keytab. It kills
 // and restarts the KDC, which then has new keys.
 func TestHadoopSecure(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	u := newUser(t)
 	const (
 		up    = "make -s cluster-up CLUSTER=$CLUSTER FREE_PORTS=1"

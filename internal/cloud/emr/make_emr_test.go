@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
@@ -51,6 +52,7 @@ for t in sorted({(t["ResourceType"], names[t["ResourceId"]], t["Value"]) for t i
 // TestMotoMakeTwice runs make.sh twice against moto, and checks the account after each run. Each
 // call of the AWS command line takes a second or more.
 func TestMotoMakeTwice(t *testing.T) {
+	longtest.Share(t)
 	t.Setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
 	server := s3test.Start(t)
 	bin := s3test.Bin(t)

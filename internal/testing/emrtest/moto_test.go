@@ -89,7 +89,7 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 	ran := false
 	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
-			longtest.Share(t, 3)
+			longtest.Share(t)
 			ran = true
 			test.do(t, s)
 			s.noneAlive(t)

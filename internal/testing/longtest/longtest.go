@@ -9,21 +9,28 @@ import (
 	"testing"
 )
 
-// shares is the number of parts of which TREEREDUCE_SHARE selects one.
-const shares = 8
+// TREEREDUCE_SHARE, any text, is the seed by which about one of this many tests is selected.
+const (
+	longShares    = 16
+	clusterShares = 5
+)
 
-// Skip skips a test unless make test-long runs it. TREEREDUCE_SHARE selects about an eighth of these tests.
+// Skip skips a test unless make test-long runs it, and if TREEREDUCE_SHARE is set and does not select it.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {
 		t.Skip("it takes long: make test-long runs it")
 	}
-	Share(t, shares)
+	share(t, longShares)
 }
 
-// Share skips a test if TREEREDUCE_SHARE, any text, is set and does not select it. It is the seed by which about
-// one of n tests is selected.
-func Share(t testing.TB, n byte) {
+// Share skips a test on a cluster if TREEREDUCE_SHARE is set and does not select it.
+func Share(t testing.TB) {
+	t.Helper()
+	share(t, clusterShares)
+}
+
+func share(t testing.TB, n byte) {
 	t.Helper()
 	if seed := os.Getenv("TREEREDUCE_SHARE"); seed != "" && sha256.Sum256([]byte(seed + t.Name()))[0]%n != 0 {
 		t.Skipf("it is not in the share %q", seed)

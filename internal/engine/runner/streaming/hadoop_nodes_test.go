@@ -32,7 +32,7 @@ import (
 // TestHadoopNodes solves a game on a cluster of three nodes, one of which is lost for good while
 // its maps run. The text in final must be that of a run on one machine.
 func TestHadoopNodes(t *testing.T) {
-	longtest.Share(t, 3)
+	longtest.Share(t)
 	s := newSite(t, clustertest.Up(t.Context(), t, minicluster.Config{Nodes: 3}))
 	s.run(t, "own node", testOwnNode)
 	s.run(t, "node lost", testNodeLost)

@@ -511,7 +511,7 @@ func (s *site) run(t *testing.T, name string, test func(*testing.T, *site)) {
 func (s *site) parallel(t *testing.T, tests map[string]func(*testing.T, *site)) {
 	for name, test := range tests {
 		s.run(t, name, func(t *testing.T, s *site) {
-			longtest.Share(t, 3)
+			longtest.Share(t)
 			t.Parallel()
 			test(t, s)
 		})

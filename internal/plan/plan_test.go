@@ -137,6 +137,7 @@ func TestRecordedDrawn(t *testing.T) {
 func TestRecordedTables(t *testing.T) {
 	for board, measured := range map[[3]int]float64{
 		{4, 6, 4}: 1151410, {5, 5, 3}: 283548, {5, 5, 4}: 4443973, {7, 3, 4}: 1056061,
+		{5, 6, 4}: 58533605, {4, 8, 4}: 81644621, {5, 8, 4}: 10.2e9,
 		{6, 4, 4}: 4895157, {4, 7, 4}: 10962384, {7, 4, 3}: 2071736, {3, 12, 3}: 6154135, {5, 6, 3}: 1566506,
 	} {
 		g := must.Get(connectn.Kind.Make(board[:]))(t)

@@ -23,30 +23,31 @@ const (
 	// unknownWon is the share of won positions if it is unknown.
 	unknownWon = 0.3
 
-	// The code of a value takes codeBits·lost^codeLost·(4/moves)^codeMoves bits. lost is the share of open positions in
-	// which the mover loses with the next move, in all tiers, at most mostLost: where that is rare, nearly all values are
-	// ties. It takes less near the end of the game, where there are fewer values: codePace is the number of tiers in
+	// The code of a value takes codeBits·lost^codeLost·(4/moves)^codeMoves bits, at most mostCodeBits. lost is the share of
+	// open positions in which the mover loses with the next move, in all tiers, at most mostLost: where that is rare,
+	// nearly all values are ties. It takes less near the end of the game, where there are fewer values: codePace is the number of tiers in
 	// which the difference shrinks to 1/e; and if at the end hardly any position is lost (codeEnd), as threats do not
 	// last.
-	codeBits  = 4.9
-	codeLost  = 0.44
-	mostLost  = 0.17
-	codeMoves = 0.62
-	codePace  = 1.0
-	codeEnd   = 0.006
+	codeBits     = 4.75
+	codeLost     = 0.42
+	mostLost     = 0.185
+	codeMoves    = 0.675
+	mostCodeBits = 1.775
+	codePace     = 1.0
+	codeEnd      = 0.005
 	// The state of a coder takes coderBytes. A segment has one if it has about coderFew values, and a second one
 	// if it has coderMany.
-	coderBytes = 0.96
+	coderBytes = 0.74
 	coderFew   = 0.48
-	coderMany  = 280
+	coderMany  = 460
 	// absentFew is the number of absent slots that are in one segment.
-	absentFew = 59
+	absentFew = 52
 	// compactCell is the overhead of a range, as cellBytes, with the number of its records. A segment of segmentSlots
 	// slots has a byte if no slot is absent, and a length, of two bytes from longSegment bytes on. compactTier is the
 	// size of a model, with the head and the tail of the file, and its line in the seal.
-	compactCell  = 9.9
+	compactCell  = 10
 	longSegment  = 46
-	compactTier  = 930
+	compactTier  = 1050
 	segmentSlots = 4096
 
 	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
@@ -80,7 +81,7 @@ type looseness struct{ slots, bytes, head float64 }
 
 var (
 	ofPositions = looseness{2.3, 5, 1.5}
-	ofAbsent    = looseness{1.25, 11.4, 24}
+	ofAbsent    = looseness{1.2, 7.9, 30}
 )
 
 // setBytes returns the size of the bitmaps of all cells, with n of their slots set. A bitmap
@@ -142,8 +143,8 @@ func (w *work) codesOf(moves float64) float64 {
 		i--
 	}
 	end := w.tiers[i].Tier
-	return codeBits * math.Pow(min(mostLost, lost/max(1, open)), codeLost) * math.Pow(4/moves, codeMoves) *
-		(1 - math.Exp(-end.Lost/max(1, openOf(end))/codeEnd))
+	bits := codeBits * math.Pow(min(mostLost, lost/max(1, open)), codeLost) * math.Pow(4/moves, codeMoves)
+	return min(mostCodeBits, bits) * (1 - math.Exp(-end.Lost/max(1, openOf(end))/codeEnd))
 }
 
 // openOf returns the number of positions whose values the rules do not say.

@@ -25,6 +25,9 @@ const firstRows = 1 << 10
 // An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
 // as chunks. It is used by one goroutine.
 type Outbox struct {
+	// Sorted, if it is not nil, is called with the sorted rows of a tier that are emitted next.
+	Sorted func(rows []Row)
+
 	kind  Kind
 	codec jobdir.Codec
 	most  int
@@ -98,7 +101,10 @@ func (o *Outbox) Flush() error {
 		if !inOrder(rows) {
 			o.sorter.sortWith(rows, spare[from:to])
 		}
-		if err := o.add(tier, merge(rows, o.kind)); err != nil {
+		if rows = merge(rows, o.kind); o.Sorted != nil {
+			o.Sorted(rows)
+		}
+		if err := o.add(tier, rows); err != nil {
 			return err
 		}
 		from = to

@@ -282,7 +282,7 @@ func (w *stateWork) newWorker() func(int, *jobdir.StateChunk) error {
 	s := &stateWorker{stateWork: w, pass: w.newPass(), receiver: receiver{shuffle: w.shuffle}, cursor: w.states.CursorOf(w.plan.window)}
 	if w.edges != nil {
 		s.out = w.edges.newSender(w.plan.outbox)
-		s.pass.StoreEdge = s.out.SendEdge
+		s.pass.StoreEdges = s.out.SendEdges
 		if w.early != nil {
 			s.out.Sorted = w.early.sendKeys
 		}

@@ -218,20 +218,33 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 			return s, append(to, p), nil
 		}
 	}
-	for rest := line; ; {
-		next, name, n := h.parseMove(rest)
-		if n == 0 {
-			word, _, _ := bytes.Cut(rest, []byte(" "))
-			return s, nil, h.unexpected(word)
+	word, from, after := 0, 0, 0 // where a word and its number begin, and the index after the last byte that is no digit
+	p = 0
+	for i, c := range append(line, ' ') { // in place of the newline
+		if digit := c - '0'; digit <= 9 {
+			p = 10*p + uint64(digit)
+			continue
 		}
-		to = append(to, next)
-		if names != nil {
-			*names = append(*names, string(rest[:name]))
+		if c != ' ' {
+			if p, after = 0, i+1; c == ':' && from == word && i > word {
+				from = after
+			}
+			continue
 		}
-		if n == len(rest) {
-			break
+		if i-from >= 20 { // it may have more than 64 bits
+			p, err = between(string(line[from:i]), 0, h.most)
 		}
-		rest = rest[n+1:]
+		if err != nil || i == from || after != from || p > h.most {
+			return s, nil, h.unexpected(line[word:i])
+		}
+		if to = append(to, p); names != nil {
+			name := line[word:i]
+			if from > word {
+				name = line[word : from-1]
+			}
+			*names = append(*names, string(name))
+		}
+		p, word, from, after = 0, i+1, i+1, i+1
 	}
 	if n := len(to) - len(all); n > h.mostMoves() {
 		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
@@ -250,34 +263,6 @@ func (h *header) unexpected(word []byte) error {
 		found = "two blanks"
 	}
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
-}
-
-// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER. It returns where the move leads to, and
-// the numbers of bytes of its name and of the move; 0 if there is no move.
-func (h *header) parseMove(line []byte) (to game.Position, name, n int) {
-	from, after := 0, 0 // where the number begins, and the index after the last byte that is no digit
-	n = len(line)
-	for i, c := range line {
-		if digit := c - '0'; digit <= 9 {
-			to = 10*to + uint64(digit)
-			continue
-		}
-		if c == ' ' {
-			n = i
-			break
-		}
-		if to, after = 0, i+1; c == ':' && from == 0 && i > 0 {
-			from = after
-		}
-	}
-	var err error
-	if n-from >= 20 { // it may have more than 64 bits
-		to, err = between(string(line[from:n]), 0, h.most)
-	}
-	if err != nil || n == from || after != from || to > h.most {
-		return 0, 0, 0
-	}
-	return to, cmp.Or(max(from-1, 0), n), n
 }
 
 // clip returns the beginning of a text, for an error.

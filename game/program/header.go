@@ -218,33 +218,29 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 			return s, append(to, p), nil
 		}
 	}
-	word, from, after := 0, 0, 0 // where a word and its number begin, and the index after the last byte that is no digit
-	p = 0
-	for i, c := range append(line, ' ') { // in place of the newline
-		if digit := c - '0'; digit <= 9 {
-			p = 10*p + uint64(digit)
-			continue
+	line = append(line, ' ') // in place of the newline
+	for i := 0; i < len(line); i++ {
+		word := i
+		for line[i] != ' ' && line[i] != ':' {
+			i++
 		}
-		if c != ' ' {
-			if p, after = 0, i+1; c == ':' && from == word && i > word {
-				from = after
-			}
-			continue
+		name, from, n := i, word, uint64(0)
+		if line[i] == ':' && i > word {
+			from = i + 1
+		}
+		for i = from; line[i]-'0' <= 9; i++ {
+			n = 10*n + uint64(line[i]-'0')
 		}
 		if i-from >= 20 { // it may have more than 64 bits
-			p, err = between(string(line[from:i]), 0, h.most)
+			n, err = between(string(line[from:i]), 0, h.most)
 		}
-		if err != nil || i == from || after != from || p > h.most {
-			return s, nil, h.unexpected(line[word:i])
+		if err != nil || i == from || line[i] != ' ' || n > h.most {
+			found, _, _ := bytes.Cut(line[word:], []byte(" "))
+			return s, nil, h.unexpected(found)
 		}
-		if to = append(to, p); names != nil {
-			name := line[word:i]
-			if from > word {
-				name = line[word : from-1]
-			}
-			*names = append(*names, string(name))
+		if to = append(to, n); names != nil {
+			*names = append(*names, string(line[word:name]))
 		}
-		p, word, from, after = 0, i+1, i+1, i+1
 	}
 	if n := len(to) - len(all); n > h.mostMoves() {
 		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())

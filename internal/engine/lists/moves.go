@@ -39,7 +39,7 @@ type edges struct {
 }
 
 // edgeDigit is the largest number of bits by which edges are sorted at a time.
-const edgeDigit = 8
+const edgeDigit = 11
 
 // edgeBits returns the number of bits of a position in edges, or 0.
 func edgeBits(g game.Game) int {
@@ -101,7 +101,7 @@ func (e *edges) sort() {
 	for done := 0; done < e.bits; done += edgeDigit {
 		clear(e.ends[:])
 		for _, edge := range e.all {
-			e.ends[byte(edge>>(32+done))]++
+			e.ends[edge>>(32+done)%(1<<edgeDigit)]++
 		}
 		at := uint32(0)
 		for i, n := range e.ends {
@@ -110,7 +110,7 @@ func (e *edges) sort() {
 		}
 		sorted := e.spare[:len(e.all)]
 		for _, edge := range e.all {
-			end := &e.ends[byte(edge>>(32+done))]
+			end := &e.ends[edge>>(32+done)%(1<<edgeDigit)]
 			sorted[*end] = edge
 			*end++
 		}

@@ -180,6 +180,12 @@ func (g *rules) with(do func(p *process) error) (err error) {
 	return err
 }
 
+// renew has a new copy of the program answer in place of one that answers no question.
+func (g *rules) renew() {
+	<-g.processes // Close ends it
+	g.processes <- nil
+}
+
 // Batch implements game.Batched.
 func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 	b := &batch{rules: g, ps: ps, standings: make([]standing, 0, len(ps)), ends: make([]int, 1, len(ps)+1), moves: make([]game.Position, 0, 8*len(ps))}

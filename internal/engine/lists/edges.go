@@ -103,7 +103,7 @@ func (l *partLoader) count(p *edgePart, s *Source, in Interval) (err error) {
 		}
 		for _, row := range l.rows {
 			p.ends[row.Key-p.first]++
-			l.edges = append(l.edges, (row.Key-p.first)<<32|row.Word)
+			l.edges = append(l.edges, (row.Key-p.first)<<32|uint64(uint32(row.Word)))
 		}
 	}
 	at := uint32(0)

@@ -218,29 +218,17 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 			return s, append(to, p), nil
 		}
 	}
-	line = append(line, ' ') // in place of the newline
-	for i := 0; i < len(line); i++ {
-		word := i
-		for line[i] != ' ' && line[i] != ':' {
-			i++
+	for rest := append(line, ' '); len(rest) > 0; { // in place of the newline
+		next, n := h.parseMove(rest)
+		if n == 0 {
+			word, _, _ := bytes.Cut(rest, []byte(" "))
+			return s, nil, h.unexpected(word)
 		}
-		name, from, n := i, word, uint64(0)
-		if line[i] == ':' && i > word {
-			from = i + 1
+		if to = append(to, next); names != nil {
+			name, _, _ := bytes.Cut(rest[:n], []byte(":"))
+			*names = append(*names, string(name))
 		}
-		for i = from; line[i]-'0' <= 9; i++ {
-			n = 10*n + uint64(line[i]-'0')
-		}
-		if i-from >= 20 { // it may have more than 64 bits
-			n, err = between(string(line[from:i]), 0, h.most)
-		}
-		if err != nil || i == from || line[i] != ' ' || n > h.most {
-			found, _, _ := bytes.Cut(line[word:], []byte(" "))
-			return s, nil, h.unexpected(found)
-		}
-		if to = append(to, n); names != nil {
-			*names = append(*names, string(line[word:name]))
-		}
+		rest = rest[n+1:]
 	}
 	if n := len(to) - len(all); n > h.mostMoves() {
 		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
@@ -259,6 +247,36 @@ func (h *header) unexpected(word []byte) error {
 		found = "two blanks"
 	}
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
+}
+
+// parseMove parses the move at the beginning of a line that ends with a blank, NUMBER or NAME:NUMBER. It returns where
+// the move leads to, and its number of bytes; 0 if there is no move.
+func (h *header) parseMove(line []byte) (to game.Position, n int) {
+	from := 0 // where the number begins
+	for ; ; n++ {
+		if digit := line[n] - '0'; digit <= 9 {
+			to = 10*to + uint64(digit)
+			continue
+		}
+		if line[n] == ' ' || from > 0 {
+			break
+		}
+		for line[n] != ' ' && line[n] != ':' {
+			n++
+		}
+		if from = n; line[n] == ' ' || n == 0 {
+			break // there is no colon, or no name before it
+		}
+		from, to = n+1, 0
+	}
+	var err error
+	if n-from >= 20 { // it may have more than 64 bits
+		to, err = between(string(line[from:n]), 0, h.most)
+	}
+	if err != nil || n == from || line[n] != ' ' || to > h.most {
+		return 0, 0
+	}
+	return to, n
 }
 
 // clip returns the beginning of a text, for an error.

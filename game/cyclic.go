@@ -153,13 +153,16 @@ func DistinctMoves(moves []Move) []Move {
 		return slices.CompactFunc(moves, func(a, b Move) bool { return a.To == b.To })
 	}
 	n := 0
+	seen := uint64(0) // a bit for each position of moves[:n], which others may share
 next:
 	for i := range moves {
-		for j := range moves[:n] {
+		bit := uint64(1) << (moves[i].To * 0x9e3779b97f4a7c15 >> 58)
+		for j := 0; seen&bit != 0 && j < n; j++ {
 			if moves[j].To == moves[i].To {
 				continue next
 			}
 		}
+		seen |= bit
 		if i != n {
 			moves[n] = moves[i]
 		}
@@ -256,10 +259,17 @@ type Sets struct {
 	set   block.Set
 	ends  []uint32 // by range
 	spare []Position
+	shift int // if it is not 0, 1<<shift is the size of a range
 }
 
 // NewSets returns Sets for the ranges of a game.
-func NewSets(g Cyclic) *Sets { return &Sets{g: g, set: make(block.Set, block.Words(g.RangeSize()))} }
+func NewSets(g Cyclic) *Sets {
+	s := &Sets{g: g, set: make(block.Set, block.Words(g.RangeSize()))}
+	if shift := bits.TrailingZeros(uint(g.RangeSize())); g.RangeSize() == 1<<shift {
+		s.shift = shift
+	}
+	return s
+}
 
 // Send emits the positions as sets, range by range; it changes their order. Each set contains a position
 // at most once: duplicates are emitted in further calls for the same range. A set is valid
@@ -274,13 +284,14 @@ func (s *Sets) Send(all []Position, emit func(rng uint64, set block.Set)) {
 		if next := (rng + 1) * size; next > rng*size {
 			end = sort.Search(end, func(i int) bool { return all[i] >= next })
 		}
-		n := max(RangeLen(s.g, rng), int(all[end-1]%size)+1) // positions not below Positions are emitted too
+		first := rng * size
+		n := max(RangeLen(s.g, rng), int(all[end-1]-first)+1) // positions not below Positions are emitted too
 		set := s.set[:block.Words(n)]
 		for left := all[:end]; len(left) > 0; {
 			clear(set)
 			again := left[:0]
 			for _, p := range left {
-				if slot := int(p % size); set.Has(slot) {
+				if slot := int(p - first); set.Has(slot) {
 					again = append(again, p)
 				} else {
 					set.Add(slot)
@@ -306,7 +317,7 @@ func (s *Sets) byRange(all []Position) []Position {
 	}
 	clear(s.ends)
 	for _, p := range all {
-		s.ends[p/size]++
+		s.ends[s.rangeOf(p, size)]++
 	}
 	at := uint32(0)
 	for i, n := range s.ends {
@@ -315,9 +326,17 @@ func (s *Sets) byRange(all []Position) []Position {
 	}
 	s.spare = slices.Grow(s.spare[:0], len(all))[:len(all)]
 	for _, p := range all {
-		end := &s.ends[p/size]
+		end := &s.ends[s.rangeOf(p, size)]
 		s.spare[*end] = p
 		*end++
 	}
 	return s.spare
+}
+
+// rangeOf returns p/size, without a division if it can.
+func (s *Sets) rangeOf(p Position, size uint64) uint64 {
+	if s.shift > 0 {
+		return p >> (s.shift & 63)
+	}
+	return p / size
 }

@@ -61,7 +61,7 @@ func (t *task) pass(m game.Method) (n step.Counters, err error) {
 	t.o.LoadState = before.Cursor().Load
 	edges := lists.NewEdgeOutbox(t.o.Create, t.o.Part, g, t.o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
-		t.o.StoreEdge = edges.SendEdge
+		t.o.StoreEdges = edges.SendEdges
 	}
 	n, err = work.do(name, m, t.in, t.out, t.o)
 	return n, edges.Finish(err)

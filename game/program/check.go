@@ -79,8 +79,11 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 	return nil
 }
 
-// again asks for the positions in another order, many at a time.
+// again asks another copy of the program for the positions in another order, many at a time.
 func again(g game.Game, checked map[game.Position][]game.Move) error {
+	if r, ok := g.(interface{ renew() }); ok {
+		r.renew()
+	}
 	for ps := range slices.Chunk(slices.Sorted(maps.Keys(checked)), game.BatchSize) {
 		b, err := game.BatchOf(g, ps)
 		if err != nil {

@@ -218,18 +218,15 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 			return s, append(to, p), nil
 		}
 	}
-	for rest := line; ; {
-		next, name, n := h.parseMove(rest)
+	for rest := append(line, ' '); len(rest) > 0; { // in place of the newline
+		next, n := h.parseMove(rest)
 		if n == 0 {
 			word, _, _ := bytes.Cut(rest, []byte(" "))
 			return s, nil, h.unexpected(word)
 		}
-		to = append(to, next)
-		if names != nil {
-			*names = append(*names, string(rest[:name]))
-		}
-		if n == len(rest) {
-			break
+		if to = append(to, next); names != nil {
+			name, _, _ := bytes.Cut(rest[:n], []byte(":"))
+			*names = append(*names, string(name))
 		}
 		rest = rest[n+1:]
 	}
@@ -252,32 +249,34 @@ func (h *header) unexpected(word []byte) error {
 	return fmt.Errorf("expected %s or moves to numbers up to %d, separated by one blank, found %s", ends, h.most, found)
 }
 
-// parseMove parses the move at the beginning of a line, NUMBER or NAME:NUMBER. It returns where the move leads to, and
-// the numbers of bytes of its name and of the move; 0 if there is no move.
-func (h *header) parseMove(line []byte) (to game.Position, name, n int) {
-	from, after := 0, 0 // where the number begins, and the index after the last byte that is no digit
-	n = len(line)
-	for i, c := range line {
-		if digit := c - '0'; digit <= 9 {
+// parseMove parses the move at the beginning of a line that ends with a blank, NUMBER or NAME:NUMBER. It returns where
+// the move leads to, and its number of bytes; 0 if there is no move.
+func (h *header) parseMove(line []byte) (to game.Position, n int) {
+	from := 0 // where the number begins
+	for ; ; n++ {
+		if digit := line[n] - '0'; digit <= 9 {
 			to = 10*to + uint64(digit)
 			continue
 		}
-		if c == ' ' {
-			n = i
+		if line[n] == ' ' || from > 0 {
 			break
 		}
-		if to, after = 0, i+1; c == ':' && from == 0 && i > 0 {
-			from = after
+		for line[n] != ' ' && line[n] != ':' {
+			n++
 		}
+		if from = n; line[n] == ' ' || n == 0 {
+			break // there is no colon, or no name before it
+		}
+		from, to = n+1, 0
 	}
 	var err error
 	if n-from >= 20 { // it may have more than 64 bits
 		to, err = between(string(line[from:n]), 0, h.most)
 	}
-	if err != nil || n == from || after != from || to > h.most {
-		return 0, 0, 0
+	if err != nil || n == from || line[n] != ' ' || to > h.most {
+		return 0, 0
 	}
-	return to, cmp.Or(max(from-1, 0), n), n
+	return to, n
 }
 
 // clip returns the beginning of a text, for an error.

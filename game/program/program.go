@@ -216,10 +216,8 @@ func (p *Program) newGame(args []int) (game.Game, error) {
 // gameOf returns the game of a process, which answers its first questions.
 func (p *Program) gameOf(first *process) game.Game {
 	h := first.header
-	g := &rules{header: h, program: p, spec: p.spec(h.words()), kept: make(map[game.Position]answer), processes: make(chan *process, runtime.GOMAXPROCS(0))}
-	for len(g.processes) < cap(g.processes)-1 {
-		g.processes <- nil
-	}
+	most := runtime.GOMAXPROCS(0)
+	g := &rules{header: h, program: p, spec: p.spec(h.words()), kept: make(map[game.Position]answer), processes: make(chan *process, most), more: most - 1}
 	g.processes <- first
 	if g.tiers >= 0 {
 		return &tiered{g}

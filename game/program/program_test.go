@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -193,7 +195,7 @@ func asked(command string, limit time.Duration) error {
 
 // TestChanged changes a program after it was opened: no other copy of it answers.
 func TestChanged(t *testing.T) {
-	command := script(t, "", "*) echo lose ;;")
+	command := script(t, "", "*) sleep 0.1; echo lose ;;")
 	p := open(t, command)
 	g := must.Get(p.Kind().New([]int{0}))(t)
 	name := strings.TrimPrefix(command, "sh ")
@@ -201,12 +203,13 @@ func TestChanged(t *testing.T) {
 		t.Errorf("%q in a task, want %q", p.There(), want)
 	}
 	must.OK(t, os.WriteFile(name, append(must.Get(os.ReadFile(name))(t), "# more\n"...), 0o666))
-	var err error
-	for range 2 * runtime.GOMAXPROCS(0) { // they take turns
-		if _, failed := game.BatchOf(g, []game.Position{0}); failed != nil {
-			err = failed
-		}
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = game.BatchOf(g, []game.Position{0}) })
 	}
+	all.Wait()
+	err := errors.Join(errs...)
 	if runtime.GOMAXPROCS(0) > 1 && (err == nil || !strings.Contains(err.Error(), "a file of it has changed since this command began")) {
 		t.Errorf("%v", err)
 	}

@@ -16,9 +16,10 @@ type rules struct {
 	*header
 	program   *Program
 	spec      string
-	processes chan *process // those that answer no question; nil: one that may be started
+	processes chan *process // those that answer no question; nil: one that has failed
 
 	mu    sync.Mutex
+	more  int                      // processes that may be started
 	kept  map[game.Position]answer // to single questions
 	shape [2]int                   // rows and cells of pictures
 }
@@ -146,9 +147,24 @@ func (g *rules) one(question string, do func(line []byte) error) {
 	}
 }
 
-// with calls do with a process that answers no other question.
+// with calls do with a process that answers no other question. If there is none, it starts one more, but takes the
+// first that is ready.
 func (g *rules) with(do func(p *process) error) (err error) {
-	p := <-g.processes
+	var p *process
+	select {
+	case p = <-g.processes:
+	default:
+		g.mu.Lock()
+		if g.more > 0 {
+			g.more--
+			go func() {
+				p, _ := g.program.start(g.words()) // after an error, the next question tries again
+				g.processes <- p
+			}()
+		}
+		g.mu.Unlock()
+		p = <-g.processes
+	}
 	if g.program.closed() {
 		err = errClosed
 	} else if p == nil {
@@ -162,6 +178,12 @@ func (g *rules) with(do func(p *process) error) (err error) {
 	}
 	g.processes <- p
 	return err
+}
+
+// renew has a new copy of the program answer in place of one that answers no question.
+func (g *rules) renew() {
+	<-g.processes // Close ends it
+	g.processes <- nil
 }
 
 // Batch implements game.Batched.

@@ -3,6 +3,7 @@ package lists
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -22,7 +23,7 @@ type Edges struct {
 }
 
 // An edgePart is the edges into the positions first to last: those into first+keys[i] come from the words from
-// ends[i-1] to ends[i].
+// ends[i-1] to ends[i]. If keys is nil, keys[i] is i: most positions have edges.
 type edgePart struct {
 	first, last       game.Position
 	keys, ends, words []uint32
@@ -40,68 +41,83 @@ func LoadEdges(ctx context.Context, m *Moves, workers, rows int) (*Edges, error)
 	intervals := Cut(rows, m.Source)
 	e := &Edges{parts: make([]edgePart, len(intervals))}
 	err := parallel.Each(ctx, workers, len(intervals), 1, func() func(int) error {
-		var loader Loader
-		var loaded []Row
+		var l partLoader
 		return func(i int) (err error) {
-			if loaded, err = loader.load(loaded, m.Source, intervals[i]); err == nil && len(loaded) > 0 {
-				e.parts[i] = newEdgePart(loaded, &loader.sorter)
-			}
+			e.parts[i], err = l.part(m.Source, intervals[i])
 			return err
 		}
 	})
 	if err != nil {
 		return nil, err // some parts are missing
 	}
-	e.parts = slices.DeleteFunc(e.parts, func(p edgePart) bool { return len(p.keys) == 0 })
+	e.parts = slices.DeleteFunc(e.parts, func(p edgePart) bool { return len(p.words) == 0 })
 	for _, p := range e.parts {
 		e.bytes += 4 * (len(p.keys) + len(p.ends) + len(p.words))
 	}
 	return e, nil
 }
 
-// newEdgePart returns the part with these rows, which it may sort.
-func newEdgePart(rows []Row, s *sorter) edgePart {
-	p := edgePart{first: rows[0].Key, last: rows[0].Key, words: make([]uint32, len(rows))}
-	for _, row := range rows {
-		p.first, p.last = min(p.first, row.Key), max(p.last, row.Key)
+// A partLoader loads parts. It is used by one goroutine, and reuses its memory.
+type partLoader struct {
+	Loader
+	rows  []Row
+	edges []uint64 // the successor minus the first one, in the high bits, and the position
+}
+
+// part returns the edges of an interval.
+func (l *partLoader) part(s *Source, in Interval) (p edgePart, err error) {
+	p.first, p.last = math.MaxUint64, 0
+	for _, f := range s.files {
+		for i := range f.touching(in) {
+			p.first, p.last = min(p.first, max(in.First, f.cells[i].First)), max(p.last, min(in.Last, f.cells[i].Last))
+		}
 	}
-	if p.last-p.first < uint64(2*len(rows)) {
-		p.distribute(rows)
-		return p
+	if p.first > p.last {
+		return p, nil
 	}
-	s.sort(rows)
-	for i, row := range rows {
-		if p.words[i] = uint32(row.Word); i+1 == len(rows) || rows[i+1].Key != row.Key {
+	if p.last-p.first < uint64(2*in.Rows) {
+		err = l.count(&p, s, in)
+		return p, err
+	}
+	if l.rows, err = l.Load(l.rows, s, in); err != nil {
+		return p, err
+	}
+	p.words = make([]uint32, len(l.rows))
+	for i, row := range l.rows {
+		if p.words[i] = uint32(row.Word); i+1 == len(l.rows) || l.rows[i+1].Key != row.Key {
 			p.keys, p.ends = append(p.keys, uint32(row.Key-p.first)), append(p.ends, uint32(i+1))
 		}
 	}
 	p.keys, p.ends = slices.Clip(p.keys), slices.Clip(p.ends)
-	return p
+	return p, nil
 }
 
-// distribute sets the keys, ends and words of rows whose keys are close together: it counts the rows of each key,
-// which is faster than to sort them.
-func (p *edgePart) distribute(rows []Row) {
-	next := make([]uint32, p.last-p.first+1) // by key: the number of rows, then where the next word goes
-	keys := 0
-	for _, row := range rows {
-		if next[row.Key-p.first]++; next[row.Key-p.first] == 1 {
-			keys++
+// count reads the edges of a part whose keys are close together: it counts those of each key, which is faster than to
+// sort them.
+func (l *partLoader) count(p *edgePart, s *Source, in Interval) (err error) {
+	p.ends = make([]uint32, p.last-p.first+1) // the number of edges, then where the next one goes, at last the end
+	l.edges = l.edges[:0]
+	for _, f := range s.files {
+		if l.rows, err = l.loadFile(l.rows[:0], f, in); err != nil {
+			return err
+		}
+		for _, row := range l.rows {
+			p.ends[row.Key-p.first]++
+			l.edges = append(l.edges, (row.Key-p.first)<<32|uint64(uint32(row.Word)))
 		}
 	}
-	p.keys, p.ends = make([]uint32, 0, keys), make([]uint32, 0, keys)
 	at := uint32(0)
-	for key, n := range next {
-		next[key] = at
-		if at += n; n > 0 {
-			p.keys, p.ends = append(p.keys, uint32(key)), append(p.ends, at)
-		}
+	for i, n := range p.ends {
+		p.ends[i] = at
+		at += n
 	}
-	for _, row := range rows {
-		word := &next[row.Key-p.first]
-		p.words[*word] = uint32(row.Word)
-		*word++
+	p.words = make([]uint32, at)
+	for _, edge := range l.edges {
+		end := &p.ends[edge>>32]
+		p.words[*end] = uint32(edge)
+		*end++
 	}
+	return nil
 }
 
 // Memory returns the number of bytes that e, which may be nil, takes.
@@ -119,20 +135,46 @@ func (e *Edges) Predecessors(first game.Position, to block.Set, do func(predeces
 	last := first + uint64(64*len(to)-1)
 	at := sort.Search(len(e.parts), func(i int) bool { return e.parts[i].last >= first })
 	for ; at < len(e.parts) && e.parts[at].first <= last; at++ {
-		p := &e.parts[at]
-		i := sort.Search(len(p.keys), func(i int) bool { return p.first+uint64(p.keys[i]) >= first })
-		for ; i < len(p.keys) && p.first+uint64(p.keys[i]) <= last; i++ {
-			if !to.Has(int(p.first + uint64(p.keys[i]) - first)) {
-				continue
-			}
-			from := uint32(0)
-			if i > 0 {
-				from = p.ends[i-1]
-			}
-			for _, word := range p.words[from:p.ends[i]] {
-				do(uint64(word))
-			}
+		if p := &e.parts[at]; p.keys == nil {
+			p.fromAll(first, to, do)
+		} else {
+			p.fromSome(first, to, do)
 		}
 	}
 	return nil
+}
+
+// fromAll is Predecessors for a part without keys.
+func (p *edgePart) fromAll(first game.Position, to block.Set, do func(predecessor game.Position)) {
+	last := int(min(p.last-first, uint64(64*len(to)-1)))
+	for slot := int(max(p.first, first) - first); slot <= last; slot++ {
+		rest := to[slot>>6] >> (slot & 63)
+		if rest == 0 {
+			slot |= 63
+		} else if slot += bits.TrailingZeros64(rest); slot <= last {
+			p.each(int(first+uint64(slot)-p.first), do)
+		}
+	}
+}
+
+// fromSome is Predecessors for a part with keys.
+func (p *edgePart) fromSome(first game.Position, to block.Set, do func(predecessor game.Position)) {
+	last := first + uint64(64*len(to)-1)
+	i := sort.Search(len(p.keys), func(i int) bool { return p.first+uint64(p.keys[i]) >= first })
+	for ; i < len(p.keys) && p.first+uint64(p.keys[i]) <= last; i++ {
+		if to.Has(int(p.first + uint64(p.keys[i]) - first)) {
+			p.each(i, do)
+		}
+	}
+}
+
+// each calls do with the words of keys[i].
+func (p *edgePart) each(i int, do func(predecessor game.Position)) {
+	from := uint32(0)
+	if i > 0 {
+		from = p.ends[i-1]
+	}
+	for _, word := range p.words[from:p.ends[i]] {
+		do(uint64(word))
+	}
 }

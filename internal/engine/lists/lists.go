@@ -32,6 +32,7 @@
 //
 //	a row that a Loader loads                       32 bytes, half of them for sorting
 //	a row that waits in an Outbox                   34 bytes, and 1 MB for each Outbox
+//	an edge that does, below 1<<32 positions        16 bytes
 //	1,024 rows of a tier, in the index of a Source  40 bytes
 //	an open file of a Source or a Dir               some 500 bytes, 48 for each receiving tier
 package lists

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"path"
 	"slices"
 	"sort"
@@ -27,9 +29,93 @@ func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g ga
 	return NewReducerOutbox(create, i, g, Predecessors, jobdir.Packed, most)
 }
 
-// SendEdge adds an edge to an outbox; it has the signature of step.Pass.StoreEdge.
-func (o *Outbox) SendEdge(successor, predecessor game.Position) error {
-	return o.Send(0, Row{Key: successor, Word: predecessor})
+// edges are buffered edges of a game with at most 1<<32 positions: the successor, in the high bits, and the position.
+type edges struct {
+	bits       int // of a position; 0: edges are rows
+	all, spare []uint64
+	last       game.Position // from which edges were added
+	mixed      bool          // the positions do not ascend
+	ends       [1 << edgeDigit]uint32
+}
+
+// edgeDigit is the largest number of bits by which edges are sorted at a time.
+const edgeDigit = 11
+
+// edgeBits returns the number of bits of a position in edges, or 0.
+func edgeBits(g game.Game) int {
+	if c, ok := g.(game.Cyclic); ok && c.Positions() <= 1<<32 {
+		return bits.Len64(c.Positions() - 1)
+	}
+	return 0
+}
+
+// SendEdges adds the edges of the moves from a position to an outbox; it has the signature of step.Pass.StoreEdges.
+func (o *Outbox) SendEdges(from game.Position, moves []game.Move) error {
+	e := &o.edges
+	e.mixed, e.last = e.mixed || from < e.last, from
+	for _, m := range moves {
+		if e.bits == 0 {
+			if err := o.Send(0, Row{Key: m.To, Word: from}); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(e.all) >= o.most {
+			if err := o.flushEdges(); err != nil {
+				return err
+			}
+		}
+		if len(e.all) == cap(e.all) {
+			e.all = append(make([]uint64, 0, min(o.most, max(firstRows, 2*cap(e.all)))), e.all...)
+		}
+		e.all = append(e.all, m.To<<32|from)
+	}
+	return nil
+}
+
+// flushEdges is Flush for edges. No edge is there twice.
+func (o *Outbox) flushEdges() error {
+	o.edges.sort()
+	for piece := range slices.Chunk(o.edges.all, pieceRows) {
+		o.rows = o.rows[:0]
+		for _, edge := range piece {
+			o.rows = append(o.rows, Row{Key: edge >> 32, Word: edge & math.MaxUint32})
+		}
+		if err := o.add(0, o.rows); err != nil {
+			return err
+		}
+	}
+	o.rows, o.edges.all, o.edges.mixed = o.rows[:0], o.edges.all[:0], false
+	return o.emitChunk(0)
+}
+
+// sort sorts the edges: those of each successor are in order if the positions ascend.
+func (e *edges) sort() {
+	if e.mixed {
+		slices.Sort(e.all)
+		return
+	}
+	if cap(e.spare) < len(e.all) {
+		e.spare = make([]uint64, cap(e.all))
+	}
+	for done := 0; done < e.bits; done += edgeDigit {
+		clear(e.ends[:])
+		for _, edge := range e.all {
+			e.ends[edge>>(32+done)%(1<<edgeDigit)]++
+		}
+		at := uint32(0)
+		for i, n := range e.ends {
+			e.ends[i] = at
+			at += n
+		}
+		sorted := e.spare[:len(e.all)]
+		for _, edge := range e.all {
+			end := &e.ends[edge>>(32+done)%(1<<edgeDigit)]
+			sorted[*end] = edge
+			*end++
+		}
+		e.all, e.spare = sorted, e.all
+	}
 }
 
 // Moves are the edges that the forward passes of a game with cycles have stored. It is safe

@@ -40,7 +40,7 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 		edges := lists.NewEdgeOutbox(create, i, g, run)
 		var err error
 		for _, row := range rows {
-			err = errors.Join(err, edges.SendEdge(row.Key, row.Word))
+			err = errors.Join(err, edges.SendEdges(row.Word, []game.Move{{To: row.Key}}))
 		}
 		must.OK(t, errors.Join(edges.Finish(err), index.Write(store.Local{}, dir)))
 		files := must.Get(jobdir.SealAll(store.Local{}, dir))(t)

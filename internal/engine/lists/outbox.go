@@ -25,6 +25,9 @@ const firstRows = 1 << 10
 // An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
 // as chunks. It is used by one goroutine.
 type Outbox struct {
+	// Sorted, if it is not nil, is called with sorted rows of a tier before they are emitted.
+	Sorted func(rows []Row)
+
 	kind  Kind
 	codec jobdir.Codec
 	most  int
@@ -35,6 +38,8 @@ type Outbox struct {
 	tiers   []uint16 // receiving tier of each row; at most game.MaxRemoteness
 	sorter  sorter
 	numbers []int // by tier; where Flush puts the next row of the tier
+
+	edges edges // in place of rows, if the game has few enough positions
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
@@ -44,6 +49,7 @@ func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(tier 
 		kind: kind, codec: c, most: max(1, most), emit: emit,
 		chunk:   jobdir.NewChunk(g, c),
 		numbers: make([]int, game.LastTier(g)+2),
+		edges:   edges{bits: edgeBits(g)},
 	}
 }
 
@@ -52,10 +58,13 @@ func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.tiers))
 	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
 	o.chunk.Inherit(old.chunk)
+	o.edges.all, o.edges.spare = old.edges.all[:0:min(o.most, cap(old.edges.all))], old.edges.spare
 }
 
 // Memory returns the number of bytes that the buffered rows of o have taken.
-func (o *Outbox) Memory() int { return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.tiers) }
+func (o *Outbox) Memory() int {
+	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.tiers) + 8*(cap(o.edges.all)+cap(o.edges.spare))
+}
 
 // Send adds a row that is sent to a tier, which is at most the last tier of the game.
 func (o *Outbox) Send(tier int, row Row) error {
@@ -82,6 +91,9 @@ func (o *Outbox) makeRoom() error {
 
 // Flush sorts and emits all buffered rows.
 func (o *Outbox) Flush() error {
+	if len(o.edges.all) > 0 {
+		return o.flushEdges()
+	}
 	if len(o.rows) == 0 {
 		return nil
 	}
@@ -134,6 +146,9 @@ func (o *Outbox) byTier() (rows, spare []Row) {
 // at the end if it is text.
 func (o *Outbox) add(tier int, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
+		if o.Sorted != nil {
+			o.Sorted(piece)
+		}
 		if o.chunk.AddRows(tier, piece, o.kind); o.chunk.Size() >= chunkSize {
 			if err := o.emitChunk(tier); err != nil {
 				return err

@@ -74,7 +74,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
 	edges := lists.NewEdgeOutbox(o.Create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = edges.SendEdge
+		o.StoreEdges = edges.SendEdges
 	}
 	n, err := step.Reduce(pass.Step, pass.Method, sorted, &out, o)
 	if err := edges.Finish(err); err != nil {

@@ -54,14 +54,14 @@ func IsForward(step string) bool { return step == Create || step == Mark }
 // Pass reuses its memory and serves one goroutine.
 //
 // Some games cannot compute the predecessors of a position. For them, Reduce stores the
-// outgoing edges of each new position with StoreEdge, and Map reads them in the retrograde
+// outgoing edges of each new position with StoreEdges, and Map reads them in the retrograde
 // passes with Moves.
 type Pass struct {
 	// Messages is the number of edges to successors that Map has emitted in Mark.
 	Messages int64
-	// StoreEdge, if it is not nil, is called for each edge of a new position in Create and Mark.
-	// Several moves to the same successor are one edge.
-	StoreEdge func(successor, predecessor game.Position) error
+	// StoreEdges, if it is not nil, is called with the moves of each new position in Create and Mark,
+	// one for each successor.
+	StoreEdges func(from game.Position, moves []game.Move) error
 	// Moves contains the stored edges. Solve and Ties need it if the game cannot compute
 	// predecessors.
 	Moves Moves
@@ -98,7 +98,7 @@ func NewPass(g game.Cyclic, step string, number int) *Pass {
 		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
 }
 
-// StoresEdges reports whether the reduce of a step of a game must store edges with Pass.StoreEdge.
+// StoresEdges reports whether the reduce of a step of a game must store edges with Pass.StoreEdges.
 func StoresEdges(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
 
 // NeedsMoves reports whether the map of a step of a game needs Pass.Moves.
@@ -246,10 +246,10 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 
 // reach adds the newly reached positions to the state: terminal positions with their
 // result, the others with their number of moves. It also stores the outgoing edges if
-// StoreEdge is not nil.
+// StoreEdges is not nil.
 func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Reached.Union(fresh.Reached)
-	if p.StoreEdge != nil {
+	if p.StoreEdges != nil {
 		return p.reachStoring(rng, s, fresh)
 	}
 	open := p.fresh[:len(s.Reached)]
@@ -328,19 +328,16 @@ func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block
 		return wrongMoves(from, n, "successors")
 	}
 	into.Put(slot, len(p.moves))
-	mover := g.ToMove(from)
+	mover, positions := g.ToMove(from), p.g.Positions()
 	for _, m := range p.moves {
 		switch {
-		case m.To >= p.g.Positions():
+		case m.To >= positions:
 			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, p.g.Positions())
 		case mover == game.Second && g.ToMove(m.To) == mover:
 			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
 		}
-		if err := p.StoreEdge(m.To, from); err != nil {
-			return err
-		}
 	}
-	return nil
+	return p.StoreEdges(from, p.moves)
 }
 
 // solve decides wins before losses: a position with a lost successor is won, whatever its

@@ -112,7 +112,7 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	o.LoadState = states.Cursor().Load
 	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdge = edges.SendEdge
+		o.StoreEdges = edges.SendEdges
 	}
 	n, err = step.Reduce(pass.Step, pass.Method, in, io.Discard, o)
 	return n, edges.Finish(err)

@@ -55,7 +55,7 @@ func (s *stream) mapPass(g game.Cyclic) (err error) {
 // and a shard of the new positions.
 func (s *stream) reducePass(g game.Cyclic) error {
 	p := NewPass(g, s.name, s.o.Number)
-	p.StoreEdge = s.o.StoreEdge
+	p.StoreEdges = s.o.StoreEdges
 	out, err := jobdir.NewStateWriter(s.create, s.o.Part, g, s.o.Codec)
 	if err != nil {
 		return err

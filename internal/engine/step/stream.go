@@ -37,8 +37,8 @@ type Options struct {
 	// LoadState reads the state of a reducer's range before the pass, in ascending order of
 	// range.
 	LoadState func(rng uint64, s *block.State) error
-	// StoreEdge is for a reducer, see Pass.
-	StoreEdge func(successor, predecessor game.Position) error
+	// StoreEdges is for a reducer, see Pass.
+	StoreEdges func(from game.Position, moves []game.Move) error
 
 	// The following options are for games solved by lists, see package lists, and for packed
 	// records.

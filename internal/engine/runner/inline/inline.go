@@ -37,6 +37,7 @@ type Runner struct {
 	tiers    [2]jobdir.Kept  // the input and the output of a job
 	blocks   block.Memory    // has the blocks that a job keeps until it has sorted the images
 	inboxes  []*block.Inbox  // reused from pass to pass
+	early    *shuffle        // the messages that the last pass has sent for the next one; nil: none
 	edges    *lists.Edges    // those that the passes of the last solve needed, if they are in memory
 	lists    listMemory      // reused from job to job
 	outboxes []*lists.Outbox // empty; reused from job to job

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"sync"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -17,12 +18,15 @@ import (
 // A shuffle collects the messages that ranges receive in a pass. It merges them in memory.
 // When they exceed limit, it writes them to a file, which is deleted when the pass ends.
 type shuffle struct {
-	job   *job
+	job   *job // nil: messages beyond limit are dropped, with all others
 	g     game.Cyclic
-	limit int // of the messages in memory, in bytes
+	limit int    // of the messages in memory, in bytes
+	of    string // the directory of the pass that has sent the messages, if it was not this one
+
+	messages atomic.Int64 // those of sendKeys
 
 	gate  sync.RWMutex // read-locked by senders, locked by a spill
-	boxes []box        // by range
+	boxes []box        // by range; nil: dropped
 
 	mu     sync.Mutex // guards the fields below
 	bytes  int
@@ -56,27 +60,54 @@ const mostSpills = lists.MaxOpen
 // send sends a message to each slot of a set in a range. Counted messages are added up for each
 // slot, others are merged. Errors are reported by failed.
 func (s *shuffle) send(rng uint64, set block.Set, counted bool) {
+	s.put(rng, func(h *block.Inbox) {
+		if !counted {
+			h.Some.Union(set)
+		} else if !h.Times.Add(set) {
+			s.fail(step.TooManyMessages(rng))
+		}
+	})
+}
+
+// sendKeys sends a message to the key of each row. The keys ascend, and are below Positions, because a pass stores no
+// other edges.
+func (s *shuffle) sendKeys(rows []lists.Row) {
+	s.messages.Add(int64(len(rows)))
+	size := uint64(s.g.RangeSize())
+	for len(rows) > 0 {
+		rng := rows[0].Key / size
+		first, n := rng*size, 1
+		for n < len(rows) && rows[n].Key-first < size {
+			n++
+		}
+		s.put(rng, func(h *block.Inbox) {
+			for _, row := range rows[:n] {
+				h.Some.Add(int(row.Key - first))
+			}
+		})
+		rows = rows[n:]
+	}
+}
+
+// put calls add with a range's inbox in memory, and spills the boxes if they exceed the memory.
+func (s *shuffle) put(rng uint64, add func(h *block.Inbox)) {
 	s.gate.RLock()
-	full := s.put(rng, set, counted)
+	full := s.boxes != nil && s.putInto(rng, add)
 	s.gate.RUnlock()
 	if full {
 		s.spill()
 	}
 }
 
-// put adds messages to a range's box. It reports whether the memory is full.
-func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
+// putInto is the part of put before the spill. It reports whether the memory is full.
+func (s *shuffle) putInto(rng uint64, add func(h *block.Inbox)) (full bool) {
 	b := &s.boxes[rng]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.inbox == nil {
 		b.inbox, full = s.take(game.RangeLen(s.g, rng))
 	}
-	if !counted {
-		b.inbox.Some.Union(set)
-	} else if !b.inbox.Times.Add(set) {
-		s.fail(step.TooManyMessages(rng))
-	}
+	add(b.inbox)
 	return full
 }
 
@@ -121,7 +152,10 @@ func (s *shuffle) failed() error {
 func (s *shuffle) spill() {
 	s.gate.Lock()
 	defer s.gate.Unlock()
-	if s.bytes <= s.limit || s.failed() != nil {
+	if s.job == nil {
+		s.boxes, s.free = nil, nil
+	}
+	if s.boxes == nil || s.bytes <= s.limit || s.failed() != nil {
 		return
 	}
 	name := path.Join(s.job.Output, fmt.Sprintf("_spill-%05d", len(s.spills)))

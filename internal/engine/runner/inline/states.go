@@ -36,16 +36,24 @@ type stateWork struct {
 	ranges  []uint64           // by task
 	states  *jobdir.StateFiles // nil before the reduces
 	edges   *outgoing          // nil: edges are not stored
+	early   *shuffle           // the messages of these edges, for the next pass; nil: it reads the edges
 }
 
 func (w *stateWork) open(ctx context.Context) (err error) {
 	r := w.runner
-	w.shuffle = &shuffle{job: w.job, g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g)), free: r.inboxes}
+	early := r.early
+	r.early = nil
+	w.shuffle = &shuffle{g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g))}
+	if early != nil && early.of == w.PreviousPass && w.Step == step.Mark {
+		w.shuffle = early
+	}
+	w.shuffle.job, w.shuffle.free = w.job, append(w.shuffle.free, r.inboxes...)
 	r.inboxes = nil
 	switch {
 	case w.Step == step.Create:
 		r.edges = nil
 		w.newPass().MapStart(w.shuffle.send)
+	case w.shuffle == early:
 	case step.StoresEdges(w.g, w.Step):
 		err = w.mapEdges(ctx)
 	default:
@@ -65,6 +73,8 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	w.tasks = len(w.ranges)
 	needs, outbox := w.needs(w.states.Len()*placeMemory, len(w.states.Files())), 0
 	if step.StoresEdges(w.g, w.Step) {
+		w.stats.Messages = w.shuffle.messages.Load()
+		w.openEarly()
 		w.edges = newOutgoing(w.job, w.g, lists.Predecessors, jobdir.Packed)
 		outbox = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + outbox*sentRowMemory
@@ -77,8 +87,20 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	return err
 }
 
+// openEarly makes early, if the messages of this pass leave memory for those of the next one.
+func (w *stateWork) openEarly() {
+	ranges := int(game.Ranges(w.g))
+	if left := w.runner.inboxMemory() - w.shuffle.bytes - ranges*emptyBoxMemory; left > 0 {
+		w.early = &shuffle{g: w.g, of: path.Join(path.Dir(w.Output), w.Name), limit: left, boxes: make([]box, ranges), free: w.shuffle.free}
+		w.shuffle.free = nil
+	}
+}
+
 func (w *stateWork) close(err error) error {
 	err = w.edges.finish(err)
+	if err == nil && w.early != nil && w.early.boxes != nil {
+		w.runner.early = w.early
+	}
 	err = errors.Join(err, w.shuffle.close())
 	w.runner.inboxes = w.shuffle.free
 	return err
@@ -105,37 +127,17 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 		return err
 	}
 	stretches := edges.Stretches(mapEdgesRows)
-	w.stats.Messages = edges.Rows()
 	return parallel.Each(ctx, plan.workers, len(stretches), 1, func() func(int) error {
 		var loader lists.Loader
 		var rows []lists.Row
-		set := make(block.Set, block.Words(w.g.RangeSize()))
 		return func(i int) (err error) {
 			if rows, err = loader.Stretch(rows, edges, stretches[i]); err != nil {
 				return err
 			}
-			w.sendKeys(rows, set)
+			w.shuffle.sendKeys(rows)
 			return w.shuffle.failed()
 		}
 	})
-}
-
-// sendKeys sends a message to the key of each row, as game.Sets does, but without sorting: the keys of a run ascend,
-// so that those of a range are together. Keys are below Positions, because a pass stores no other edges. set must be
-// empty, and is empty afterwards.
-func (w *stateWork) sendKeys(rows []lists.Row, set block.Set) {
-	size := uint64(w.g.RangeSize())
-	for len(rows) > 0 {
-		rng := rows[0].Key / size
-		n := 0
-		for first := rng * size; n < len(rows) && rows[n].Key-first < size; n++ {
-			set.Add(int(rows[n].Key - first))
-		}
-		sent := set[:block.Words(game.RangeLen(w.g, rng))]
-		w.shuffle.send(rng, sent, false)
-		clear(sent)
-		rows = rows[n:]
-	}
 }
 
 // mapAll runs the map over the new positions of earlier passes, on all cores.
@@ -280,7 +282,10 @@ func (w *stateWork) newWorker() func(int, *jobdir.StateChunk) error {
 	s := &stateWorker{stateWork: w, pass: w.newPass(), receiver: receiver{shuffle: w.shuffle}, cursor: w.states.CursorOf(w.plan.window)}
 	if w.edges != nil {
 		s.out = w.edges.newSender(w.plan.outbox)
-		s.pass.StoreEdge = s.out.SendEdge
+		s.pass.StoreEdges = s.out.SendEdges
+		if w.early != nil {
+			s.out.Sorted = w.early.sendKeys
+		}
 	}
 	return s.do
 }

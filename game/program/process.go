@@ -32,7 +32,7 @@ type process struct {
 	header  *header  // what they say
 }
 
-// start runs a shell command with some words after it, and reads its header.
+// start runs a shell command with some words after it.
 func start(command string, words []string, limit time.Duration) (*process, error) {
 	c, err := child.Start(system.Shell(command, words...))
 	if err != nil {
@@ -40,9 +40,6 @@ func start(command string, words []string, limit time.Duration) (*process, error
 	}
 	p := &process{Child: c, command: command, limit: limit}
 	p.out = bufio.NewReaderSize(p, maxLine)
-	if err := p.readHeader(); err != nil {
-		return nil, p.failed("the header", err)
-	}
 	return p, nil
 }
 

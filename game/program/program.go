@@ -71,12 +71,13 @@ type Program struct {
 // Open runs a shell command to ask for the parameters of its game. The caller must close the program.
 func Open(command string, o Options) (*Program, error) {
 	o.Limit = cmp.Or(o.Limit, Limit)
-	first, err := start(command, nil, o.Limit)
+	p := &Program{command: command, o: o, files: namedFiles(command), running: make(map[*process]bool)}
+	first, err := p.run(nil)
 	if err != nil {
 		return nil, err
 	}
 	h := first.header
-	p := &Program{command: command, o: o, lines: first.lines, files: namedFiles(command), running: map[*process]bool{first: true}}
+	p.lines = first.lines
 	if p.code, err = codeOf(p.lines, p.files); err != nil {
 		p.Close()
 		return nil, err
@@ -162,25 +163,40 @@ func codeOf(header [][]byte, files []string) (string, error) {
 	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
 }
 
+// run runs the program with some parameters, or without any, and reads its header. Close ends it at any time.
+func (p *Program) run(words []string) (*process, error) {
+	process, err := start(p.command, words, p.o.Limit)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	closed := p.running == nil
+	if !closed {
+		p.running[process] = true
+	}
+	p.mu.Unlock()
+	if closed {
+		process.Kill(0)
+		return nil, errClosed
+	}
+	if err := process.readHeader(); err != nil {
+		return nil, process.failed("the header", err)
+	}
+	return process, nil
+}
+
 // start starts the program with some parameters, as often as a game needs.
 func (p *Program) start(words []string) (*process, error) {
 	if code, err := codeOf(p.lines, p.files); err != nil || code != p.code {
 		return nil, cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
 	}
-	process, err := start(p.command, words, p.o.Limit)
+	process, err := p.run(words)
 	if err != nil {
 		return nil, err
 	}
 	if h := process.header; h.name != p.kind.Name || !slices.Equal(h.words(), words) {
 		return nil, process.failed("the header", fmt.Errorf("found game %s and parameters %v, expected %s and %v", h.name, h.words(), p.kind.Name, words))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running == nil {
-		process.Kill(0)
-		return nil, errClosed
-	}
-	p.running[process] = true
 	return process, nil
 }
 

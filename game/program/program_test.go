@@ -232,6 +232,33 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestCloseEarly closes a program while another copy of it, which a waiting question has started, prints no header.
+func TestCloseEarly(t *testing.T) {
+	t.Parallel()
+	if runtime.GOMAXPROCS(0) == 1 {
+		t.Skip("one core: there is no other copy")
+	}
+	dir := t.TempDir()
+	r, w, err := os.Pipe() // as in TestClose
+	must.OK(t, err)
+	defer r.Close()
+	p := must.Get(program.Open(fmt.Sprintf("exec 9>/proc/%d/fd/%d; mkdir %[3]s/first || { : >%[3]s/second; sleep 1000; }; ", os.Getpid(), w.Fd(), dir)+
+		script(t, "", "*) until [ -e "+dir+"/second ]; do sleep 0.01; done; echo lose ;;")+"; :", program.Options{}))(t)
+	g := must.Get(p.Kind().New([]int{0}))(t)
+	var asked sync.WaitGroup
+	for range 2 {
+		asked.Go(func() {
+			if _, err := game.BatchOf(g, []game.Position{0}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asked.Wait()
+	w.Close()
+	p.Close()
+	must.Get(io.ReadAll(r))(t)
+}
+
 // TestAskedOnce logs the questions of a solve: it asks for each position once, with tiers and without, and for the
 // initial one once more when it looks up its value.
 func TestAskedOnce(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
-// ticketTime is the lifetime of tickets in the tests.
+// ticketTime is the lifetime of tickets that are renewed.
 const ticketTime = 2 * time.Minute
 
 // home is the directory of the user.
@@ -43,9 +43,10 @@ type realm struct {
 }
 
 // upSecure starts a cluster with Kerberos. It is never the one that tests share.
-func upSecure(ctx context.Context, t *testing.T, protection string) *realm {
+func upSecure(ctx context.Context, t *testing.T, config minicluster.Config) *realm {
 	t.Helper()
-	c := clustertest.Up(ctx, t, minicluster.Config{Secure: true, Protection: protection, TicketLifetime: ticketTime})
+	config.Secure = true
+	c := clustertest.Up(ctx, t, config)
 	for _, v := range c.Env() {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "KRB5") || name == "HADOOP_CONF_DIR" {
 			t.Setenv(name, value)
@@ -98,7 +99,7 @@ func TestHadoopKerberos(t *testing.T) {
 	longtest.Share(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	r := upSecure(ctx, t, "")
+	r := upSecure(ctx, t, minicluster.Config{})
 	t.Run("refused", func(t *testing.T) { testRefused(ctx, t, r) })
 
 	game := []string{"connectn", "--width", "2", "--height", "2", "--connect", "2"}
@@ -179,7 +180,7 @@ func TestLongHadoopKerberos(t *testing.T) {
 	longtest.Skip(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Hour)
 	defer cancel()
-	r := upSecure(ctx, t, minicluster.PrivacyAES)
+	r := upSecure(ctx, t, minicluster.Config{Protection: minicluster.PrivacyAES, TicketLifetime: ticketTime})
 	game := []string{"connectn", "--width", "2", "--height", "2", "--connect", "2", "--reducers", "2"}
 	solve := append(append([]string{"solve"}, game...), "--runner", "hadoop", "--cluster-above", "0", "--cluster-bin", r.slowPrograms(t))
 	longer := func(env, dir string, args ...string) {

@@ -25,9 +25,9 @@ const (
 
 	// The code of a value takes codeBits·lost^codeLost·(4/moves)^codeMoves bits, at most mostCodeBits. lost is the share of
 	// open positions in which the mover loses with the next move, in all tiers, at most mostLost: where that is rare,
-	// nearly all values are ties. It takes less near the end of the game, where there are fewer values: codePace is the number of tiers in
-	// which the difference shrinks to 1/e; and if at the end hardly any position is lost (codeEnd), as threats do not
-	// last.
+	// nearly all values are ties. It takes less near the end of the game, where there are fewer values: codePace is the
+	// number of tiers in which the difference shrinks to 1/e; and if at the end hardly any position is lost (codeEnd),
+	// as threats do not last.
 	codeBits     = 4.75
 	codeLost     = 0.42
 	mostLost     = 0.185

@@ -63,7 +63,7 @@ func (k *Kept) Keep(b *block.Block) {
 // Complete says that all blocks were added, and that they are in files with these checksums.
 func (k *Kept) Complete(sums []uint32) { k.sums = sums }
 
-// Of reports whether k contains the blocks of t, with its values or, if values is false, with its open positions.
+// Of reports whether k contains the values of t or, if values is false, its open positions.
 // Checksums alone cannot tell the two apart: if all positions of a tier are terminal, the forward job and the
 // retrograde job write equal files.
 func (k *Kept) Of(t *Tier, values bool) bool {

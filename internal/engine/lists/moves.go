@@ -31,15 +31,12 @@ func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g ga
 
 // edges are buffered edges of a game with at most 1<<32 positions: the successor, in the high bits, and the position.
 type edges struct {
-	bits       int // of a position; 0: edges are rows
+	bits       int // of a position; 0: there are more positions, and edges wait as rows
 	all, spare []uint64
 	last       game.Position // from which edges were added
 	mixed      bool          // the positions do not ascend
-	ends       [1 << edgeDigit]uint32
+	ends       [1 << digitBits]uint32
 }
-
-// edgeDigit is the largest number of bits by which edges are sorted at a time.
-const edgeDigit = 11
 
 // edgeBits returns the number of bits of a position in edges, or 0.
 func edgeBits(g game.Game) int {
@@ -98,10 +95,10 @@ func (e *edges) sort() {
 	if cap(e.spare) < len(e.all) {
 		e.spare = make([]uint64, cap(e.all))
 	}
-	for done := 0; done < e.bits; done += edgeDigit {
+	for done := 0; done < e.bits; done += digitBits {
 		clear(e.ends[:])
 		for _, edge := range e.all {
-			e.ends[edge>>(32+done)%(1<<edgeDigit)]++
+			e.ends[edge>>(32+done)%(1<<digitBits)]++
 		}
 		at := uint32(0)
 		for i, n := range e.ends {
@@ -110,7 +107,7 @@ func (e *edges) sort() {
 		}
 		sorted := e.spare[:len(e.all)]
 		for _, edge := range e.all {
-			end := &e.ends[edge>>(32+done)%(1<<edgeDigit)]
+			end := &e.ends[edge>>(32+done)%(1<<digitBits)]
 			sorted[*end] = edge
 			*end++
 		}

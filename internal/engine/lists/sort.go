@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	// digitBits is the largest number of bits by which a pass of sortByKey sorts.
+	// digitBits is the largest number of bits by which a pass of a radix sort sorts.
 	digitBits = 11
 	// mostDigits is the largest number of passes in which sortByKey is faster than sorting by buckets.
 	mostDigits = 3

@@ -332,7 +332,7 @@ func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block
 	for _, m := range p.moves {
 		switch {
 		case m.To >= positions:
-			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, p.g.Positions())
+			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, positions)
 		case mover == game.Second && g.ToMove(m.To) == mover:
 			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
 		}

@@ -20,7 +20,7 @@ import (
 type shuffle struct {
 	job   *job // nil: messages beyond limit are dropped, with all others
 	g     game.Cyclic
-	limit int    // of the messages in memory, in bytes
+	limit int    // how many bytes the messages in memory may take
 	of    string // the directory of the pass that has sent the messages, if it was not this one
 
 	messages atomic.Int64 // those of sendKeys

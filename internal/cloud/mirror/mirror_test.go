@@ -100,11 +100,22 @@ func TestOvertake(t *testing.T) {
 // when a run is about to delete its source.
 func TestRefused(t *testing.T) {
 	fake, to, dir := dial(t)
-	fake.Set(faults.Denied.If(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/part-00000") }))
 	// The waiting goroutine may wake up before or after the error is set.
 	for i := range 10 {
+		committed := make(chan struct{}) // a commit fails once S3 has refused
+		fake.Set(faults.Denied.If(func(r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/part-00000") {
+				return false
+			}
+			select {
+			case <-committed:
+			case <-r.Context().Done():
+			}
+			return true
+		}))
 		c, d := start(t, to, fmt.Sprint(dir, i), filepath.Join(t.TempDir(), "data"), store.Fresh, func(string) {})
 		commit(t, d, "data_first0")
+		close(committed)
 		gone := make(chan error, 4)
 		for range cap(gone) {
 			go func() { gone <- c.settle("data_first0") }()

@@ -52,7 +52,7 @@ const (
 	// wholeFile is the size up to which Open reads the complete file: another connection to a
 	// data node costs more.
 	wholeFile = 256 << 10
-	// firstWindow is the number of bytes of a larger file that Open reads: its reader often needs the head, and then
+	// firstWindow is the number of bytes of a larger file that Open reads: many callers need the head, and then
 	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
 	firstWindow, windowSize = 2 << 10, 128 << 10
 	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
@@ -716,11 +716,14 @@ type file struct {
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// take returns an idle reader, preferably one whose window includes or ends at the offset at,
-// or a new one.
+// take returns an idle reader whose window includes or ends at the offset at, or one that has read only the head of
+// the file, or a new one. With a reader that has asked the name node, to read the tail takes no other question.
 func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
+	if i < 0 {
+		i = slices.IndexFunc(f.idle, func(r *reader) bool { return cap(r.window) == firstWindow })
+	}
 	if i < 0 && len(f.idle) >= maxIdleReaders {
 		i = 0
 	}

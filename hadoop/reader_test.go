@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // A fakeReader reads bytes, or fails.
@@ -63,6 +64,25 @@ func TestReader(t *testing.T) {
 		if !bytes.Equal(b[:n], want) || (err == io.EOF) != (len(want) < test.n) || err != nil && err != io.EOF || in.seeks != test.seeks {
 			t.Errorf("%d bytes at %d: %d bytes, %v, %d seeks; want %d and %d seeks", test.n, test.at, n, err, in.seeks, len(want), test.seeks)
 		}
+	}
+}
+
+// TestTail checks that the reader that Open has made for the head of a large file reads its tail, too.
+func TestTail(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), wholeFile)
+	size := int64(len(content))
+	in := &fakeReader{Reader: bytes.NewReader(content)}
+	head := &reader{in: in, name: "/x", size: size, blockSize: size, window: make([]byte, 0, firstWindow)}
+	must.OK(t, head.fill(0))
+	f := &file{name: "/x", idle: []*reader{head}} // fs is nil: another reader panics
+	for _, at := range []int64{1, size - 20} {
+		b := make([]byte, 10)
+		if _, err := f.ReadAt(b, at); err != nil || !bytes.Equal(b, content[at:at+10]) {
+			t.Errorf("at %d: %q, %v", at, b, err)
+		}
+	}
+	if in.seeks != 1 || len(f.idle) != 1 {
+		t.Errorf("%d seeks of %d readers, want 1 of 1", in.seeks, len(f.idle))
 	}
 }
 

@@ -55,6 +55,8 @@ const (
 	// firstWindow is the number of bytes of a larger file that Open reads: many callers need the head, and then
 	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
 	firstWindow, windowSize = 2 << 10, 128 << 10
+	// clientSkips is the largest number of bytes that the client skips in Seek without a new connection.
+	clientSkips = 64 << 10
 	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
 	pieceSize = 256 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
@@ -648,14 +650,19 @@ func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
 
 // fill reads the window that begins at offset at.
 func (r *reader) fill(at int64) error {
-	// Do not use ReadAt, or Seek to the current offset: both open a new connection.
-	if at != r.end() {
+	// Do not use ReadAt, or Seek to the current offset: both open a new connection. Do not use Seek to skip few bytes
+	// either: the client does not count them, and would read others if the data node failed after that.
+	if gap := at - r.end(); gap > 0 && gap <= clientSkips {
+		if n, err := io.CopyN(io.Discard, r.in, gap); err != nil {
+			return r.failure(r.end()+n, err)
+		}
+	} else if gap != 0 {
 		if _, err := r.in.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
 	}
 	if at != 0 && cap(r.window) < windowSize || r.window == nil {
-		r.window = make([]byte, 0, windowSize)
+		r.window = make([]byte, 0, min(windowSize, r.size-at))
 	}
 	r.start = at
 	r.window = r.window[:min(int64(cap(r.window)), r.size-at)]
@@ -717,7 +724,7 @@ type file struct {
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 // take returns an idle reader whose window includes or ends at the offset at, or one that has read only the head of
-// the file, or a new one. With a reader that has asked the name node, to read the tail takes no other question.
+// the file, or a new one. The second one has asked the name node already, so the tail takes no further question.
 func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })

@@ -196,7 +196,7 @@ func refusal(line []byte) error {
 }
 
 // parse parses the answer for position p, which is not a refusal. It appends to all where the moves lead to and,
-// unless names is nil, their names to names. It may overwrite the byte after line, which is that of the newline.
+// unless names is nil, their names to names. It may overwrite the byte after line.
 func (h *header) parse(line []byte, p game.Position, all []game.Position, names *[]string) (s standing, to []game.Position, err error) {
 	if h.players != nil {
 		if len(line) < 3 || line[1] != ' ' || line[0] != '1' && line[0] != '2' {

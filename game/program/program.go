@@ -165,24 +165,28 @@ func codeOf(header [][]byte, files []string) (string, error) {
 
 // run runs the program with some parameters, or without any, and reads its header. Close ends it at any time.
 func (p *Program) run(words []string) (*process, error) {
-	process, err := start(p.command, words, p.o.Limit)
+	process, err := p.begin(words)
 	if err != nil {
 		return nil, err
-	}
-	p.mu.Lock()
-	closed := p.running == nil
-	if !closed {
-		p.running[process] = true
-	}
-	p.mu.Unlock()
-	if closed {
-		process.Kill(0)
-		return nil, errClosed
 	}
 	if err := process.readHeader(); err != nil {
 		return nil, process.failed("the header", err)
 	}
 	return process, nil
+}
+
+// begin starts a process that Close ends.
+func (p *Program) begin(words []string) (*process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		return nil, errClosed
+	}
+	process, err := start(p.command, words, p.o.Limit)
+	if err == nil {
+		p.running[process] = true
+	}
+	return process, err
 }
 
 // start starts the program with some parameters, as often as a game needs.

@@ -16,10 +16,10 @@ type rules struct {
 	*header
 	program   *Program
 	spec      string
-	processes chan *process // those that answer no question; nil: one that has failed
+	processes chan *process // those that answer no question; nil: one that is to be started again
 
 	mu    sync.Mutex
-	more  int                      // processes that may be started
+	more  int                      // how many other processes may be started
 	kept  map[game.Position]answer // to single questions
 	shape [2]int                   // rows and cells of pictures
 }
@@ -147,8 +147,8 @@ func (g *rules) one(question string, do func(line []byte) error) {
 	}
 }
 
-// with calls do with a process that answers no other question. If there is none, it starts one more, but takes the
-// first that is ready.
+// with calls do with a process that answers no other question. If there is none, it starts one more, if it may, and
+// takes the first that is ready.
 func (g *rules) with(do func(p *process) error) (err error) {
 	var p *process
 	select {
@@ -180,9 +180,11 @@ func (g *rules) with(do func(p *process) error) (err error) {
 	return err
 }
 
-// renew has a new copy of the program answer in place of one that answers no question.
+// renew ends a copy of the program that answers no question: the next question starts another one.
 func (g *rules) renew() {
-	<-g.processes // Close ends it
+	if p := <-g.processes; p != nil {
+		p.Quit()
+	}
 	g.processes <- nil
 }
 

@@ -20,7 +20,7 @@ const (
 	// must pass between them. In HDFS a small job takes no longer than a write. progressShare limits
 	// the others.
 	doneShare     = 10
-	progressShare = 1000
+	progressShare = 2000
 	// Heartbeat is the age at which the journal is written again while there is no progress to report.
 	Heartbeat = 20 * time.Second
 	// Silent is the age of a journal beyond which its driver is considered dead.

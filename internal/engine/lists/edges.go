@@ -23,7 +23,7 @@ type Edges struct {
 }
 
 // An edgePart is the edges into the positions first to last: those into first+keys[i] come from the words from
-// ends[i-1] to ends[i]. If keys is nil, keys[i] is i: most positions have edges.
+// ends[i-1] to ends[i]. If keys is nil, keys[i] is i: there are at least half as many edges as positions.
 type edgePart struct {
 	first, last       game.Position
 	keys, ends, words []uint32

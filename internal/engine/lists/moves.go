@@ -31,7 +31,7 @@ func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g ga
 
 // edges are buffered edges of a game with at most 1<<32 positions: the successor, in the high bits, and the position.
 type edges struct {
-	bits       int // of a position; 0: there are more positions, and edges wait as rows
+	bits       int // of a position; 0: edges wait as rows
 	all, spare []uint64
 	last       game.Position // from which edges were added
 	mixed      bool          // the positions do not ascend
@@ -70,7 +70,7 @@ func (o *Outbox) SendEdges(from game.Position, moves []game.Move) error {
 	return nil
 }
 
-// flushEdges is Flush for edges. No edge is there twice.
+// flushEdges is Flush for edges. No edge is there twice, since the moves from a position lead to different ones.
 func (o *Outbox) flushEdges() error {
 	o.edges.sort()
 	for piece := range slices.Chunk(o.edges.all, pieceRows) {

@@ -25,8 +25,8 @@ const firstRows = 1 << 10
 // An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
 // as chunks. It is used by one goroutine.
 type Outbox struct {
-	// Sorted, if it is not nil, is called with sorted rows of a tier before they are emitted.
-	Sorted func(rows []Row)
+	// OnSorted, if it is not nil, is called with sorted rows of a tier before they are emitted. It must not keep them.
+	OnSorted func(rows []Row)
 
 	kind  Kind
 	codec jobdir.Codec
@@ -146,8 +146,8 @@ func (o *Outbox) byTier() (rows, spare []Row) {
 // at the end if it is text.
 func (o *Outbox) add(tier int, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
-		if o.Sorted != nil {
-			o.Sorted(piece)
+		if o.OnSorted != nil {
+			o.OnSorted(piece)
 		}
 		if o.chunk.AddRows(tier, piece, o.kind); o.chunk.Size() >= chunkSize {
 			if err := o.emitChunk(tier); err != nil {

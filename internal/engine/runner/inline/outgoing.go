@@ -73,6 +73,7 @@ func (t *outgoing) finish(err error) error {
 		all.Wait()
 		err = cmp.Or(errs...)
 		for _, out := range t.outs {
+			out.OnSorted = nil // so that it keeps no messages in memory
 			t.runner.outboxes = append(t.runner.outboxes, out.Outbox)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // A shuffle collects the messages that ranges receive in a pass. It merges them in memory.
 // When they exceed limit, it writes them to a file, which is deleted when the pass ends.
 type shuffle struct {
-	job   *job // nil: messages beyond limit are dropped, with all others
+	job   *job // nil: the pass that reads the messages has not begun, and all are dropped if they exceed limit
 	g     game.Cyclic
 	limit int    // how many bytes the messages in memory may take
 	of    string // the directory of the pass that has sent the messages, if it was not this one
@@ -69,8 +69,8 @@ func (s *shuffle) send(rng uint64, set block.Set, counted bool) {
 	})
 }
 
-// sendKeys sends a message to the key of each row. The keys ascend, and are below Positions, because a pass stores no
-// other edges.
+// sendKeys sends a message to the key of each row. The keys are below Positions, because a pass stores no other edges,
+// and mostly ascend.
 func (s *shuffle) sendKeys(rows []lists.Row) {
 	s.messages.Add(int64(len(rows)))
 	size := uint64(s.g.RangeSize())

@@ -41,11 +41,10 @@ type stateWork struct {
 
 func (w *stateWork) open(ctx context.Context) (err error) {
 	r := w.runner
-	early := r.early
-	r.early = nil
-	w.shuffle = &shuffle{g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g))}
-	if early != nil && early.of == w.PreviousPass && w.Step == step.Mark {
-		w.shuffle = early
+	w.shuffle, r.early = r.early, nil
+	early := w.shuffle != nil && w.shuffle.of == w.PreviousPass && w.Step == step.Mark
+	if !early {
+		w.shuffle = &shuffle{g: w.g, limit: r.inboxMemory(), boxes: make([]box, game.Ranges(w.g))}
 	}
 	w.shuffle.job, w.shuffle.free = w.job, append(w.shuffle.free, r.inboxes...)
 	r.inboxes = nil
@@ -53,7 +52,7 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	case w.Step == step.Create:
 		r.edges = nil
 		w.newPass().MapStart(w.shuffle.send)
-	case w.shuffle == early:
+	case early:
 	case step.StoresEdges(w.g, w.Step):
 		err = w.mapEdges(ctx)
 	default:
@@ -284,7 +283,7 @@ func (w *stateWork) newWorker() func(int, *jobdir.StateChunk) error {
 		s.out = w.edges.newSender(w.plan.outbox)
 		s.pass.StoreEdges = s.out.SendEdges
 		if w.early != nil {
-			s.out.Sorted = w.early.sendKeys
+			s.out.OnSorted = w.early.sendKeys
 		}
 	}
 	return s.do

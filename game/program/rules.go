@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,12 +47,10 @@ func (g *rules) Start() game.Position               { return g.start }
 func (g *rules) ToMove(p game.Position) game.Player { return g.answer(p).mover }
 
 func (g *rules) Info() game.Info {
-	info := game.Info{Title: g.title, Rules: g.rules, Hashes: g.most + 1} // 0 for all of 64 bits, as it should be
+	title := cmp.Or(g.title, strings.Join(append([]string{g.name}, g.words()...), " "))
+	info := game.Info{Title: title, Rules: g.rules, Hashes: g.most + 1} // 0 for all of 64 bits, as it should be
 	if info.Rules != "" {
 		info.Rules += "\n"
-	}
-	if info.Title == "" {
-		info.Title = strings.Join(append([]string{g.name}, g.words()...), " ")
 	}
 	return info
 }

@@ -20,7 +20,7 @@ import (
 // TestLongRelease builds a release from two clones: the files must be equal. Each is then installed or
 // unpacked, and what is in it used.
 func TestLongRelease(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	dir := t.TempDir()
 	var sums []string
 	from := ".."

@@ -24,6 +24,15 @@ func Skip(t testing.TB) {
 	share(t, longShares)
 }
 
+// SkipShare is Skip for a test that takes more than ten minutes of two cores: no share selects it.
+func SkipShare(t testing.TB) {
+	t.Helper()
+	Skip(t)
+	if os.Getenv("TREEREDUCE_SHARE") != "" {
+		t.Skip("it takes too long for a share")
+	}
+}
+
 // Share skips a test on a cluster if TREEREDUCE_SHARE is set and does not select it.
 func Share(t testing.TB) {
 	t.Helper()

@@ -46,7 +46,7 @@ func TestEveryBoard(t *testing.T) {
 // TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions; up to five
 // million take an hour or more.
 func TestLongEveryBoard(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	runnertest.EveryBoard(t, &inline.Runner{}, longtest.Number(t, "TREEREDUCE_POSITIONS", 400_000), 24)
 }
 

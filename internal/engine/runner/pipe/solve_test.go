@@ -77,7 +77,7 @@ func TestBoards(t *testing.T) {
 
 // TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions.
 func TestLongEveryBoard(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	runnertest.EveryBoard(t, &pipe.Runner{Bin: programs(t)}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100), 3)
 }
 

@@ -179,10 +179,11 @@ func (g *rules) with(do func(p *process) error) (err error) {
 	return err
 }
 
-// renew ends a copy of the program that answers no question: the next question starts another one.
+// renew ends the input of a copy of the program that answers no question, so that it exits: the next question starts
+// another one.
 func (g *rules) renew() {
 	if p := <-g.processes; p != nil {
-		p.Quit()
+		p.Stdin.Close()
 	}
 	g.processes <- nil
 }

@@ -650,8 +650,9 @@ func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
 
 // fill reads the window that begins at offset at.
 func (r *reader) fill(at int64) error {
-	// Do not use ReadAt, or Seek to the current offset: both open a new connection. Do not use Seek to skip few bytes
-	// either: the client does not count them, and would read others if the data node failed after that.
+	// Do not use ReadAt, or Seek to the current offset: both open a new connection. Do not use Seek to skip
+	// at most clientSkips bytes either: the client does not count them, and if the data node fails after that, it
+	// continues at a wrong offset.
 	if gap := at - r.end(); gap > 0 && gap <= clientSkips {
 		if n, err := io.CopyN(io.Discard, r.in, gap); err != nil {
 			return r.failure(r.end()+n, err)
@@ -729,7 +730,7 @@ func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
 	if i < 0 {
-		i = slices.IndexFunc(f.idle, func(r *reader) bool { return cap(r.window) == firstWindow })
+		i = slices.IndexFunc(f.idle, func(r *reader) bool { return r.end() == firstWindow })
 	}
 	if i < 0 && len(f.idle) >= maxIdleReaders {
 		i = 0

@@ -31,7 +31,7 @@ func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g ga
 
 // edges are buffered edges of a game with at most 1<<32 positions: the successor, in the high bits, and the position.
 type edges struct {
-	bits       int // of a position; 0: edges wait as rows
+	bits       int // the number of bits of a position; if it is 0, SendEdges buffers rows in place of edges
 	all, spare []uint64
 	last       game.Position // from which edges were added
 	mixed      bool          // the positions do not ascend

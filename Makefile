@@ -119,7 +119,7 @@ $(PROMETHEUS):
 	@command -v prometheus >/dev/null || ! command -v apt-get >/dev/null || { mkdir -p build/prometheus && cd build/prometheus && \
 		{ apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }; } && dpkg -x prometheus_*.deb .; } >&2
 
-# TREEREDUCE_SHARE=TEXT selects a sixteenth of them at random, none of the three longest, and a fifth of many tests on a cluster.
+# TREEREDUCE_SHARE=TEXT selects a sixteenth of them at random, except three that take longest, and a fifth of many tests on a cluster.
 test-long: build test-tools release-tools wine-tools $(PROMETHEUS) ## run the long tests: boards of up to 16 squares against brute force, … (half an hour)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)

@@ -24,7 +24,7 @@ func Skip(t testing.TB) {
 	share(t, longShares)
 }
 
-// SkipShare is Skip for a test that takes more than ten minutes of two cores: no share selects it.
+// SkipShare is Skip for a test that would take a large part of the time of CI: no share selects it.
 func SkipShare(t testing.TB) {
 	t.Helper()
 	Skip(t)

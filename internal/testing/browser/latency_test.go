@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,13 @@ import (
 // test lets them pass.
 type gate struct {
 	address string
-	waiting chan chan struct{} // a channel for each request, whose close lets the answer pass
+	waiting chan request
+}
+
+// A request is one whose answer waits.
+type request struct {
+	moves string        // of the play that it asks for
+	pass  chan struct{} // its close lets the answer pass
 }
 
 func newGate(t *testing.T, address string) *gate {
@@ -28,12 +35,12 @@ func newGate(t *testing.T, address string) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, g := httputil.NewSingleHostReverseProxy(target), &gate{waiting: make(chan chan struct{}, 100)}
+	proxy, g := httputil.NewSingleHostReverseProxy(target), &gate{waiting: make(chan request, 100)}
 	proxy.FlushInterval = -1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Count(r.URL.Path, "/") == 3 && strings.HasPrefix(r.URL.Path, "/view/") {
 			pass := make(chan struct{})
-			g.waiting <- pass
+			g.waiting <- request{r.FormValue("moves"), pass}
 			select {
 			case <-pass:
 			case <-r.Context().Done():
@@ -49,27 +56,29 @@ func newGate(t *testing.T, address string) *gate {
 	return g
 }
 
-// requests waits until n requests have arrived.
-func (g *gate) requests(t *tab, n int) (all []chan struct{}) {
+// requests waits until n requests have arrived, and returns them by the length of their plays. The
+// order in which they arrive says nothing: each may have a connection of its own.
+func (g *gate) requests(t *tab, n int) (all []request) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	for range n {
 		select {
-		case pass := <-g.waiting:
-			all = append(all, pass)
+		case r := <-g.waiting:
+			all = append(all, r)
 		case <-ctx.Done():
 			t.Fatalf("%d requests, want %d", len(all), n)
 		}
 	}
+	slices.SortFunc(all, func(a, b request) int { return len(a.moves) - len(b.moves) })
 	return all
 }
 
-// pass lets the answers to n requests pass in this order.
+// pass lets the answers to n requests pass.
 func (g *gate) pass(t *tab, n int) {
 	t.Helper()
-	for _, pass := range g.requests(t, n) {
-		close(pass)
+	for _, r := range g.requests(t, n) {
+		close(r.pass)
 	}
 }
 
@@ -124,9 +133,9 @@ func TestLatency(t *testing.T) {
 		tab := g.open(t, browser, "1,2")
 		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
 		requests := g.requests(tab, 2)
-		close(requests[1])
+		close(requests[1].pass)
 		same(tab, "1,2,0,0")
-		close(requests[0])
+		close(requests[0].pass)
 		next(tab, "1,2,0,0")
 	})
 	t.Run("a move that is not legal", func(t *testing.T) {
@@ -183,7 +192,7 @@ func TestLatency(t *testing.T) {
 		tab.run(chromedp.KeyEvent("0"))
 		g.pass(tab, 1)
 		same(tab, "1,2,0")
-		close(random[0])
+		close(random[0].pass)
 		next(tab, "1,2,0")
 	})
 }

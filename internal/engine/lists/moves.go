@@ -29,8 +29,9 @@ func NewEdgeOutbox(create func(name string) (io.WriteCloser, error), i int, g ga
 	return NewReducerOutbox(create, i, g, Predecessors, jobdir.Packed, most)
 }
 
-// edges are buffered edges of a game with at most 1<<32 positions: the successor, in the high bits, and the position.
-type edges struct {
+// An edgeBuffer has the edges in an outbox of a game with at most 1<<32 positions. An edge is the successor, in the high
+// bits, and the position.
+type edgeBuffer struct {
 	bits       int // the number of bits of a position; if it is 0, SendEdges buffers rows in place of edges
 	all, spare []uint64
 	last       game.Position // from which edges were added
@@ -46,7 +47,8 @@ func edgeBits(g game.Game) int {
 	return 0
 }
 
-// SendEdges adds the edges of the moves from a position to an outbox; it has the signature of step.Pass.StoreEdges.
+// SendEdges adds the edges of the moves from a position to an outbox, to which nothing else is sent; it has the
+// signature of step.Pass.StoreEdges.
 func (o *Outbox) SendEdges(from game.Position, moves []game.Move) error {
 	e := &o.edges
 	e.mixed, e.last = e.mixed || from < e.last, from
@@ -87,7 +89,7 @@ func (o *Outbox) flushEdges() error {
 }
 
 // sort sorts the edges: those of each successor are in order if the positions ascend.
-func (e *edges) sort() {
+func (e *edgeBuffer) sort() {
 	if e.mixed {
 		slices.Sort(e.all)
 		return

@@ -3,6 +3,7 @@ package lists
 import (
 	"cmp"
 	"io"
+	"math"
 	"slices"
 	"sync"
 
@@ -39,17 +40,17 @@ type Outbox struct {
 	sorter  sorter
 	numbers []int // by tier; where Flush puts the next row of the tier
 
-	edges edges // in place of rows, if the game has few enough positions
+	edges edgeBuffer // in place of rows, if the game has few enough positions
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
 // the chunk; its tier is only meaningful for text.
 func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(tier int, c *jobdir.Chunk) error) *Outbox {
 	return &Outbox{
-		kind: kind, codec: c, most: max(1, most), emit: emit,
+		kind: kind, codec: c, most: min(max(1, most), math.MaxInt32), emit: emit, // edgeBuffer.sort counts in 32 bits
 		chunk:   jobdir.NewChunk(g, c),
 		numbers: make([]int, game.LastTier(g)+2),
-		edges:   edges{bits: edgeBits(g)},
+		edges:   edgeBuffer{bits: edgeBits(g)},
 	}
 }
 

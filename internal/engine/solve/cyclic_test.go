@@ -198,14 +198,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 // TestTies checks ties, which are decided after wins and losses, through the complete loop.
 func TestTies(t *testing.T) {
 	graph := testgames.TieGame()
-	want := finalOf(graph.Size, naive.SolveCyclic(0,
-		func(p uint64) string {
-			if result, ok := graph.End[p]; ok {
-				return result.String()
-			}
-			return ""
-		},
-		func(p uint64) []uint64 { return graph.Next[p] }))
+	want := finalOf(graph.Size, testgames.Worth(graph))
 	for _, size := range []int{1, 3, 64} {
 		dir, r := solved(t, game.WithRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
 		if got := final(t, dir); got != want {

@@ -49,7 +49,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 			return stats, err
 		}
 	}
-	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
+	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Memory: pass.Tier % 3, Number: pass.Tier}
 	if step.NeedsMoves(g, pass.Step) {
 		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
@@ -140,14 +140,7 @@ func graphs(t *testing.T, n int) {
 	both, seen := 0, make(map[string]int)
 	for i := range n {
 		graph := testgames.RandomGraph(r, 2+r.IntN(60))
-		worth := naive.SolveCyclic(0,
-			func(p uint64) string {
-				if result, ok := graph.End[p]; ok {
-					return result.String()
-				}
-				return ""
-			},
-			func(p uint64) []uint64 { return graph.Next[p] })
+		worth := testgames.Worth(graph)
 		for p, w := range worth {
 			if w.Remoteness > 0 || w.Result == naive.Draw {
 				seen[w.Result]++

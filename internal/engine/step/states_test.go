@@ -13,7 +13,6 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -73,32 +72,6 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 	must.OK(t, err)
 	states.update(t)
 	return out.String()
-}
-
-// TestPassStreams solves a game as text, with and without merging, and compares it with the
-// oracle.
-func TestPassStreams(t *testing.T) {
-	g := must.Get(quickcross.New(2, 3, 2))(t)
-	for _, o := range []step.Options{{Source: "in", Combine: true}, {Source: "in"}, {Source: "in", Combine: true, Memory: 1}} {
-		states := newStates(g)
-		fresh := passed(t, step.Create, 1, states, "start\n", o)
-		if fresh != "000\n" {
-			t.Fatalf("create prints %q", fresh)
-		}
-		all := fresh
-		for n := 1; fresh != ""; n++ {
-			fresh = passed(t, step.Mark, n, states, fresh, o)
-			all += fresh
-		}
-		fresh = all
-		for n := 1; fresh != ""; n++ {
-			fresh = passed(t, step.Solve, n, states, fresh, o)
-		}
-		if fresh := passed(t, step.Ties, 1, states, all, o); fresh != "" {
-			t.Errorf("ties: %q", fresh)
-		}
-		compareStates(t, g, states.states, naive.QuickCross{W: 2, H: 3, Connect: 2}.Solve())
-	}
 }
 
 // TestPassStreamErrors checks the errors for lines that are invalid in the input of a pass.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // A Graph is a game given by a list of moves. Position 0 is the initial position; positions
@@ -134,4 +135,21 @@ func RandomGraph(r *rand.Rand, n int) Graph {
 		}
 	}
 	return g
+}
+
+// Worth returns the values of all reachable positions of a game, for the player to move, by brute force over its rules.
+func Worth(g game.Game) map[uint64]naive.Worth {
+	return naive.SolveCyclic(g.Start(),
+		func(p uint64) string {
+			if v := g.Primitive(p); v != 0 {
+				return v.Outcome().For(g.ToMove(p)).String()
+			}
+			return ""
+		},
+		func(p uint64) (successors []uint64) {
+			for _, m := range g.Moves(nil, p) {
+				successors = append(successors, m.To)
+			}
+			return successors
+		})
 }

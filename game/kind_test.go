@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ func TestKindsParse(t *testing.T) {
 	for spec, want := range map[string]string{
 		"nim heaps=4 play=misere":      "nim heaps=4 play=misere",
 		" nim\theaps=04 play=normal\n": "nim heaps=4 play=normal",
+		"nim heaps=+4 play=normal":     "nim heaps=4 play=normal",
 		"go9":                          "go9",
 	} {
 		if g, err := kinds().Parse(spec); err != nil || g.Spec() != want {
@@ -45,21 +47,31 @@ func TestKindsParse(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"":                         `game "" is not one that this program knows`,
-		"chess":                    `game "chess" is not one that this program knows`,
-		"nim":                      `game "nim": expected nim heaps=NUMBER play=normal|misere`,
-		"go9 size=9":               `game "go9 size=9": expected go9`,
-		"nim heaps=x play=misere":  `game "nim heaps=x play=misere": expected heaps=NUMBER, found "heaps=x"`,
-		"nim heaps=4 play=1":       `game "nim heaps=4 play=1": expected play=normal|misere, found "play=1"`,
-		"nim heaps=4 play=":        `game "nim heaps=4 play=": expected play=normal|misere, found "play="`,
-		"nim heaps=4 misere":       `game "nim heaps=4 misere": expected play=normal|misere, found "misere"`,
-		"nim play=misere heaps=4":  `game "nim play=misere heaps=4": expected heaps=NUMBER, found "play=misere"`,
-		"nim heaps=0 play=normal":  `nim: heaps must be at least 1, found 0`,
-		"nim heaps=4 play=Normal ": `game "nim heaps=4 play=Normal ": expected play=normal|misere, found "play=Normal"`,
+		"":                        `game "" is not one that this program knows`,
+		"chess":                   `game "chess" is not one that this program knows`,
+		"nim":                     `game "nim": expected nim heaps=NUMBER play=normal|misere`,
+		"go9 size=9":              `game "go9 size=9": expected go9`,
+		"nim heaps=x play=misere": `game "nim heaps=x play=misere": expected heaps=NUMBER, found "heaps=x"`,
+		"nim heaps= play=misere":  `game "nim heaps= play=misere": expected heaps=NUMBER, found "heaps="`,
+		"nim heaps=99999999999999999999 play=normal": `game "nim heaps=99999999999999999999 play=normal": expected heaps=NUMBER, found "heaps=99999999999999999999"`,
+		"nim heaps=4 play=1":                         `game "nim heaps=4 play=1": expected play=normal|misere, found "play=1"`,
+		"nim heaps=4 play=":                          `game "nim heaps=4 play=": expected play=normal|misere, found "play="`,
+		"nim heaps=4 misere":                         `game "nim heaps=4 misere": expected play=normal|misere, found "misere"`,
+		"nim play=misere heaps=4":                    `game "nim play=misere heaps=4": expected heaps=NUMBER, found "play=misere"`,
+		"nim heaps=0 play=normal":                    `nim: heaps must be at least 1, found 0`,
+		"nim heaps=4 play=Normal ":                   `game "nim heaps=4 play=Normal ": expected play=normal|misere, found "play=Normal"`,
 	} {
 		if g, err := kinds().Parse(spec); g != nil || err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v, want %q", spec, g, err, want)
 		}
+	}
+}
+
+// An error of a LineKind comes with a nil Game, not with a nil pointer in one.
+func TestLineKind(t *testing.T) {
+	kind := game.LineKind("line", "", "pieces", func(_, _, _ int) (*named, error) { return nil, errors.New("too long") })
+	if g, err := kind.New([]int{3, 3, 4}); g != nil || err == nil {
+		t.Errorf("%T, %v", g, err)
 	}
 }
 
@@ -134,20 +146,4 @@ func TestKindsCheck(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-}
-
-// FuzzKindsParse checks that a parsed game has the Spec that was parsed.
-func FuzzKindsParse(f *testing.F) {
-	f.Add("nim heaps=4 play=misere")
-	f.Add("nim heaps=-4 play=normal")
-	f.Add("go9")
-	f.Fuzz(func(t *testing.T, spec string) {
-		g, err := kinds().Parse(spec)
-		if err != nil {
-			return
-		}
-		if again, err := kinds().Parse(g.Spec()); err != nil || again.Spec() != g.Spec() {
-			t.Errorf("%q: %v", spec, err)
-		}
-	})
 }

@@ -1,64 +1,12 @@
 package all_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
-
-func TestParse(t *testing.T) {
-	for _, tt := range []struct{ spec, want string }{
-		{"connectn width=4 height=5 connect=3", "connectn width=4 height=5 connect=3"},
-		{"  connectn   width=4\theight=5 connect=3\n", "connectn width=4 height=5 connect=3"},
-		{"connectn width=04 height=+5 connect=3", "connectn width=4 height=5 connect=3"},
-	} {
-		g, err := all.Kinds().Parse(tt.spec)
-		if err != nil || g.Spec() != tt.want {
-			t.Errorf("Parse(%q) = %v, %v, want %q", tt.spec, g, err, tt.want)
-		}
-	}
-}
-
-func TestParseErrors(t *testing.T) {
-	for _, tt := range []struct{ spec, want string }{
-		{"", `game "" is not one that this program knows`},
-		{"chess", `game "chess" is not one that this program knows`},
-		{"chess width=4 height=5 connect=3", `game "chess width=4 height=5 connect=3" is not one that this program knows`},
-		{"connectn width=x height=5 connect=3", `game "connectn width=x height=5 connect=3": expected width=NUMBER, found "width=x"`},
-		{"connectn height=5 width=4 connect=3", `game "connectn height=5 width=4 connect=3": expected width=NUMBER, found "height=5"`},
-		{"connectn width=4 height=5 3", `game "connectn width=4 height=5 3": expected connect=NUMBER, found "3"`},
-		{"connectn width=4 height= connect=3", `game "connectn width=4 height= connect=3": expected height=NUMBER, found "height="`},
-		{"connectn width=99999999999999999999 height=5 connect=3", `game "connectn width=99999999999999999999 height=5 connect=3": expected width=NUMBER, found "width=99999999999999999999"`},
-		{"connectn width=0 height=5 connect=3", `connectn: width, height and connect must be at least 1, found 0, 5 and 3`},
-		{"connectn width=4 height=5 connect=6", `connectn: connect 6 is longer than both sides of a board of 4×5`},
-	} {
-		if g, err := all.Kinds().Parse(tt.spec); g != nil || err == nil || err.Error() != tt.want {
-			t.Errorf("Parse(%q) = %v, error\n%v, want\n%s", tt.spec, g, err, tt.want)
-		}
-	}
-}
-
-// A game with cycles can be parsed.
-func TestParseCyclic(t *testing.T) {
-	const spec = "quickcross width=4 height=3 connect=3"
-	g, err := all.Kinds().Parse(spec)
-	if err != nil || g.Spec() != spec {
-		t.Errorf("Parse(%q) = %v, %v", spec, g, err)
-	}
-}
-
-// Missing or additional parameters are an error.
-func TestParseWrongNumberOfParameters(t *testing.T) {
-	for _, spec := range []string{"connectn", "connectn width=4 height=5", "connectn width=4 height=5 connect=3 depth=2"} {
-		if g, err := all.Kinds().Parse(spec); g != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("game %q", spec)) {
-			t.Errorf("Parse(%q) = %v, %v", spec, g, err)
-		}
-	}
-}
 
 // Every kind has a unique name and valid defaults; the Spec of its game parses to the
 // same game.

@@ -224,21 +224,6 @@ func TestNewEverySize(t *testing.T) {
 	}
 }
 
-func TestKind(t *testing.T) {
-	args := make([]int, len(Kind.Params))
-	for i, p := range Kind.Params {
-		args[i] = p.Default
-	}
-	g, err := Kind.New(args)
-	if err != nil || g.Spec() != "connectn width=3 height=3 connect=3" {
-		t.Errorf("with its defaults the game is %v, %v", g, err)
-	}
-	// An error comes with a nil game, not with a nil *Rules in a non-nil interface.
-	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
-		t.Errorf("New(3, 3, 4) = %T, %v", g, err)
-	}
-}
-
 func TestParseErrors(t *testing.T) {
 	g := mustNew(t, 2, 2, 2)
 	for _, tt := range []struct{ text, want string }{

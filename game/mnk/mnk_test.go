@@ -145,9 +145,6 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)
 		}
 	}
-	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
-		t.Errorf("Kind.New(3, 3, 4) = %v, %v", g, err)
-	}
 }
 
 // FuzzParse checks that the result of Parse is valid and survives a round trip.

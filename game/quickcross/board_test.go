@@ -184,9 +184,6 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)
 		}
 	}
-	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
-		t.Errorf("Kind.New(3, 3, 4) = %v, %v", g, err)
-	}
 }
 
 func TestParseForms(t *testing.T) {
@@ -195,12 +192,5 @@ func TestParseForms(t *testing.T) {
 		if p, err := r.Parse(text); p != 1+2*81 || err != nil {
 			t.Errorf("Parse(%q) = %d, %v, want 163", text, p, err)
 		}
-	}
-}
-
-func TestSpec(t *testing.T) {
-	g, err := Kind.New([]int{4, 3, 3})
-	if err != nil || g.Spec() != "quickcross width=4 height=3 connect=3" || g.KeyBits() != 20 || g.Start() != 0 {
-		t.Errorf("%+v, %v", g, err)
 	}
 }

@@ -89,17 +89,6 @@ func (h How) String() string { return hows[h] }
 // MarshalText returns String.
 func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText parses the text of MarshalText.
-func (h *How) UnmarshalText(text []byte) error {
-	for i, word := range hows {
-		if word == string(text) {
-			*h = How(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("way to count %q: expected exact, sampled or at least", text)
-}
-
 // Counts contains the numbers of positions of a game.
 type Counts struct {
 	Tiers []Tier `json:"tiers"` // from tier 0 on

@@ -113,6 +113,15 @@ func (k Kind) Make(args []int) (Game, error) {
 	return g, nil
 }
 
+// Default returns the rules of the game with its default parameters.
+func (k Kind) Default() (Game, error) {
+	var args []int
+	for _, p := range k.Params {
+		args = append(args, p.Default)
+	}
+	return k.Make(args)
+}
+
 // Kinds are the games that a program knows.
 type Kinds []Kind
 

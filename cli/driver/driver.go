@@ -92,7 +92,7 @@ func firstSteps(games game.Kinds) string {
 // is none.
 func example(games game.Kinds) game.Game {
 	for _, kind := range games {
-		if g, err := command.Default(kind); err == nil && solve.Check(game.MethodOf(g)) == nil {
+		if g, err := kind.Default(); err == nil && solve.Check(game.MethodOf(g)) == nil {
 			return g
 		}
 	}

@@ -72,7 +72,7 @@ func (p *program) gameOfValues(c *cli.Context) (g game.Game, err error) {
 	if !ok {
 		return nil, command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
 	}
-	return command.Default(kind)
+	return kind.Default()
 }
 
 // meaning describes a value.

@@ -18,14 +18,12 @@ func TestAll(t *testing.T) {
 		if kind.Usage == "" {
 			t.Errorf("kind %+v lacks its usage", kind)
 		}
-		args := make([]int, len(kind.Params))
-		for i, p := range kind.Params {
+		for _, p := range kind.Params {
 			if p.Usage == "" {
 				t.Errorf("%s: parameter %+v lacks its usage", kind.Name, p)
 			}
-			args[i] = p.Default
 		}
-		g, err := kind.Make(args)
+		g, err := kind.Default()
 		if err != nil {
 			t.Errorf("%s with its defaults: %v", kind.Name, err)
 			continue

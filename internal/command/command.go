@@ -289,20 +289,11 @@ func called(kind game.Kind, name string) game.Kind {
 // default.
 func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
 	for _, kind := range games {
-		if g, err := Default(kind); err == nil && such(g) {
+		if g, err := kind.Default(); err == nil && such(g) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
-}
-
-// Default makes the game of a kind with its default parameters.
-func Default(kind game.Kind) (game.Game, error) {
-	var args []int
-	for _, p := range kind.Params {
-		args = append(args, p.Default)
-	}
-	return kind.New(args)
 }
 
 // GameOf makes the game that the flags describe.

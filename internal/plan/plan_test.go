@@ -401,11 +401,7 @@ func TestMethods(t *testing.T) {
 		counts.Sum.Moves += 3 * n
 	}
 	for _, kind := range []game.Kind{mancala.Kind, quickcross.Kind} {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g := must.Get(kind.Make(args))(t)
+		g := must.Get(kind.Default())(t)
 		for _, runner := range []string{plan.Inline, plan.Pipe, plan.Hadoop} {
 			where := twoCores()
 			where.Runner = runner

@@ -110,21 +110,12 @@ func (e invalid) Unwrap() error {
 func (s *Server) apiGames(*http.Request) (any, error) {
 	games := []apiEntry{}
 	for _, kind := range s.o.Games {
-		if g, err := kind.Make(defaults(kind)); err == nil {
+		if g, err := kind.Default(); err == nil {
 			games = append(games, apiEntry{kind.Name, nameOf(kind), "twoPlayer", guiOf(g)})
 		}
 	}
 	slices.SortStableFunc(games, func(a, b apiEntry) int { return cmp.Compare(a.Name, b.Name) })
 	return games, nil
-}
-
-// defaults returns the default parameters of a game.
-func defaults(kind game.Kind) []int {
-	var args []int
-	for _, p := range kind.Params {
-		args = append(args, p.Default)
-	}
-	return args
 }
 
 // nameOf returns the name of a game without its parameters, for people.
@@ -150,7 +141,7 @@ func (s *Server) apiGame(r *http.Request) (any, error) {
 	for _, source := range s.solved() {
 		add(source.Table.Game())
 	}
-	if g, err := kind.Make(defaults(kind)); err == nil {
+	if g, err := kind.Default(); err == nil {
 		add(g)
 	}
 	return answer, nil

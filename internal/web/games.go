@@ -176,7 +176,7 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		tables = append(tables, e)
 	}
 	for _, kind := range s.o.Games {
-		g, err := kind.Make(defaults(kind))
+		g, err := kind.Default()
 		if err != nil {
 			continue
 		}

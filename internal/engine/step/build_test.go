@@ -55,11 +55,7 @@ func TestCompareBuilds(t *testing.T) {
 // difference of one move in the rules is noticed.
 func TestBuildOfRules(t *testing.T) {
 	for _, kind := range []game.Kind{connectn.Kind, mnk.Kind, dodgem.Kind} {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g := must.Get(kind.Make(args))(t)
+		g := must.Get(kind.Default())(t)
 		m := game.MethodOf(g)
 		for _, name := range NamesOf(m) {
 			ps := Properties(m, name, 1, "states")

@@ -66,11 +66,7 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 // TestGames plays each game with the templates against random moves: no game ends by a fault.
 func TestGames(t *testing.T) {
 	for i, kind := range all.Kinds() {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g := must.Get(kind.New(args))(t)
+		g := must.Get(kind.Default())(t)
 		for _, name := range []string{"python", "java", "go"} {
 			if name != "python" && i > 0 {
 				continue // their games differ in no line

@@ -6,57 +6,13 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-// BenchmarkSolve solves games in a directory, in one thread, and reports the CPU time per
-// move for the forward and the retrograde pass together.
-func BenchmarkSolve(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		make func() (game.Acyclic, error)
-	}{
-		{"mnk333", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{3, 3, 3})) }},
-		{"mnk433", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{4, 3, 3})) }},
-		{"mancala33", func() (game.Acyclic, error) { return mancala.New(3, 3) }},
-		{"mancala42", func() (game.Acyclic, error) { return mancala.New(4, 2) }},
-		{"mancala43", func() (game.Acyclic, error) { return mancala.New(4, 3) }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			g := must.Get(c.make())(b)
-			var sent int64
-			before := system.CPU()
-			for range b.N {
-				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Packed, interval: 1 << 17, box: 1 << 17}
-				for tier := range g.Tiers() + 1 {
-					r.possible(tier)
-				}
-				r.backward = make([]*lists.Dir, g.Tiers()+1)
-				for tier := g.Tiers(); tier >= 0; tier-- {
-					must.OK(b, r.solve(tier))
-				}
-				sent += r.counts.Messages
-			}
-			b.ReportMetric(float64(system.CPU()-before)/float64(sent), "CPU-ns/move")
-			b.ReportMetric(float64(sent)/float64(b.N), "moves")
-		})
-	}
-}
-
-func acyclic(g game.Game, err error) (game.Acyclic, error) {
-	if err != nil {
-		return nil, err
-	}
-	return g.(game.Acyclic), nil
-}
 
 // BenchmarkSort sorts rows like those of an interval, and rows like those of an outbox, whose words ascend.
 func BenchmarkSort(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -31,7 +32,7 @@ type byBlocks struct {
 func newBlocks(r *run, g game.Tiered) *tiers {
 	t := newTierTable(r, g)
 	for tier := range r.last + 1 {
-		r.work += 2 * g.Slots(tier)
+		r.work += (1 + solveWeight) * g.Slots(tier)
 	}
 	b := &byBlocks{r, g, game.HalfOf(g), t}
 	halver, ok := r.Runner.(runner.Halver)
@@ -44,7 +45,15 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 // whole reports whether jobs need all positions of tiers of which the table stores half.
 func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
 
-func (b *byBlocks) weight(_ string, tier int) float64 { return b.g.Slots(tier) }
+// solveWeight is about the time of the solve step of a tier, relative to that of the possible step.
+const solveWeight = 2
+
+func (b *byBlocks) weight(name string, tier int) float64 {
+	if name == step.Solve {
+		return solveWeight * b.g.Slots(tier)
+	}
+	return b.g.Slots(tier)
+}
 
 // values returns the directory with the values of a tier.
 func (b *byBlocks) values(tier int) string {

@@ -114,7 +114,7 @@ type Event struct {
 	Tier    int     `json:"tier"`    // the tier that is written; for a game with cycles, the number of the pass
 	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 for a game with cycles
 	Done    bool    `json:"done"`    // whether the job is finished; false: it is running
-	Share   float64 `json:"share"`   // completed fraction of the run, 0 to 1: of slots (blocks), of tiers forward and rows backward (lists), of positions (states); during final, the last job, of final alone
+	Share   float64 `json:"share"`   // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (lists), of positions (states); during final, the last job, of final alone
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
 	Left    float64 `json:"left"`    // estimated seconds to the end, 0 if unknown; for a game with cycles an upper bound
 

@@ -168,28 +168,13 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// unclosed is a file whose Close fails.
-type unclosed struct{ err error }
-
-func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
-
-func (f unclosed) Close() error { return f.err }
-
-// unclosedFS creates files whose Close fails.
-type unclosedFS struct {
-	store.Local
-	err error
-}
-
-func (f unclosedFS) Create(string) (io.WriteCloser, error) { return unclosed{f.err}, nil }
-
 // TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
+		edges := newOutgoing(&job{Job: &runner.Job{FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
 		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
 		if err := edges.finish(nil); !errors.Is(err, failed) {

@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -525,13 +526,7 @@ func TestLookupUnreached(t *testing.T) {
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
 	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
-		dir := t.TempDir()
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
-		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-		defer tab.Close()
+		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {
 			if g.Check(p) != nil {
@@ -556,12 +551,8 @@ func TestLookupUnreached(t *testing.T) {
 func TestLookupReads(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=5 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
 		g := must.Get(all.Kinds().Parse(spec))(t)
-		dir := t.TempDir()
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		must.Get(solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}))(t)
 		reads := &storetest.Reads{FS: store.Local{}}
-		tab := must.Get(table.OpenOf(reads, dir, g))(t)
+		tab := must.Get(table.OpenOf(reads, solvedgames.Dir(t, g), g))(t)
 		defer tab.Close()
 		var batches, looked int64
 		for b, err := range tab.All() {

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -29,6 +28,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -525,13 +526,7 @@ func TestLookupUnreached(t *testing.T) {
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
 	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
-		dir := t.TempDir()
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-		must.Get(solve.Run(t.Context(), data, g, o))(t)
-		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-		defer tab.Close()
+		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {
 			if g.Check(p) != nil {
@@ -551,51 +546,25 @@ func TestLookupUnreached(t *testing.T) {
 	}
 }
 
-// A readsFS counts the reads of its files, and their bytes.
-type readsFS struct {
-	store.Local
-	reads, bytes *int64
-}
-
-type readsFile struct {
-	store.File
-	reads, bytes *int64
-}
-
-func (f readsFS) Open(name string) (store.File, error) {
-	file, err := f.Local.Open(name)
-	return readsFile{file, f.reads, f.bytes}, err
-}
-
-func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
-	atomic.AddInt64(f.reads, 1)
-	atomic.AddInt64(f.bytes, int64(len(b)))
-	return f.File.ReadAt(b, at)
-}
-
 // TestLookupReads checks that look-ups in the order of tiers and keys read each block once,
 // for all of its positions.
 func TestLookupReads(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=5 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
 		g := must.Get(all.Kinds().Parse(spec))(t)
-		dir := t.TempDir()
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		defer data.Close()
-		must.Get(solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}))(t)
-		var reads, bytes int64
-		tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
+		reads := &storetest.Reads{FS: store.Local{}}
+		tab := must.Get(table.OpenOf(reads, solvedgames.Dir(t, g), g))(t)
 		defer tab.Close()
 		var batches, looked int64
 		for b, err := range tab.All() {
 			must.OK(t, err)
 			batches++
-			before := reads
+			before := reads.Calls.Load()
 			for i, p := range b.Positions {
 				if v, ok, err := tab.Lookup(p); v != b.Values[i] || !ok || err != nil {
 					t.Fatalf("%s: %#x: %d, %v, %v, want %d", spec, p, v, ok, err, b.Values[i])
 				}
 			}
-			looked += reads - before
+			looked += reads.Calls.Load() - before
 		}
 		// One page of the index and one block each; for a list, its head, its tail, its page
 		// and some cells.
@@ -610,24 +579,25 @@ func TestLookupReads(t *testing.T) {
 func TestSampleReads(t *testing.T) {
 	dir, g := solved(t)
 	files := must.Get(solvedOnce())(t)
-	var all, reads, bytes int64
+	all := int64(0)
 	for _, content := range files {
 		all += int64(len(content))
 	}
-	tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
+	reads := &storetest.Reads{FS: store.Local{}}
+	tab := must.Get(table.OpenOf(reads, dir, g))(t)
 	defer tab.Close()
 	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
-	bytes = 0
+	reads.Bytes.Store(0)
 	const samples = 5
 	for seed := range uint64(samples) {
 		if n, _, err := (table.Rules{Sample: 1, Seed: seed}).Verify(t.Context(), tab); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if bytes > all/2 {
-		t.Errorf("%d samples to check read %d bytes of %d", samples, bytes, all)
+	if n := reads.Bytes.Load(); n > all/2 {
+		t.Errorf("%d samples to check read %d bytes of %d", samples, n, all)
 	}
-	bytes = 0
+	reads.Bytes.Store(0)
 	for seed := range uint64(samples) {
 		picked, ok, err := scan.Sample(t.Context(), 1, seed, func(v game.Value) bool { return v.Outcome() != game.SecondWins })
 		if err != nil || !ok || len(picked) != 1 || len(picked[0].Positions) != 1 || picked[0].Values[0].Outcome() == game.SecondWins {
@@ -637,8 +607,8 @@ func TestSampleReads(t *testing.T) {
 			t.Fatal(v, ok, err)
 		}
 	}
-	if bytes > all/2 {
-		t.Errorf("%d samples read %d bytes of %d", samples, bytes, all)
+	if n := reads.Bytes.Load(); n > all/2 {
+		t.Errorf("%d samples read %d bytes of %d", samples, n, all)
 	}
 }
 
@@ -665,19 +635,19 @@ func TestScanEnds(t *testing.T) {
 // values.
 func TestSampleReadsOnce(t *testing.T) {
 	dir, g := solved(t)
-	var reads, bytes int64
-	tab := must.Get(table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g))(t)
+	reads := &storetest.Reads{FS: store.Local{}}
+	tab := must.Get(table.OpenOf(reads, dir, g))(t)
 	defer tab.Close()
 	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	for _, n := range []uint64{100, 1000, 4000} {
-		reads = 0
+		reads.Calls.Store(0)
 		picked, ok, err := scan.Sample(t.Context(), n, 1, func(game.Value) bool { return true })
 		if err != nil || !ok {
 			t.Fatalf("a sample of %d: %v, %v", n, ok, err)
 		}
 		pages := (g.Tiers() + 1) * runtime.GOMAXPROCS(0) // of the index: one for each worker and tier
-		if most := int64(scan.Len()/4 + pages); reads > most {
-			t.Errorf("a sample of %d read %d times, want %d at most of %d blocks", n, reads, most, scan.Len())
+		if most := int64(scan.Len()/4 + pages); reads.Calls.Load() > most {
+			t.Errorf("a sample of %d read %d times, want %d at most of %d blocks", n, reads.Calls.Load(), most, scan.Len())
 		}
 		different := make(map[game.Position]bool)
 		for _, b := range picked {

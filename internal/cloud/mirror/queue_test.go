@@ -3,7 +3,6 @@ package mirror
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -244,18 +243,6 @@ func TestStoppedJournal(t *testing.T) {
 	}
 }
 
-// unclosed is a file system whose files cannot be closed, as on a full disk.
-type unclosed struct{ store.FS }
-
-type unclosedFile struct{ io.WriteCloser }
-
-func (u unclosed) Create(name string) (io.WriteCloser, error) {
-	f, err := u.FS.Create(name)
-	return unclosedFile{f}, err
-}
-
-func (f unclosedFile) Close() error { return errors.Join(f.WriteCloser.Close(), fs.ErrInvalid) }
-
 // TestFetchCutShort checks that the manifest is fetched last, because a data directory that has one
 // counts as fetched, and that a file that cannot be written to its end is not.
 func TestFetchCutShort(t *testing.T) {
@@ -268,7 +255,7 @@ func TestFetchCutShort(t *testing.T) {
 		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
 	}
 	fake.Set(nil)
-	c.from = unclosed{from}
+	c.from = storetest.Unclosed{FS: from, Err: fs.ErrInvalid}
 	if _, err := c.fetchFile(store.ManifestFile, store.ManifestFile); !errors.Is(err, fs.ErrInvalid) || from.Files(copierDir)[store.ManifestFile] != "" {
 		t.Errorf("%v, fetched %v", err, from.Files(copierDir))
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 // sizes are boards whose low columns are less than the right half, the right half, or more.
@@ -323,38 +323,13 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 	}
 }
 
-// countedFiles counts the files that are open for reading.
-type countedFiles struct {
-	store.FS
-	open, most atomic.Int64
-}
-
-func (f *countedFiles) Open(name string) (store.File, error) {
-	file, err := f.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	f.most.Store(max(f.most.Load(), f.open.Add(1)))
-	return countedFile{file, f}, nil
-}
-
-type countedFile struct {
-	store.File
-	fs *countedFiles
-}
-
-func (f countedFile) Close() error {
-	f.fs.open.Add(-1)
-	return f.File.Close()
-}
-
 // TestManyBands adds images again and again with so little memory that each makes a band. Only some
 // bands exist at a time, and few in the end.
 func TestManyBands(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := game.HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
-	files := &countedFiles{FS: store.Local{}}
+	files := &storetest.OpenFiles{FS: store.Local{}}
 	place := Place{FS: files, Dir: t.TempDir(), Name: "images", Bands: 3}
 	s := newSorter(g, 6, Values, place)
 	s.place.Memory = 4*chunkBytes + 1
@@ -370,7 +345,7 @@ func TestManyBands(t *testing.T) {
 		}
 	}
 	must.OK(t, s.end(t.Context()))
-	if most := files.most.Load(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
+	if _, most := files.Counts(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
 		t.Errorf("%d bands, %d files, %d open at a time; want at most %d, at least %d, at most %d", s.Len(), s.files, most, place.Bands, 2*MostBands, MostBands+2)
 	}
 	got := make(map[game.Position]byte)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -20,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -332,27 +332,6 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// counted is a file system that counts the bytes that are read at offsets.
-type counted struct {
-	store.FS
-	read atomic.Int64
-}
-
-type countedFile struct {
-	store.File
-	read *atomic.Int64
-}
-
-func (c *counted) Open(name string) (store.File, error) {
-	f, err := c.FS.Open(name)
-	return &countedFile{f, &c.read}, err
-}
-
-func (f *countedFile) ReadAt(b []byte, at int64) (int, error) {
-	f.read.Add(int64(len(b)))
-	return f.File.ReadAt(b, at)
-}
-
 // TestSplitPages divides a tier with many ranges: the partitions have about as many bytes, and the pages of the index
 // are not read for that.
 func TestSplitPages(t *testing.T) {
@@ -374,15 +353,15 @@ func TestSplitPages(t *testing.T) {
 		written++
 	}
 	must.OK(t, w.Finish(nil))
-	fsys := &counted{FS: store.Local{}}
+	fsys := &storetest.Reads{FS: store.Local{}}
 	in := must.Get(jobdir.OpenTier(fsys, name, g, tier))(t)
 	defer in.Close()
-	opened := fsys.read.Load()
+	opened := fsys.Bytes.Load()
 	borders, err := in.Split(n)
 	if err != nil || len(borders) != n || borders[0] != 0 {
 		t.Fatalf("split at %x, %v", borders, err)
 	}
-	if more := fsys.read.Load() - opened; more > 0 {
+	if more := fsys.Bytes.Load() - opened; more > 0 {
 		t.Errorf("%d bytes were read to split", more)
 	}
 	sizes, all, c := make([]int, n), 0, in.Cursor(0)

@@ -279,14 +279,15 @@ func (f *failing) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	return stats, err
 }
 
-// TestCyclicInterrupted stops a run at any pass, before it runs or after it has written
-// everything. The run must resume with that pass, and give the same bytes.
+// TestCyclicInterrupted stops a run at any pass.
 func TestCyclicInterrupted(t *testing.T) {
 	interrupted(t, quickCross(t, 3, 3, 3))
 	interrupted(t, game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4))
 }
 
-func interrupted(t *testing.T, g game.Cyclic) {
+// interrupted stops a run at any job, before it runs or after it has written everything. The run must resume with
+// that job, and give the same bytes.
+func interrupted(t *testing.T, g game.Game) {
 	t.Helper()
 	all := &failing{at: -1}
 	plain, whole := solved(t, g, func(o *solve.Options) { o.Runner = all })
@@ -296,18 +297,19 @@ func interrupted(t *testing.T, g game.Cyclic) {
 			dir := t.TempDir()
 			o := options()
 			first := &failing{at: at, after: after}
-			o.Runner, o.Reducers = first, 2
+			o.Runner, o.Reducers, o.MinDrop = first, 2, int64(at/2%2)
 			if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 				t.Fatalf("at %s: %v", all.ran[at], err)
 			}
 			then := &failing{at: -1}
 			o.Runner = then
+			o.Report = texts(func(text string) { t.Errorf("at %s: %s", all.ran[at], text) })
 			r, err := solveInto(t, dir, g, o, store.Resume)
 			if err != nil || r.Positions != whole.Positions {
 				t.Fatalf("at %s: %d positions, %v", all.ran[at], r.Positions, err)
 			}
 			if ran := slices.Concat(first.ran, then.ran); !slices.Equal(ran, all.ran) {
-				t.Errorf("at %s: the passes were %v, want %v", all.ran[at], ran, all.ran)
+				t.Errorf("at %s: the jobs were %v, want %v", all.ran[at], ran, all.ran)
 			}
 			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
 				t.Errorf("at %s: %v", all.ran[at], diff)

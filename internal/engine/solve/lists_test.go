@@ -205,35 +205,8 @@ func smallGame(t *testing.T) game.Game {
 	}
 }
 
-// TestListsInterrupted stops a run at any job, before or after its work. The run must resume
-// with that job, and give the same bytes.
-func TestListsInterrupted(t *testing.T) {
-	g := smallGame(t)
-	all := &failing{at: -1}
-	plain, _ := solved(t, g, func(o *solve.Options) { o.Runner = all })
-	want := bytesOf(t, plain)
-	for at := range all.ran {
-		dir := t.TempDir()
-		o := options()
-		o.MinDrop = int64(at / 2 % 2)
-		o.Runner = &failing{at: at, after: at%2 == 0}
-		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-			t.Fatal(err)
-		}
-		again := &failing{at: -1}
-		o.Runner = again
-		o.Report = texts(func(text string) { t.Errorf("%s: %s", all.ran[at], text) })
-		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
-			t.Fatalf("%s: %v", all.ran[at], err)
-		}
-		if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
-			t.Errorf("%s: %v", all.ran[at], diff)
-		}
-		if !slices.Equal(again.ran, all.ran[at:]) {
-			t.Errorf("%s: ran %v, want %v", all.ran[at], again.ran, all.ran[at:])
-		}
-	}
-}
+// TestListsInterrupted stops a run at any job.
+func TestListsInterrupted(t *testing.T) { interrupted(t, smallGame(t)) }
 
 // TestListsLost deletes or damages something of a stopped run: a directory, a file, or a tier
 // of the table. The resumed run must give the same bytes all the same.

@@ -1,6 +1,7 @@
 // Package storetest has file systems for tests: one that records what is not durable yet, and so what a
-// power cut would leave; one in memory, whose calls can fail; and one that counts open files. It also
-// names the files in which two directories differ. It knows no games and no jobs.
+// power cut would leave; one in memory, whose calls can fail; two that count open files and reads; and one
+// whose files cannot be closed. It also names the files in which two directories differ. It knows no games
+// and no jobs.
 package storetest
 
 import (

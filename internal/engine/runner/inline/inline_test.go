@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -24,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -169,28 +168,13 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// unclosed is a file whose Close fails.
-type unclosed struct{ err error }
-
-func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
-
-func (f unclosed) Close() error { return f.err }
-
-// unclosedFS creates files whose Close fails.
-type unclosedFS struct {
-	store.Local
-	err error
-}
-
-func (f unclosedFS) Create(string) (io.WriteCloser, error) { return unclosed{f.err}, nil }
-
 // TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: unclosedFS{err: failed}, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
+		edges := newOutgoing(&job{Job: &runner.Job{FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
 		w := edges.newSender(leastRows)
 		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
 		if err := edges.finish(nil); !errors.Is(err, failed) {
@@ -274,40 +258,6 @@ func TestListPlan(t *testing.T) {
 	}
 }
 
-// countedFS counts the files of messages that are open.
-type countedFS struct {
-	store.Local
-	created, open, most atomic.Int64
-}
-
-type countedFile struct {
-	store.File
-	fs *countedFS
-}
-
-func (f *countedFS) Create(name string) (io.WriteCloser, error) {
-	if strings.HasPrefix(path.Base(name), "_spill") {
-		f.created.Add(1)
-	}
-	return f.Local.Create(name)
-}
-
-func (f *countedFS) Open(name string) (store.File, error) {
-	in, err := f.Local.Open(name)
-	if err != nil || !strings.HasPrefix(path.Base(name), "_spill") {
-		return in, err
-	}
-	now := f.open.Add(1)
-	for most := f.most.Load(); now > most && !f.most.CompareAndSwap(most, now); most = f.most.Load() {
-	}
-	return countedFile{in, f}, nil
-}
-
-func (f countedFile) Close() error {
-	f.fs.open.Add(-1)
-	return f.File.Close()
-}
-
 // TestManySpills has each message of a pass go to a file of its own, and checks that only some of
 // them are open at a time, that all messages are read, and that none are left.
 func TestManySpills(t *testing.T) {
@@ -317,7 +267,7 @@ func TestManySpills(t *testing.T) {
 		graph.Next[0] = append(graph.Next[0], p+successors)
 		graph.End[p+successors] = game.Loses
 	}
-	fsys := new(countedFS)
+	fsys := &storetest.OpenFiles{FS: store.Local{}}
 	j := &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}
 	s := &shuffle{job: j, g: game.WithRanges(graph, 1), boxes: make([]box, graph.Size)}
 	for _, p := range graph.Next[0] {
@@ -329,10 +279,12 @@ func TestManySpills(t *testing.T) {
 			t.Fatalf("range %d: %v", p, err)
 		}
 	}
-	if created, most := fsys.created.Load(), fsys.most.Load(); created != successors || most != mostSpills+1 {
-		t.Errorf("%d files, %d open at a time, want %d and %d", created, most, successors, mostSpills+1)
+	created := must.Get(filepath.Glob(filepath.Join(j.Output, "_spill-*")))(t)
+	if _, most := fsys.Counts(); len(created) != successors || most != mostSpills+1 {
+		t.Errorf("%d files, %d open at a time, want %d and %d", len(created), most, successors, mostSpills+1)
 	}
-	if err := s.close(); err != nil || fsys.open.Load() != 0 {
-		t.Errorf("%d files are left open, %v", fsys.open.Load(), err)
+	err := s.close()
+	if open, _ := fsys.Counts(); err != nil || open != 0 {
+		t.Errorf("%d files are left open, %v", open, err)
 	}
 }

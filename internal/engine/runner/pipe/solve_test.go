@@ -3,7 +3,6 @@ package pipe_test
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 // TestMain runs a step if the test is started under its name.
@@ -168,34 +168,15 @@ func TestBlame(t *testing.T) {
 // TestPartNotClosed checks that a job fails if the file system cannot close a part.
 func TestPartNotClosed(t *testing.T) {
 	g, input := firstTier(t)
+	failed := errors.New("cannot be closed")
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		out := filepath.Join(t.TempDir(), "out")
 		must.OK(t, os.Mkdir(out, 0o777))
 		r := pipe.Runner{Bin: programs(t)}
-		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: unclosed{}, Method: game.MethodOf(g),
+		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: codec})
-		if !errors.Is(err, errUnclosed) {
+		if !errors.Is(err, failed) {
 			t.Errorf("%s: %v", codec, err)
 		}
 	}
-}
-
-var errUnclosed = errors.New("cannot be closed")
-
-// unclosed is a file system whose files cannot be closed after they were written.
-type unclosed struct{ store.Local }
-
-func (u unclosed) Create(name string) (io.WriteCloser, error) {
-	f, err := u.Local.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return unclosedFile{f}, nil
-}
-
-type unclosedFile struct{ io.WriteCloser }
-
-func (f unclosedFile) Close() error {
-	f.WriteCloser.Close()
-	return errUnclosed
 }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -46,4 +47,27 @@ type openFile struct {
 func (f openFile) Close() error {
 	f.of.add(-1)
 	return f.File.Close()
+}
+
+// Reads is a file system that counts the calls of ReadAt of its files, and the bytes that they ask for.
+type Reads struct {
+	store.FS
+	Calls, Bytes atomic.Int64
+}
+
+// Open implements store.FS.
+func (r *Reads) Open(name string) (store.File, error) {
+	f, err := r.FS.Open(name)
+	return readsFile{f, r}, err
+}
+
+type readsFile struct {
+	store.File
+	of *Reads
+}
+
+func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
+	f.of.Calls.Add(1)
+	f.of.Bytes.Add(int64(len(b)))
+	return f.File.ReadAt(b, at)
 }

@@ -42,7 +42,7 @@ func TestWithRanges(t *testing.T) {
 			t.Fatal("moves backwards are known of rules alone, or not of a Reversible game")
 		}
 		gametest.Check(t, rules)
-		want := testgames.Worth(plain)
+		want := graph.Worth()
 		values := gametest.Search([]game.Cyclic{g, rules}[r.IntN(2)])
 		for p := range plain.Info().Hashes {
 			v, ok := values[p]

@@ -147,3 +147,19 @@ func TestKindsCheck(t *testing.T) {
 		}
 	}
 }
+
+// FuzzKindsParse checks that a parsed game has the Spec that was parsed.
+func FuzzKindsParse(f *testing.F) {
+	f.Add("nim heaps=4 play=misere")
+	f.Add("nim heaps=-4 play=normal")
+	f.Add("go9")
+	f.Fuzz(func(t *testing.T, spec string) {
+		g, err := kinds().Parse(spec)
+		if err != nil {
+			return
+		}
+		if again, err := kinds().Parse(g.Spec()); err != nil || again.Spec() != g.Spec() {
+			t.Errorf("%q: %v", spec, err)
+		}
+	})
+}

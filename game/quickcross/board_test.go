@@ -194,3 +194,10 @@ func TestParseForms(t *testing.T) {
 		}
 	}
 }
+
+func TestSpec(t *testing.T) {
+	g, err := Kind.New([]int{4, 3, 3})
+	if err != nil || g.Spec() != "quickcross width=4 height=3 connect=3" || g.KeyBits() != 20 || g.Start() != 0 {
+		t.Errorf("%+v, %v", g, err)
+	}
+}

@@ -198,7 +198,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 // TestTies checks ties, which are decided after wins and losses, through the complete loop.
 func TestTies(t *testing.T) {
 	graph := testgames.TieGame()
-	want := finalOf(graph.Size, testgames.Worth(graph))
+	want := finalOf(graph.Size, graph.Worth())
 	for _, size := range []int{1, 3, 64} {
 		dir, r := solved(t, game.WithRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
 		if got := final(t, dir); got != want {

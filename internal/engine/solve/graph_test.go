@@ -140,7 +140,7 @@ func graphs(t *testing.T, n int) {
 	both, seen := 0, make(map[string]int)
 	for i := range n {
 		graph := testgames.RandomGraph(r, 2+r.IntN(60))
-		worth := testgames.Worth(graph)
+		worth := graph.Worth()
 		for p, w := range worth {
 			if w.Remoteness > 0 || w.Result == naive.Draw {
 				seen[w.Result]++

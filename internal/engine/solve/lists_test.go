@@ -36,6 +36,27 @@ import (
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Acyclic }
 
+// TestRulesOnly solves Connect N from its rules alone, by lists, and compares the text of all
+// positions with that of a solution by blocks.
+func TestRulesOnly(t *testing.T) {
+	for _, size := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			if raceEnabled && size[0]*size[1] > 12 {
+				t.Skip("too large for the race detector; make test does it")
+			}
+			g := rules(t, size[0], size[1], size[2])
+			blocks, want := solved(t, g, nil)
+			lists, got := solved(t, rulesOnly{g}, nil)
+			if got.Positions != want.Positions || got.Value != want.Value || !slices.Equal(got.Tiers, want.Tiers) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			if got, want := final(t, lists), final(t, blocks); got != want {
+				t.Error(difference(got, want))
+			}
+		})
+	}
+}
+
 // TestListsOfGraphs solves random games with many options, and compares the values with those
 // of a plain search. All solutions must have the same bytes.
 func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }

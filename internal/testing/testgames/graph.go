@@ -114,6 +114,18 @@ func parseNumber(g game.Game, text string) (game.Position, error) {
 	return p, err
 }
 
+// Worth returns the values of all reachable positions, for the player to move, by brute force over Next and End.
+func (g Graph) Worth() map[uint64]naive.Worth {
+	return naive.SolveCyclic(0,
+		func(p uint64) string {
+			if result, ok := g.End[p]; ok {
+				return result.String()
+			}
+			return ""
+		},
+		func(p uint64) []uint64 { return g.Next[p] })
+}
+
 // RandomGraph returns a game of n positions (n >= 2) whose terminal positions can have any
 // result. In Quick Cross, the player to move has always lost at the end; here, positions can
 // receive a win and a loss in the same pass. Some positions cannot be reached, and several
@@ -135,21 +147,4 @@ func RandomGraph(r *rand.Rand, n int) Graph {
 		}
 	}
 	return g
-}
-
-// Worth returns the values of all reachable positions of a game, for the player to move, by brute force over its rules.
-func Worth(g game.Game) map[uint64]naive.Worth {
-	return naive.SolveCyclic(g.Start(),
-		func(p uint64) string {
-			if v := g.Primitive(p); v != 0 {
-				return v.Outcome().For(g.ToMove(p)).String()
-			}
-			return ""
-		},
-		func(p uint64) (successors []uint64) {
-			for _, m := range g.Moves(nil, p) {
-				successors = append(successors, m.To)
-			}
-			return successors
-		})
 }

@@ -63,9 +63,9 @@ func (k *Kept) Keep(b *block.Block) {
 // Complete says that all blocks were added, and that they are in files with these checksums.
 func (k *Kept) Complete(sums []uint32) { k.sums = sums }
 
-// Of reports whether k contains all blocks of t, with values as the retrograde job writes them, or, if values is
-// false, with open positions as the forward job writes them. Checksums alone cannot distinguish the two: if all
-// positions of a tier are terminal, both jobs write equal files.
+// Of reports whether k contains all blocks of t: those that the retrograde job writes, with values, or, if values is
+// false, those that the forward job writes, with open positions. The checksums do not show which job has written a
+// file: if all positions of a tier are terminal, both write the same bytes.
 func (k *Kept) Of(t *Tier, values bool) bool {
 	return k.values == values && k.sums != nil && slices.Equal(t.Sums(), k.sums)
 }

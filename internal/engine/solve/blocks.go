@@ -31,10 +31,10 @@ type byBlocks struct {
 
 func newBlocks(r *run, g game.Tiered) *tiers {
 	t := newTierTable(r, g)
-	for tier := range r.last + 1 {
-		r.work += (1 + solveWeight) * g.Slots(tier)
-	}
 	b := &byBlocks{r, g, game.HalfOf(g), t}
+	for tier := range r.last + 1 {
+		r.work += b.weight(step.Possible, tier) + b.weight(step.Solve, tier)
+	}
 	halver, ok := r.Runner.(runner.Halver)
 	if ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll {
 		r.half = b.half
@@ -45,12 +45,9 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 // whole reports whether jobs need all positions of tiers of which the table stores half.
 func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
 
-// solveWeight is about the time of the solve step of a tier, relative to that of the possible step.
-const solveWeight = 2
-
 func (b *byBlocks) weight(name string, tier int) float64 {
 	if name == step.Solve {
-		return solveWeight * b.g.Slots(tier)
+		return 2 * b.g.Slots(tier) // the solve step of a tier takes about twice as long as the possible step
 	}
 	return b.g.Slots(tier)
 }

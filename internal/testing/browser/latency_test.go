@@ -24,10 +24,10 @@ type gate struct {
 	waiting chan request
 }
 
-// A request is one whose answer waits.
+// A request is a request for a position. Its answer waits at the gate.
 type request struct {
-	moves string        // of the play that it asks for
-	pass  chan struct{} // its close lets the answer pass
+	moves string        // the moves that lead to the position
+	pass  chan struct{} // the test closes it to let the answer pass
 }
 
 func newGate(t *testing.T, address string) *gate {
@@ -56,8 +56,8 @@ func newGate(t *testing.T, address string) *gate {
 	return g
 }
 
-// requests waits until n requests have arrived, and returns them by the length of their plays. The
-// order in which they arrive says nothing: each may have a connection of its own.
+// requests waits until n requests have arrived, and returns them in ascending order of the length of
+// their moves. They may arrive in any order, because each may have its own connection.
 func (g *gate) requests(t *tab, n int) (all []request) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)

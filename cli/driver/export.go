@@ -21,7 +21,7 @@ import (
 )
 
 func (p *program) exportCommand() *cli.Command {
-	return &cli.Command{
+	return p.reads(&cli.Command{
 		Name:      "export",
 		Usage:     "export positions of a table, one per line",
 		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
@@ -31,7 +31,7 @@ func (p *program) exportCommand() *cli.Command {
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
-		Flags: append(p.dataFlags(),
+		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats(), Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -39,9 +39,9 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
-		),
+		},
 		Action: p.export,
-	}
+	})
 }
 
 // formats returns the names of the formats.

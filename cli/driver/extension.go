@@ -47,7 +47,8 @@ type FileSystem struct {
 type Runner struct {
 	Name  string
 	Usage string     // for the help of --runner: "a cluster of Amazon EMR"
-	Flags []cli.Flag // flags of driver solve that only this runner uses; New finds their values at their Destination
+	Flags []cli.Flag // flags of driver solve that only this runner takes; New finds their values at their Destination
+	Takes []string   // names of flags of other runners that this one takes, too
 	// Model is one of our runners, inline, pipe, hadoop or emr: driver plan computes its cost; "": there
 	// is no plan.
 	Model string
@@ -168,7 +169,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop returns the options that driver solve --runner hadoop has for this command line, after it has
 // checked them as that does; --memory; and the least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
-	r, err := runnerNamed(ours(), plan.Hadoop)
+	r, err := runnerNamed(ours(s.flags), plan.Hadoop)
 	if err != nil {
 		return o, 0, 0, err
 	}
@@ -221,13 +222,21 @@ func (p *program) extends(name string) bool {
 	return slices.ContainsFunc(p.FileSystems, func(f FileSystem) bool { return strings.HasPrefix(name, f.Scheme) })
 }
 
-// dataFlags returns --data for a command that only reads, and the options of a login.
-func (p *program) dataFlags() []cli.Flag {
+// reads adds --data, and the options of a login, to a command that only reads a data directory.
+func (p *program) reads(c *cli.Command) *cli.Command {
 	var usages []string
 	for _, f := range p.FileSystems {
 		usages = append(usages, f.Usage)
 	}
-	return append([]cli.Flag{datadir.Flag(usages...)}, datadir.LoginFlags()...)
+	c.Flags = slices.Concat([]cli.Flag{datadir.Flag(usages...)}, datadir.LoginFlags(), c.Flags)
+	read := c.Action
+	c.Action = func(c *cli.Context) error {
+		if err := datadir.CheckReader(c, p.openers(c.Context)...); err != nil {
+			return err
+		}
+		return read(c)
+	}
+	return c
 }
 
 // needsAmazon returns an error if a command line uses S3 or Amazon EMR and the program does not

@@ -3,7 +3,6 @@ package driver
 import (
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +15,7 @@ import (
 )
 
 func (p *program) lookupCommand() *cli.Command {
-	return &cli.Command{
+	return p.reads(&cli.Command{
 		Name:  "lookup",
 		Usage: "look up the value of a position and of each of its moves",
 		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]\n" +
@@ -39,16 +38,16 @@ func (p *program) lookupCommand() *cli.Command {
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json\n" +
 			"   driver lookup --game quickcross --value 66",
-		Flags: slices.Concat(p.dataFlags(), []cli.Flag{
+		Flags: append([]cli.Flag{
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "print best play to the end"},
 			&cli.BoolFlag{Name: "parents", Usage: "print the predecessors"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "print a line for each position, with tabs between its fields"},
-		}, p.valueFlags()),
+		}, p.valueFlags()...),
 		Action: p.lookup,
-	}
+	})
 }
 
 // lookup implements driver lookup.

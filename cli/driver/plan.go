@@ -180,8 +180,10 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 			return w, command.Usagef("--%s is for --runner %s and %s", name, plan.Hadoop, plan.EMR)
 		}
 	}
-	if c.IsSet("ebs-gb") && !c.IsSet("instance") && w.Runner != plan.EMR {
-		return w, command.Usagef("--ebs-gb requires --instance")
+	for _, name := range []string{"ebs-gb", "spot-nodes", "master-instance"} { // of a rented machine
+		if c.IsSet(name) && !c.IsSet("instance") && w.Runner != plan.EMR {
+			return w, command.Usagef("--%s requires --instance", name)
+		}
 	}
 	w.LeastMemory = func(until int) float64 { return float64(inline.Least(game.MethodOf(g), until, false)) }
 	instance := c.String("instance")

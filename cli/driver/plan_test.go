@@ -93,5 +93,7 @@ func TestPlanBounds(t *testing.T) {
 		"plan connectn --instance m6g.xlarge --ebs-gb 1e308":          "--ebs-gb 1e+308: expected 0 to 1000000",
 		"plan connectn --runner hadoop --replication 10000000000000":  "--replication 10000000000000: expected 0 to 1000000",
 		"plan connectn --runner hadoop --cluster-above -1":            "--cluster-above -1: expected 0 or more",
+		"plan connectn --runner hadoop --spot-nodes 3":                "--spot-nodes requires --instance",
+		"plan connectn --runner hadoop --master-instance m6g.large":   "--master-instance requires --instance",
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
-	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/result/compare"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -47,8 +46,8 @@ func programsOf(words []string) (programs map[string]string, err error) {
 	return programs, nil
 }
 
-// checkPrograms checks that the programs of the command line replace steps of the game, and
-// that the runner can run them. It reports whether there are any.
+// checkPrograms checks that the programs of the command line replace steps of the game. It reports whether
+// there are any.
 func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
 	programs, err := programsOf(f.programs)
 	switch {
@@ -56,8 +55,6 @@ func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
 		return false, err
 	case len(programs) == 0 && f.compare:
 		return false, command.Usagef("--compare requires --program")
-	case len(programs) > 0 && f.runner != plan.Pipe:
-		return false, command.Usagef("--program: requires --runner %s, found --runner %s", plan.Pipe, f.runner)
 	}
 	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
@@ -27,8 +30,8 @@ var (
 	_ Uploader    = (*streaming.Runner)(nil)
 )
 
-// ours returns the runners that every driver has.
-func ours() []Runner {
+// ours returns the runners that every driver has, with their flags in f.
+func ours(f *solveFlags) []Runner {
 	inProcess := func(m game.Method, given int, o *Options) (least, own int) {
 		return inline.Least(m, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
 	}
@@ -39,6 +42,7 @@ func ours() []Runner {
 			New:    func(s *Start) (JobRunner, error) { return Inline(s.Memory), nil },
 		}, {
 			Name: plan.Pipe, Usage: "mapper, sort and reducer processes", Model: plan.Pipe,
+			Flags:     f.ofPipe(),
 			Directory: hereAlone,
 			Reducers:  pipe.Reducers,
 			Memory: func(m game.Method, given int, o *Options) (least, own int) {
@@ -47,6 +51,7 @@ func ours() []Runner {
 			New: pipeRunner,
 		}, {
 			Name: plan.Hadoop, Usage: "a cluster", Model: plan.Hadoop,
+			Flags:     f.ofHadoop(),
 			Directory: hadoop.InDefault,
 			Memory:    inProcess,
 			Codec:     streaming.Codec,
@@ -58,12 +63,12 @@ func ours() []Runner {
 // Inline returns the runner inline, which executes jobs in this process within memory bytes.
 func Inline(memory int) JobRunner { return &inline.Runner{Memory: memory} }
 
-// runners returns all values of --runner.
-func (p *program) runners() []Runner { return append(ours(), p.Runners...) }
+// runners returns all values of --runner. Our flags are in f.
+func (p *program) runners(f *solveFlags) []Runner { return append(ours(f), p.Runners...) }
 
 // planned returns the runners that driver plan knows: emr is among them in every driver.
 func (p *program) planned() []Runner {
-	all := p.runners()
+	all := p.runners(new(solveFlags))
 	if _, err := runnerNamed(all, plan.EMR); err != nil {
 		all = append(all, Runner{Name: plan.EMR, Model: plan.EMR})
 	}
@@ -80,6 +85,27 @@ func runnerNamed(all []Runner, name string) (*Runner, error) {
 		names = append(names, r.Name)
 	}
 	return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
+}
+
+// checkFlags refuses the flags that only others of all runners take.
+func (r *Runner) checkFlags(c *cli.Context, all []Runner) error {
+	owners := make(map[string][]string)
+	var names []string
+	for _, one := range all {
+		for _, flag := range one.Flags {
+			names = append(names, flag.Names()[0])
+			owners[flag.Names()[0]] = append(owners[flag.Names()[0]], one.Name)
+		}
+		for _, name := range one.Takes {
+			owners[name] = append(owners[name], one.Name)
+		}
+	}
+	for _, name := range names {
+		if c.IsSet(name) && !slices.Contains(owners[name], r.Name) {
+			return command.Usagef("--%s is an option of --runner %s", name, strings.Join(owners[name], " and "))
+		}
+	}
+	return nil
 }
 
 // pipeRunner creates the runner pipe.
@@ -130,6 +156,14 @@ func (r *Runner) options(f *solveFlags, kind game.Kind, m game.Method) (Options,
 		o.Codec = codec
 	}
 	return o, nil
+}
+
+// directory returns the name of a data directory in the form that the runner needs.
+func (r *Runner) directory(name string) (string, error) {
+	if r.Directory == nil {
+		return name, nil
+	}
+	return r.Directory(name)
 }
 
 // memory returns the minimum memory of a run in bytes, and the part of the given memory that belongs

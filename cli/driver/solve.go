@@ -40,7 +40,7 @@ const defaultMemory = "2G"
 // handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
 const clusterAbove = 500_000_000
 
-// solveFlags contains the flags of driver solve, except those of the game and of further runners.
+// solveFlags contains the flags of driver solve, except those of the game and of the runners of an Extension.
 type solveFlags struct {
 	data, copy, runner, memory            string
 	metrics, log                          string
@@ -50,11 +50,11 @@ type solveFlags struct {
 	reducers, untilTier                   int
 	lateKeep                              bool // not a flag: Continue sets it for solve.Options
 
-	// of --runner pipe
+	// see ofPipe
 	programs []string
 	compare  bool
 
-	// of --runner hadoop
+	// see ofHadoop
 	above                   int64
 	define, files           []string
 	queue, hadoop, jar, bin string
@@ -81,10 +81,10 @@ func (p *program) solveCommand() *cli.Command {
 // solveFlags returns the flags of driver solve. Those without a Destination in f are read by solveOf.
 func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 	var runners []string
-	var further []cli.Flag
-	for _, r := range p.runners() {
+	var ofRunners []cli.Flag
+	for _, r := range p.runners(f) {
 		runners = append(runners, fmt.Sprintf("%s (%s)", r.Name, r.Usage))
-		further = append(further, r.Flags...)
+		ofRunners = append(ofRunners, r.Flags...)
 	}
 	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
 		&cli.StringFlag{Name: "runner", Destination: &f.runner, Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
@@ -102,10 +102,20 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
-	})), command.Group("your own steps (--runner pipe)", []cli.Flag{
+	})), ofRunners, command.Group("Kerberos (--runner hadoop, or --data in HDFS)", datadir.LoginFlags()))
+}
+
+// ofPipe returns the flags of --runner pipe.
+func (f *solveFlags) ofPipe() []cli.Flag {
+	return command.Group("your own steps (--runner pipe)", []cli.Flag{
 		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
 		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
-	}), command.Group("cluster (--runner hadoop)", append(datadir.LoginFlags(),
+	})
+}
+
+// ofHadoop returns the flags of --runner hadoop.
+func (f *solveFlags) ofHadoop() []cli.Flag {
+	return command.Group("cluster (--runner hadoop)", []cli.Flag{
 		&cli.Int64Flag{Name: "cluster-above", Destination: &f.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
 		&cli.StringFlag{Name: "queue", Destination: &f.queue, Usage: "YARN `QUEUE` of the jobs"},
@@ -113,7 +123,7 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Destination: &f.hadoop, Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
 		&cli.StringFlag{Name: "streaming-jar", Destination: &f.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Destination: &f.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
-	)), further)
+	})
 }
 
 // minMemory is the lowest --memory for any game.
@@ -195,9 +205,18 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 	if err != nil {
 		return err
 	}
-	r, err := runnerNamed(p.runners(), f.runner)
+	all := p.runners(f)
+	r, err := runnerNamed(all, f.runner)
 	if err != nil {
 		return err
+	}
+	if err := r.checkFlags(c, all); err != nil {
+		return err
+	}
+	if name, err := r.directory(f.data); err == nil { // an error is that of placeOf, or of Runner.Solve
+		if err := datadir.CheckLogin(c, name); err != nil {
+			return err
+		}
 	}
 	if p.asks(kind) {
 		if s.Mode != store.Resume { // a run that can be resumed has been checked, and is of the same program
@@ -207,13 +226,6 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 		}
 		f.files = append(f.files, p.rules.Files()...)
 		f.define = append(f.define, "treereduce."+command.RulesProperty+"="+p.rules.There())
-	}
-	for _, other := range p.Runners {
-		for _, flag := range other.Flags {
-			if name := flag.Names()[0]; other.Name != r.Name && c.IsSet(name) {
-				return command.Usagef("--%s is an option of --runner %s", name, other.Name)
-			}
-		}
 	}
 	if r.Solve == nil {
 		return p.solveHere(s, r)
@@ -306,11 +318,9 @@ func (p *program) placeOf(name string, chosen *Runner) (*filesys.Place, error) {
 	if p.extends(name) {
 		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
 	}
-	if chosen.Directory != nil {
-		var err error
-		if name, err = chosen.Directory(name); err != nil {
-			return nil, datadir.Misnamed("data", err)
-		}
+	name, err := chosen.directory(name)
+	if err != nil {
+		return nil, datadir.Misnamed("data", err)
 	}
 	return datadir.OpenFile("data", name)
 }

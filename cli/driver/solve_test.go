@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/kerberos"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -64,6 +65,42 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
+// TestForeignFlags checks that a flag of a runner that is not chosen is refused, by all commands, and that those of a
+// login are if no file is in HDFS. Nothing is created.
+func TestForeignFlags(t *testing.T) {
+	here, lines := t.TempDir(), make(map[string]string)
+	t.Chdir(here)
+	for name, value := range map[string]string{"program": "possible_map=cat", "compare": "true", "queue": "q", "D": "a=b", "files": "none",
+		"hadoop": "none", "streaming-jar": "none", "cluster-bin": "none", "cluster-above": "0"} {
+		owner := plan.Hadoop
+		if name == "program" || name == "compare" {
+			owner = plan.Pipe
+		}
+		for _, runner := range []string{plan.Inline, plan.Pipe, plan.Hadoop} {
+			if runner != owner {
+				lines["solve connectn --runner "+runner+" --"+name+"="+value] = "--" + name + " is an option of --runner " + owner
+			}
+		}
+	}
+	for _, name := range []string{"keytab", "principal"} {
+		t.Setenv(map[string]string{"keytab": kerberos.Keytab, "principal": kerberos.Principal}[name], "") // the flag sets it
+		for _, line := range []string{"solve connectn", "solve connectn --runner pipe", "solve mnk --resume", "lookup --start", "stats", "stats --svg x",
+			"export", "verify", "status"} {
+			lines[line+" --"+name+" x"] = "--" + name + " is an option of a data directory in HDFS"
+		}
+		// A driver that gets as far as the file system takes the flag.
+		for _, line := range []string{"solve connectn --runner hadoop --data ", "solve connectn --data ", "status --data ", "verify --data "} {
+			if status, _, stderr := runLine(some(), line+"hdfs://127.0.0.1:1/d --"+name+" x", ""); status != 1 || strings.Contains(stderr, "is an option of") {
+				t.Errorf("%s: status %d, %s", line, status, stderr)
+			}
+		}
+	}
+	refused(t, lines)
+	if made := must.Get(os.ReadDir(here))(t); len(made) > 0 {
+		t.Errorf("%v", made)
+	}
+}
+
 // TestMisnamed checks that every command rejects a name with an unsupported scheme. Nothing is created.
 func TestMisnamed(t *testing.T) {
 	here, lines := t.TempDir(), make(map[string]string)
@@ -88,7 +125,7 @@ func TestMisnamed(t *testing.T) {
 // ourRunner returns one of our runners.
 func ourRunner(t *testing.T, name string) *Runner {
 	t.Helper()
-	return must.Get(runnerNamed(ours(), name))(t)
+	return must.Get(runnerNamed(ours(new(solveFlags)), name))(t)
 }
 
 // TestChoices checks which names of data directories each runner accepts.

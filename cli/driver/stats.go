@@ -26,16 +26,16 @@ import (
 )
 
 func (p *program) statsCommand() *cli.Command {
-	return &cli.Command{
+	return p.reads(&cli.Command{
 		Name:  "stats",
 		Usage: "count the positions of each tier by value",
 		Description: "For an unfinished run, as with solve --until-tier, it prints how many positions its tiers\n" +
 			"have, or its passes have found, and how many of them are terminal.",
-		Flags: append(p.dataFlags(),
+		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, with every remoteness"},
 			&cli.BoolFlag{Name: "csv", Usage: "print CSV, a line for each tier, outcome and remoteness"},
 			&cli.StringFlag{Name: "svg", Usage: "write a picture to `FILE`, on this machine, in HDFS or in S3; - is stdout"},
-		),
+		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 				return err
@@ -71,7 +71,7 @@ func (p *program) statsCommand() *cli.Command {
 				return datadir.Write(out, "svg", c.String("svg"), picture.Bytes(), openers...)
 			}, openers...)
 		},
-	}
+	})
 }
 
 // unsolved returns the journal of a run that has no table yet; nil if there is a table, or no

@@ -23,16 +23,16 @@ func (p *program) statusCommand() *cli.Command {
 	for _, f := range p.FileSystems {
 		usage += "\ndriver status " + f.Scheme + "PATH [--all] [--json]"
 	}
-	return &cli.Command{
+	return p.reads(&cli.Command{
 		Name:      "status",
 		Usage:     "show the progress of a run and its jobs",
 		UsageText: usage,
-		Flags: append(p.dataFlags(),
+		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "print a line for each job, not for each step"},
 			&cli.BoolFlag{Name: "json", Usage: "print the journal as JSON, with the status of the run"},
-		),
+		},
 		Action: p.status,
-	}
+	})
 }
 
 // status implements driver status.

@@ -62,14 +62,14 @@ func rulesOf(c *cli.Context) (*table.Rules, error) {
 }
 
 func (p *program) verifyCommand() *cli.Command {
-	return &cli.Command{
+	return p.reads(&cli.Command{
 		Name:      "verify",
 		Usage:     "check all values of a table, that no position is missing or extra, and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
-		Flags: append(p.dataFlags(),
+		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
-		),
+		},
 		Action: func(c *cli.Context) error {
 			rules, err := rulesOf(c)
 			if err != nil {
@@ -103,7 +103,7 @@ func (p *program) verifyCommand() *cli.Command {
 			}
 			return nil
 		},
-	}
+	})
 }
 
 // checkKept verifies the directories that a run with --keep all has kept.

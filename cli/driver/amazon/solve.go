@@ -142,8 +142,8 @@ type emrSolve struct {
 // uri returns the address of the data directory in S3.
 func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
 
-// notOnEMR lists the flags of solve that only apply to this machine.
-var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal", "metrics", "log"}
+// notOnEMR lists the flags of all runners that only apply to a run of this process.
+var notOnEMR = []string{"metrics", "log"}
 
 // sent lists the flags of solve that, if they are given, are passed unchanged to the driver on the cluster.
 var sent = []string{"resume", "overwrite", "until-tier", "combine", "D", "queue"}
@@ -155,7 +155,8 @@ var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes"
 
 // runner returns the Runner that solves on Amazon EMR.
 func (f *emrFlags) runner() driver.Runner {
-	return driver.Runner{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: f.ofSolve(), Solve: f.solve}
+	return driver.Runner{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: f.ofSolve(),
+		Takes: []string{"cluster-above", "D", "queue"}, Solve: f.solve}
 }
 
 // solve runs solve with --runner emr: a driver like this one runs as one step on the

@@ -63,6 +63,12 @@ func TestEMRWords(t *testing.T) {
 	}
 	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster"}
 	other = append(other, notOnEMR...)
+	for _, name := range []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal"} { // of other runners
+		other = append(other, name)
+		if status, _, stderr := runLine(emrLine + " --" + name + "=true"); status != 2 || !strings.Contains(stderr, "driver: --"+name+" is an option of ") {
+			t.Errorf("--%s: status %d, %s", name, status, stderr)
+		}
+	}
 	for _, flag := range slices.Concat(new(emrFlags).ofAccount(), new(emrFlags).ofCluster()) {
 		other = append(other, flag.Names()[0])
 	}

@@ -28,19 +28,23 @@ const ByDefault = "all_data"
 // OpenDir opens the data directory of a command that reads an existing one, by the name that --data gives. A
 // name without hdfs:// is looked up first on this machine, then in the default file system of a cluster.
 func OpenDir(name string, further ...filesys.Opener) (*filesys.Place, error) {
-	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !elsewhere {
-		there, err := hadoop.HasDefault()
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			if name, err = hadoop.InDefault(name); err != nil {
-				return nil, Misnamed("data", err)
-			}
-		}
+	name, err := found(name, further)
+	if err != nil {
+		return nil, Misnamed("data", err)
 	}
 	return OpenFile("data", name, further...)
+}
+
+// found returns the name that OpenDir opens for a name.
+func found(name string, further []filesys.Opener) (string, error) {
+	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) || elsewhere {
+		return name, nil
+	}
+	if there, err := hadoop.HasDefault(); err != nil || !there {
+		return name, err
+	}
+	return hadoop.InDefault(name)
 }
 
 // OpenFile opens the file system of the name that a flag gives.
@@ -86,6 +90,30 @@ func LoginFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "keytab", Usage: "keytab `FILE`, to log in to a cluster with Kerberos without kinit", DefaultText: kerberos.Keytab, Value: variable(kerberos.Keytab)},
 		&cli.GenericFlag{Name: "principal", Usage: "Kerberos principal `NAME`, user@REALM: which key of the keytab, or whose ticket", DefaultText: kerberos.Principal, Value: variable(kerberos.Principal)},
 	}
+}
+
+// CheckLogin refuses the options of a login if none of the files and directories that a command line names is in
+// HDFS.
+func CheckLogin(c *cli.Context, names ...string) error {
+	if slices.ContainsFunc(names, func(name string) bool { there, _ := hadoop.InHDFS(name); return there }) {
+		return nil
+	}
+	for _, f := range LoginFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return command.Usagef("--%s is an option of a data directory in HDFS", name)
+		}
+	}
+	return nil
+}
+
+// CheckReader is CheckLogin for a command that reads the directory that --data names, and may write the file that
+// --svg names.
+func CheckReader(c *cli.Context, further ...filesys.Opener) error {
+	data, err := found(c.String("data"), further)
+	if err != nil {
+		return nil // OpenDir returns it
+	}
+	return CheckLogin(c, data, c.String("svg"))
 }
 
 // A variable is an environment variable as the value of a flag.

@@ -14,13 +14,10 @@ import (
 )
 
 const (
-	fileMagic    = "TRBLOCK3"
-	compactMagic = "TRBLOCK4"
-	tailMagic    = "TRBLEND1"
-	pageSize     = 256 // blocks in a page of the index
-	countSize    = 9
-	totalSize    = 8  // the number of records in the summary of half a tier
-	modelSize    = 12 // the checksum of the content and the length of the model, at the end of the summary
+	pageSize  = 256 // blocks in a page of the index
+	countSize = 9
+	totalSize = 8  // the number of records in the summary of half a tier
+	modelSize = 12 // the checksum of the content and the length of the model, at the end of the summary
 
 	maxSummary = 256*countSize + totalSize // bytes, without a model
 	maxModel   = 256*257*2 + modelSize

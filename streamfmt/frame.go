@@ -10,6 +10,18 @@ import (
 	"slices"
 )
 
+// The first eight bytes of a file, and of its tail. The last of them is the version of the form. A new version that a
+// data directory may have is also a need (internal/engine/store/format.go).
+const (
+	fileMagic    = "TRBLOCK3" // blocks
+	compactMagic = "TRBLOCK4" // compact blocks
+	rangeMagic   = "TRRANGE3"
+	tailMagic    = "TRBLEND1" // of these three
+
+	listMagic     = "TRLISTS1"
+	listTailMagic = "TRLSEND1"
+)
+
 // The parts that block files, range files and list files share: the head before the blocks or
 // cells, and the directory, summary and tail after the index. See the package comment.
 const (

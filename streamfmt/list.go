@@ -12,9 +12,7 @@ import (
 )
 
 const (
-	listMagic     = "TRLISTS1"
-	listTailMagic = "TRLSEND1"
-	rowCountSize  = 10
+	rowCountSize = 10
 
 	// CellRows is the maximum number of rows of a cell. It is small because a look-up of one
 	// row reads a complete cell. An index entry takes 40 bytes of memory.

@@ -10,9 +10,6 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// rangeMagic is the beginning of every range file.
-const rangeMagic = "TRRANGE3"
-
 // Codes that stand for a plane in place of its number of levels; see the package comment.
 const (
 	planeNone  = maxLevels + 1 + iota // an empty set

@@ -1,6 +1,7 @@
 package solve_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,15 +9,19 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/table"
 )
 
 // TestFormat3 reads data directories that this program made in format 3, of each method: it verifies
 // the finished ones, in which no job may run again, and finishes the others, stopped after tier or
 // pass 2, whose complete jobs may not run again either. A program with a later format must do the
-// same, or refuse them by their version.
+// same, or refuse them by their version. Every file that it writes, in a new directory or after the stop, has the
+// bytes of format 3, except tables of blocks, which are compact now.
 func TestFormat3(t *testing.T) {
 	old := filepath.Join("testdata", "format3")
 	for _, test := range []struct {
@@ -61,7 +66,36 @@ func TestFormat3(t *testing.T) {
 					t.Errorf("verified %d positions, %v", n, err)
 				}
 				solvedtest.Same(t, store.Local{}, dir, want)
+				if name != test.finished {
+					sameFiles(t, dir, want)
+					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier, made.Codec, made.KeepAll = 2, o.Codec, o.KeepAll })
+					sameFiles(t, dir, filepath.Join(old, name))
+				}
 			})
 		}
+		if test.finished != "shards" { // those of two reducers
+			dir, _ := solved(t, g, nil)
+			sameFiles(t, dir, want)
+		}
+	}
+}
+
+// sameFiles checks that two data directories have the same files, byte for byte, if want is finished only those of the
+// result. Their manifests have the same version and needs.
+func sameFiles(t *testing.T, dir, want string) {
+	t.Helper()
+	got, wanted, stopped := all(t, dir), all(t, want), strings.HasSuffix(want, "-stopped")
+	for _, files := range []map[string]string{got, wanted} {
+		maps.DeleteFunc(files, func(name, _ string) bool {
+			return name == "/"+store.ManifestFile || strings.HasPrefix(name, "/data_") && !stopped ||
+				strings.HasPrefix(name, "/"+table.Dir) && filepath.Base(want) == "blocks"
+		})
+	}
+	if diff := storetest.Differences(got, wanted); diff != nil || len(got) == 0 {
+		t.Errorf("%s: %d files: %s", dir, len(got), strings.Join(diff, ", "))
+	}
+	m, old := must.Get(store.ReadManifest(store.Local{}, dir))(t), must.Get(store.ReadManifest(store.Local{}, want))(t)
+	if m.Format != old.Format || !slices.Equal(m.Needs, old.Needs) {
+		t.Errorf("%s: version %d with needs %q, want %d with %q", dir, m.Format, m.Needs, old.Format, old.Needs)
 	}
 }

@@ -15,10 +15,6 @@ import (
 	"strings"
 )
 
-// FormatVersion is the version of the format of a data directory. A directory of another
-// version is refused.
-const FormatVersion = 3
-
 const (
 	// ManifestFile describes the data directory; see Manifest.
 	ManifestFile  = "treereduce.json"
@@ -41,11 +37,12 @@ const (
 	SeedFile = "temp"
 )
 
-// A Manifest describes a data directory: its format, game and options.
+// A Manifest describes a data directory: its format, game, options and needs.
 type Manifest struct {
 	Format   int               `json:"format"`
 	Game     string            `json:"game"`               // the game's spec
 	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; a resumed run keeps them
+	Needs    []string          `json:"needs,omitempty"`    // what a reader must know, in order; see known
 	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
 }
 
@@ -68,11 +65,11 @@ const (
 var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
 
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
-// damaged or of another format version, if the table of the run lacks every second tier, as earlier
-// versions could make it, or if an old run was being deleted.
+// damaged or of another format version, if it lists a need that this program does not know, if the table of
+// the run lacks every second tier, as earlier versions could make it, or if an old run was being deleted.
 //
-// A later format must keep the manifest's name, and its number as the field format of a JSON object,
-// which may name the program that wrote it in the field program.
+// A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
+// JSON object, which may name the program that wrote it in the field program.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
@@ -87,17 +84,21 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	var other struct {
 		Format  int
 		Program string
+		Needs   []string
 	}
 	if err != nil && json.Unmarshal(text, &other) == nil {
-		m.Format = other.Format // version 1 has no checksum, a later one may have another form
+		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
 	}
+	by := cmp.Or(other.Program, "a later version of this program")
+	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
 	switch {
-	case m.Format > FormatVersion:
-		by := cmp.Or(other.Program, "a later version of this program")
+	case len(unknown) > 0:
+		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by %s: %w", dir, strings.Join(unknown, ", "), by, ErrNewer)
+	case m.Format > versionOf(m.Needs):
 		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
 	case err == nil && m.Format == 0:
 		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
-	case m.Format != FormatVersion && m.Format != 0:
+	case m.Format < FormatVersion && m.Format != 0:
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
@@ -118,6 +119,7 @@ type Data struct {
 	Path    string
 	Game    string            // the game's spec
 	Options map[string]string // options saved by an earlier run; nil in a new directory
+	needs   []string          // saved by this run and earlier ones
 	Resumed bool              // whether an earlier run created it
 
 	isArtifact func(name string) bool
@@ -283,20 +285,24 @@ func (d *Data) takeUp(mode Mode) error {
 	case mode == Fresh:
 		return fmt.Errorf("data directory %s: %w", d.Path, ErrBegun)
 	}
-	d.Options, d.Resumed = m.Options, true
+	d.Options, d.needs, d.Resumed = m.Options, m.Needs, true
 	return nil
 }
 
 func (d *Data) writeManifest(clearing bool) error {
-	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, clearing})
+	text, err := MarshalSummed(Manifest{versionOf(d.needs), d.Game, d.Options, d.needs, clearing})
 	if err != nil {
 		return err
 	}
 	// The manifest of a long run may be replaced: the new one must be on disk before the old
 	// one is replaced.
 	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.fence.Sync)
+	sync := d.FS.Sync
+	if len(d.needs) > 0 { // no file that a reader may misunderstand may be on disk before them
+		sync = d.syncs.fence.Sync
+	}
 	if err == nil {
-		err = d.FS.Sync(d.Path)
+		err = sync(d.Path)
 	}
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
@@ -304,12 +310,19 @@ func (d *Data) writeManifest(clearing bool) error {
 	return nil
 }
 
-// Remember saves the options of the run in the manifest.
-func (d *Data) Remember(options map[string]string) error {
-	if maps.Equal(options, d.Options) {
+// Remember saves the options of the run, and what a reader of its files needs, in the manifest. The needs of an
+// earlier run stay, because its files may. A run calls it before it writes the first file.
+func (d *Data) Remember(options map[string]string, needs ...string) error {
+	for _, need := range needs {
+		if !slices.Contains(known, need) {
+			return fmt.Errorf("data directory %s: a need %q is not known", d.Path, need)
+		}
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(append(needs, d.needs...))))
+	if maps.Equal(options, d.Options) && slices.Equal(all, d.needs) {
 		return nil
 	}
-	d.Options = options
+	d.Options, d.needs = options, all
 	return d.writeManifest(false)
 }
 

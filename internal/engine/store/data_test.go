@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 const spec = "a game"
@@ -112,6 +113,9 @@ func TestOtherFormats(t *testing.T) {
 		{`{"format": 4, "program": "treereduce v1.9"}`, "of format version 4, written by treereduce v1.9; this program reads version 3: use the program that wrote it"},
 		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 3: use"},
 		{summed(t, `{"format": 4, "game": "`+spec+`"}`), "of format version 4, written by a later"},
+		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["lists/9", "blocks/9"]}`), "it needs lists/9, blocks/9, which this program does not know, written by a later version of this program: use"},
+		{summed(t, `{"format": 4, "needs": ["lists/9"], "more": 1}`), "it needs lists/9, which"},
+		{`{"format": 5, "program": "treereduce v1.9", "needs": ["lists/9"]}`, "it needs lists/9, which this program does not know, written by treereduce v1.9: use"},
 		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 3: driver solve --overwrite starts over"},
 		{summed(t, `{"format": 0, "game": "`+spec+`"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
 	} {
@@ -133,6 +137,64 @@ func TestOtherFormats(t *testing.T) {
 				t.Errorf("%s, mode %d: it was\n%s, and is now\n%s", test.manifest, mode, before, after)
 			}
 		}
+	}
+}
+
+// TestNeeds resumes a run of an earlier version, and one that has lost power, with a need: the manifest has it, and the
+// later version, before the first file that needs it can be on disk. A program that does not know the need changes
+// nothing, one that does keeps it until it starts over.
+func TestNeeds(t *testing.T) {
+	dir, disk, options := filepath.Join(t.TempDir(), "data"), new(storetest.Disk), map[string]string{"keep": "final"}
+	in := func(mode store.Mode, needs ...string) {
+		t.Helper()
+		data := must.Get(store.Create(disk, dir, spec, mode, artifact, nil))(t)
+		defer data.Close()
+		if err := data.Remember(options, "lists/8"); err == nil || !strings.Contains(err.Error(), `a need "lists/8" is not known`) {
+			t.Errorf("a need that is not registered: %v", err)
+		}
+		must.OK(t, data.Remember(options, needs...))
+		if len(needs) > 0 && slices.Contains(disk.AtRisk(), filepath.Join(dir, store.ManifestFile)) {
+			t.Error("a power cut may lose the manifest with its needs")
+		}
+	}
+	manifest := func() string {
+		t.Helper()
+		return string(must.Get(os.ReadFile(filepath.Join(dir, store.ManifestFile)))(t))
+	}
+	in(store.Fresh)
+	earlier := manifest()
+	if want := summed(t, `{"format": 3, "game": "`+spec+`", "options": {"keep": "final"}}`); earlier != want {
+		t.Errorf("without needs: %s, want %s", earlier, want)
+	}
+	forget := store.Know("lists/9")
+	defer forget()
+	in(store.Resume)
+	if manifest() != earlier {
+		t.Errorf("resumed without needs: %s", manifest())
+	}
+	for range 2 {
+		in(store.Resume, "lists/9")
+		if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); m.Format != 4 || !slices.Equal(m.Needs, []string{"lists/9"}) || m.Options["keep"] != "final" {
+			t.Errorf("resumed with a need: %+v", m)
+		}
+	}
+	forget()
+	before := tree(t, dir)
+	for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+		if _, err := store.Create(store.Local{}, dir, spec, mode, artifact, nil); !errors.Is(err, store.ErrNewer) || tree(t, dir) != before {
+			t.Errorf("mode %d, of a program that does not know it: %v", mode, err)
+		}
+	}
+	defer store.Know("lists/9")()
+	options["keep"] = "all"
+	in(store.Resume)
+	if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); m.Format != 4 || len(m.Needs) != 1 || m.Options["keep"] != "all" {
+		t.Errorf("resumed with another option: %+v", m)
+	}
+	options["keep"] = "final"
+	in(store.Overwrite)
+	if manifest() != earlier {
+		t.Errorf("overwritten: %s", manifest())
 	}
 }
 

@@ -537,8 +537,11 @@ func (l *limits) untilReady(most time.Duration, notReady func(error) bool, close
 	return err
 }
 
+// LeaseTime is how long the name node keeps the lease of a client that has died.
+const LeaseTime = time.Minute
+
 // Lock takes a lock: a file that stays open for writing. The name node gives its lease to only
-// one client. The lease of a client that has died ends after a minute.
+// one client. The lease of a client that has died ends after LeaseTime.
 func (f *FS) Lock(name string) (io.Closer, error) {
 	w, err := f.write(name, func(client *nameClient) (*hdfs.FileWriter, error) {
 		w, err := f.create(client, name)

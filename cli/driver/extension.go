@@ -146,8 +146,8 @@ type Solve struct {
 // Continue sets the options that are not given to the values stored with the run to be resumed.
 func (s *Solve) Continue(fsys FS, dir string) error {
 	m, err := store.ReadManifest(fsys, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // store.Create returns this error
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrClearing) {
+		return nil // store.Create returns this error, or that another driver is at work
 	}
 	if err != nil {
 		return err

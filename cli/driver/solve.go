@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -433,7 +434,16 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 	if jobs, ok := o.Runner.(Keeper); ok {
 		keep = func(attempt string) (bool, error) { return jobs.Keeps(ctx, attempt) }
 	}
-	data, err := store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, keep)
+	create := func() (*store.Data, error) {
+		return store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, keep)
+	}
+	var data *store.Data
+	var err error
+	if place.HDFS == nil {
+		data, err = create()
+	} else {
+		data, err = whenFree(ctx, r.bar.Print, r.updated, create)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted
@@ -443,6 +453,14 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME, or with Kerberos --principal, names another user)", err, place.HDFS.User())
 	}
 	return data, err
+}
+
+// updated returns when the journal of the data directory was last written, if it can be read.
+func (r *run) updated() (at time.Time) {
+	if j, err := solve.ReadJournal(r.place.FS, r.place.Path); err == nil {
+		at = j.Updated
+	}
+	return at
 }
 
 // remembered returns the flags that are stored with a run and apply to it when it is resumed, as

@@ -49,9 +49,14 @@ type Manifest struct {
 // overwriteAdvice is for a data directory that cannot be used any more.
 const overwriteAdvice = "driver solve --overwrite starts over"
 
-// ErrClearing is returned by ReadManifest for a directory in which a driver died while it
-// deleted an older run. Each directory of that run is either complete or missing.
+// ErrClearing is returned by ReadManifest for a directory in which a driver deletes an older run, or died while it
+// did. Each directory of that run is either complete or missing.
 var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
+
+// A clearingError is ErrClearing with the text of another error, because the driver is at work.
+type clearingError struct{ error }
+
+func (clearingError) Is(target error) bool { return target == ErrClearing }
 
 // tableOption is the option with which earlier versions recorded the size of a table, and smallTable its
 // value for a table that lacks every second tier.
@@ -71,6 +76,17 @@ var ErrNewer = errors.New("use the program that wrote it, or name another direct
 // A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
 // JSON object, which may name the program that wrote it in the field program.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
+	m, err := readManifest(fsys, dir)
+	if errors.Is(err, ErrClearing) {
+		if working, _ := AtWork(fsys, dir); working {
+			err = clearingError{fmt.Errorf("data directory %s: %w: it removes an old run", dir, ErrLocked)}
+		}
+	}
+	return m, err
+}
+
+// readManifest is ReadManifest for a driver that may have the lock itself.
+func readManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
 	if damage := (*DamageError)(nil); errors.As(err, &damage) {
@@ -274,7 +290,7 @@ func (d *Data) refuse(mode Mode) error {
 
 // takeUp checks the manifest for a run of the same game.
 func (d *Data) takeUp(mode Mode) error {
-	m, err := ReadManifest(d.FS, d.Path)
+	m, err := readManifest(d.FS, d.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && mode != Resume:
 		return nil

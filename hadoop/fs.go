@@ -721,8 +721,9 @@ type file struct {
 	info fs.FileInfo
 	io.Reader
 
-	mu   sync.Mutex
-	idle []*reader // least recently used first
+	mu     sync.Mutex
+	idle   []*reader // least recently used first
+	closed bool
 }
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
@@ -731,6 +732,10 @@ func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 // the file, or a new one. The second one has asked the name node already, so the tail takes no further question.
 func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrClosed}
+	}
 	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
 	if i < 0 {
 		i = slices.IndexFunc(f.idle, func(r *reader) bool { return r.end() == firstWindow })
@@ -764,22 +769,38 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 			n += more
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if err != nil && err != io.EOF {
 		if r != nil {
 			r.in.Close()
 		}
 		return n, plain(err)
 	}
-	f.idle = append(f.idle, r)
+	f.give(r)
 	return n, err
 }
 
-// Close closes all readers.
+// give returns a reader to the idle ones, of which it closes the oldest if there are too many.
+func (f *file) give(r *reader) {
+	f.mu.Lock()
+	if !f.closed {
+		f.idle = append(f.idle, r)
+		r = nil
+		if len(f.idle) > maxIdleReaders {
+			r = f.idle[0]
+			f.idle = slices.Delete(f.idle, 0, 1)
+		}
+	}
+	f.mu.Unlock()
+	if r != nil {
+		r.in.Close()
+	}
+}
+
+// Close closes all idle readers. ReadAt closes those that are at work.
 func (f *file) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	var errs []error
 	for _, r := range f.idle {
 		errs = append(errs, r.in.Close())

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -15,13 +17,21 @@ import (
 // A fakeReader reads bytes, or fails.
 type fakeReader struct {
 	*bytes.Reader
-	seeks int
-	err   error
+	seeks  int
+	err    error
+	closed *atomic.Int64 // counts calls of Close; may be nil
+
+	reads     chan<- bool // gets a value at the begin of a read; may be nil
+	continues <-chan bool // a read waits until it is closed
 }
 
 func (r *fakeReader) Read(b []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
+	}
+	if r.reads != nil {
+		r.reads <- true
+		<-r.continues
 	}
 	return r.Reader.Read(b)
 }
@@ -31,7 +41,12 @@ func (r *fakeReader) Seek(offset int64, whence int) (int64, error) {
 	return r.Reader.Seek(offset, whence)
 }
 
-func (r *fakeReader) Close() error { return nil }
+func (r *fakeReader) Close() error {
+	if r.closed != nil {
+		r.closed.Add(1)
+	}
+	return nil
+}
 
 // TestReader reads a file at the edges of its windows. To continue needs no seek.
 func TestReader(t *testing.T) {
@@ -83,6 +98,47 @@ func TestTail(t *testing.T) {
 	}
 	if in.seeks != 1 || len(f.idle) != 1 {
 		t.Errorf("%d seeks of %d readers, want 1 of 1", in.seeks, len(f.idle))
+	}
+}
+
+// TestIdleReaders reads at many places of a file at once: maxIdleReaders readers remain. A reader that is at work when
+// the file is closed is closed after its read.
+func TestIdleReaders(t *testing.T) {
+	const many, size = 4 * maxIdleReaders, 1 << 20
+	for _, closes := range []bool{false, true} {
+		var closed atomic.Int64
+		reads, continues := make(chan bool), make(chan bool)
+		f := &file{name: "/x"} // fs is nil: another reader panics
+		var begun sync.WaitGroup
+		for i := range many {
+			at := int64(i) * size / many
+			in := &fakeReader{Reader: bytes.NewReader(make([]byte, size)), closed: &closed, reads: reads, continues: continues}
+			must.Get(in.Seek(at, io.SeekStart))(t)
+			f.idle = append(f.idle, &reader{in: in, name: "/x", size: size, start: at, blockSize: size})
+		}
+		for i := range many {
+			begun.Go(func() {
+				if _, err := f.ReadAt(make([]byte, 1), int64(i)*size/many); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range many {
+			<-reads
+		}
+		left := maxIdleReaders
+		if closes {
+			left = 0
+			must.OK(t, f.Close())
+		}
+		close(continues)
+		begun.Wait()
+		if len(f.idle) != left || closed.Load() != int64(many-left) {
+			t.Errorf("%d idle readers, want %d; %d of %d are closed", len(f.idle), left, closed.Load(), many)
+		}
+		if _, err := f.ReadAt(make([]byte, 1), 0); closes && !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("a read after Close: %v", err)
+		}
 	}
 }
 

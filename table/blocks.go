@@ -4,7 +4,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -19,9 +18,7 @@ type blocks struct {
 	fsys  store.FS
 	data  string // the data directory
 	tiers []*openTier
-
-	mu    sync.Mutex // protects views, and the cursors of the tiers for it
-	views recent[viewKey, tierView]
+	views *recent[viewKey, tierView]
 
 	claims int // memory for the claims of an imageCheck; 0: claimsMemory
 }
@@ -32,10 +29,7 @@ type openTier struct {
 	name   string // path of the tier's file, which may exist as shards only
 	counts Counts
 	slots  func(rng uint64) int
-	views  *jobdir.TierCursor
-
-	mu    sync.Mutex // guards index
-	index *jobdir.TierCursor
+	random *pool[*jobdir.TierCursor] // cursors that read nothing ahead
 }
 
 // A viewKey is the tier and range of a block.
@@ -49,7 +43,7 @@ type viewKey struct {
 const recentViews = 64
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c contents, err error) {
-	t := &blocks{g: g, fsys: fsys, data: data, views: recent[viewKey, tierView]{most: recentViews}}
+	t := &blocks{g: g, fsys: fsys, data: data, views: newRecent[viewKey, tierView](recentViews)}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -71,7 +65,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 			return c, err
 		}
 		o := &openTier{Tier: opened, name: path.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
-			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, views: opened.Cursor(0), index: opened.Cursor(0)}
+			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: newPool(func() *jobdir.TierCursor { return opened.Cursor(0) })}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {
 			t.half = o.Half()
@@ -96,25 +90,15 @@ func (t *blocks) counts(tier int) (Counts, error) { return t.tiers[tier].counts,
 
 // lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.find(p)
-}
-
-// find looks up a valid position. The caller holds mu.
-func (t *blocks) find(p game.Position) (v game.Value, ok bool, err error) {
 	p = t.kept(p)
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
-	b, err := t.view(tier, rng)
-	if err != nil {
-		return 0, false, err
-	}
-	slot, ok := slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
-	value, ok, err := b.Value(slot)
-	return game.Value(value), ok, t.damaged(tier, err)
+	err = t.views.do(viewKey{tier, rng}, func(v *tierView) error {
+		return t.tiers[tier].random.with(func(c *jobdir.TierCursor) error { return v.read(c, rng) })
+	}, func(b *tierView) (err error) {
+		_, v, ok, err = b.find(p - rng<<t.g.LowBits())
+		return t.damaged(tier, err)
+	})
+	return v, ok, err
 }
 
 // damaged returns the error of a View of a tier with the name of its file.
@@ -133,17 +117,25 @@ func (t *blocks) kept(p game.Position) game.Position {
 	return p
 }
 
-// view returns the block of a range. It is valid until the next call. The caller holds mu.
-func (t *blocks) view(tier int, rng uint64) (*tierView, error) {
-	return t.views.get(viewKey{tier, rng}, func(v *tierView) (err error) {
-		v.low, err = t.tiers[tier].views.View(&v.View, rng)
-		return err
-	})
-}
-
 // A tierView is the view of a range, with the low parts of the keys of its slots; low is nil
 // if the table does not contain the block.
 type tierView struct {
 	streamfmt.View
 	low []uint32
+}
+
+// read reads the view of a range.
+func (v *tierView) read(c *jobdir.TierCursor, rng uint64) (err error) {
+	v.low, err = c.View(&v.View, rng)
+	return err
+}
+
+// find returns the slot and the value of the position with this low part; ok is false if there is none.
+func (v *tierView) find(low uint64) (slot int, _ game.Value, ok bool, err error) {
+	slot, ok = slices.BinarySearch(v.low, uint32(low))
+	if !ok {
+		return 0, 0, false, nil
+	}
+	value, ok, err := v.Value(slot)
+	return slot, game.Value(value), ok, err
 }

@@ -12,13 +12,14 @@ import (
 )
 
 func (t *openTier) at(i int) (rng uint64, most int, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e, err := t.index.Entry(i)
-	if err != nil {
-		return 0, 0, err
-	}
-	return e.Range, min(e.MostRecords(), t.slots(e.Range)), nil
+	err = t.random.with(func(c *jobdir.TierCursor) error {
+		e, err := c.Entry(i)
+		if err == nil {
+			rng, most = e.Range, min(e.MostRecords(), t.slots(e.Range))
+		}
+		return err
+	})
+	return rng, most, err
 }
 
 // game returns the game with the positions that the files store.
@@ -50,7 +51,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			part.ranges = part.half
 		}
 		part.picker = func(ahead int) picker {
-			r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: recent[uint64, tierView]{most: recentViews}}
+			r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: newRecent[uint64, tierView](recentViews)}
 			if next {
 				r.next = t.tiers[i+1].Cursor(0)
 			}
@@ -137,7 +138,7 @@ type viewPicker struct {
 	here, next *jobdir.TierCursor // next is nil in the last tier
 	part       *halfPart          // nil: the table stores all positions
 	viewed     streamfmt.View
-	successors recent[uint64, tierView] // ranges of the next tier
+	successors *recent[uint64, tierView] // ranges of the next tier
 }
 
 func (r *viewPicker) pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
@@ -164,16 +165,9 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	}
 	p = r.kept(p)
 	rng = p >> r.g.LowBits()
-	c, err := r.successors.get(rng, func(c *tierView) (err error) {
-		c.low, err = r.next.View(&c.View, rng)
-		return err
+	err = r.successors.do(rng, func(c *tierView) error { return c.read(r.next, rng) }, func(c *tierView) (err error) {
+		slot, v, ok, err = c.find(p - rng<<r.g.LowBits())
+		return r.damaged(r.tier+1, err)
 	})
-	if err != nil {
-		return 0, 0, 0, false, err
-	}
-	if slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits())); !ok {
-		return 0, 0, 0, false, nil
-	}
-	value, ok, err := c.Value(slot)
-	return rng, slot, game.Value(value), ok, r.damaged(r.tier+1, err)
+	return rng, slot, v, ok, err
 }

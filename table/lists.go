@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/lists"
@@ -25,13 +26,17 @@ type rowLists struct {
 	interval int // number of rows that are checked at a time; 0: intervalRows
 	keep     int // number of rows that a worker of the check caches, plus at most one interval; 0: keepRows
 
-	mu     sync.Mutex // protects tiers and opened
-	tiers  []*lists.Source
-	opened int // number of tiers that have been opened
+	tiers  []openList
+	opened atomic.Int64 // number of tiers that have been opened
 
-	looks  sync.Mutex // protects the fields below, which look-ups use
-	loader lists.Loader
-	cells  recent[cellKey, []lists.Row]
+	loaders *pool[*lists.Loader]
+	cells   *recent[cellKey, []lists.Row]
+}
+
+// An openList is the file of a tier.
+type openList struct {
+	mu sync.Mutex
+	*lists.Source
 }
 
 // A cellKey identifies a cell of a tier.
@@ -44,7 +49,8 @@ type cellKey struct {
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, fsys: fsys, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
+	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, g.Tiers()+1), loaders: newPool(func() *lists.Loader { return new(lists.Loader) }),
+		cells: newRecent[cellKey, []lists.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
 		t.names, t.seals = append(t.names, path.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
@@ -55,8 +61,8 @@ func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (co
 // Close closes the files.
 func (t *rowLists) Close() error {
 	var errs []error
-	for _, tier := range t.tiers {
-		if tier != nil {
+	for i := range t.tiers {
+		if tier := &t.tiers[i]; tier.Source != nil {
 			errs = append(errs, tier.Close())
 		}
 	}
@@ -65,19 +71,20 @@ func (t *rowLists) Close() error {
 
 // tier returns the file of a tier, and opens it first if necessary.
 func (t *rowLists) tier(i int) (_ *lists.Source, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.tiers[i] == nil {
+	o := &t.tiers[i]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.Source == nil {
 		s, err := lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
-		if t.opened++; err == nil && t.opened > lists.MaxOpen {
+		if opened := t.opened.Add(1); err == nil && opened > lists.MaxOpen {
 			err = s.Close() // the index stays in memory
 		}
 		if err != nil {
 			return nil, err
 		}
-		t.tiers[i] = s
+		o.Source = s
 	}
-	return t.tiers[i], nil
+	return o.Source, nil
 }
 
 func (t *rowLists) counts(tier int) (Counts, error) {
@@ -99,20 +106,21 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	t.looks.Lock()
-	defer t.looks.Unlock()
-	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) (err error) {
-		*rows, err = t.loader.Cell(*rows, f, at)
-		return err
+	err = t.cells.do(cellKey{tier, at}, func(rows *[]lists.Row) error {
+		return t.loaders.with(func(l *lists.Loader) (err error) {
+			*rows, err = l.Cell(*rows, f, at)
+			return err
+		})
+	}, func(rows *[]lists.Row) error {
+		var i int
+		if i, ok = findRow(*rows, p); ok {
+			v = lists.ValueOf((*rows)[i].Word)
+		}
+		return nil
 	})
-	if err != nil {
+	if err != nil || !ok {
 		return 0, false, err
 	}
-	i, ok := findRow(*rows, p)
-	if !ok {
-		return 0, false, nil
-	}
-	v = lists.ValueOf((*rows)[i].Word)
 	if n := v.Remoteness(); n > t.g.Tiers()-tier { // game.Values.Before could exceed MaxRemoteness
 		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, t.g.Tiers()-tier))
 	}

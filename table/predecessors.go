@@ -42,9 +42,7 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 
 // before calls do for the positions of the previous tier from which moves may lead to p.
 func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return eachFound(t.sources(p), t.find, do)
+	return eachFound(t.sources(p), t.lookup, do)
 }
 
 // eachFound calls do for those of the positions that look finds.

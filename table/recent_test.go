@@ -9,7 +9,7 @@ import (
 // oldest value.
 func TestRecent(t *testing.T) {
 	failed := errors.New("failed")
-	r := recent[int, int]{most: 2}
+	r := newRecent[int, int](2)
 	for i, get := range []struct {
 		key, read int
 		err       error
@@ -25,9 +25,10 @@ func TestRecent(t *testing.T) {
 		{1, 9, nil, 12},
 		{0, 6, nil, 6},
 	} {
-		v, err := r.get(get.key, func(v *int) error { *v = get.read; return get.err })
-		if err != get.err || err == nil && *v != get.want {
-			t.Fatalf("%d: value of %d: %v, %v; want %d, %v", i, get.key, v, err, get.want, get.err)
+		got := 0
+		err := r.do(get.key, func(v *int) error { *v = get.read; return get.err }, func(v *int) error { got = *v; return nil })
+		if err != get.err || got != get.want {
+			t.Fatalf("%d: value of %d: %d, %v; want %d, %v", i, get.key, got, err, get.want, get.err)
 		}
 	}
 }

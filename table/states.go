@@ -2,7 +2,6 @@ package table
 
 import (
 	"path"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -17,9 +16,8 @@ type states struct {
 	file  *jobdir.StateFiles
 	index *jobdir.Index
 
-	mu     sync.Mutex // protects the fields below
-	cursor *jobdir.StateCursor
-	recent recent[int, block.State] // by index of the range
+	random *pool[*jobdir.StateCursor]
+	recent *recent[int, block.State] // by index of the range
 }
 
 // recentStates is the number of bytes of states that look-ups cache; they cache at least one
@@ -35,8 +33,8 @@ func openStates(fsys store.FS, data string, g game.Cyclic) (c contents, err erro
 	if err != nil {
 		return c, err
 	}
-	t := &states{g: g, file: file, index: index, cursor: file.CursorOf(0),
-		recent: recent[int, block.State]{most: max(1, min(recentViews, recentStates/(block.StatePlanes*g.RangeSize()/8+1)))}}
+	t := &states{g: g, file: file, index: index, random: newPool(func() *jobdir.StateCursor { return file.CursorOf(0) }),
+		recent: newRecent[int, block.State](max(1, min(recentViews, recentStates/(block.StatePlanes*g.RangeSize()/8+1))))}
 	return t.contents(), nil
 }
 
@@ -52,12 +50,13 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !found {
 		return 0, false, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	state, err := t.recent.get(i, func(s *block.State) error { return t.cursor.Read(i, s) })
-	if err != nil {
-		return 0, false, err
-	}
-	value, ok := state.Value(int(p % size))
-	return game.Value(value), ok, nil
+	err = t.recent.do(i, func(s *block.State) error {
+		return t.random.with(func(c *jobdir.StateCursor) error { return c.Read(i, s) })
+	}, func(s *block.State) error {
+		var value byte
+		value, ok = s.Value(int(p % size))
+		v = game.Value(value)
+		return nil
+	})
+	return v, ok, err
 }

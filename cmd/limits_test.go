@@ -69,6 +69,9 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 					t.Errorf("%s is marked as whole", part)
 				}
 			}
+			if out := must.Get(driver([]string{"status"}, dir).Output())(t); !strings.Contains(string(out), ": failed\nerror: ") {
+				t.Errorf("status: %s", out)
+			}
 			must.OK(t, syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
 			drive(t, board, dir, append(flags, "--yes", "--resume", "--final=yes")...)
 			same(t, dir, plain)
@@ -77,8 +80,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 }
 
 // TestFullDiskFinal solves a board on a file system with enough space for the table, but not for
-// final: the driver must say so before it starts and when final fails, and end the run without it,
-// although the incomplete final still takes all space.
+// final: the driver must say so before it starts and when final fails, also in the status, and end the run without it.
 func TestFullDiskFinal(t *testing.T) {
 	t.Parallel()
 	small := t.TempDir()
@@ -97,6 +99,10 @@ func TestFullDiskFinal(t *testing.T) {
 		text := regexp.MustCompile(`final-[0-9a-f]+`).ReplaceAllString(string(out), "final-*")
 		if (err != nil) != (test.fails != "") || !strings.Contains(text, test.fails) {
 			t.Errorf("%q: %v: %s, want %q", test.flags, err, text, test.fails)
+		}
+		status, _ := driver([]string{"status"}, dir).Output()
+		if failed := strings.Contains(string(status), ": failed\nerror: final: "); failed != (test.flags == "--yes" || test.flags == "--resume") {
+			t.Errorf("after %q: %s", test.flags, status)
 		}
 	}
 }

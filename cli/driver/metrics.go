@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 
 	"github.com/treereduce/treereduce/internal/command"
@@ -27,7 +28,9 @@ func (r *run) serveMetrics(watch *solve.Watch) (stop func(), err error) {
 	if err != nil {
 		return nil, command.Usagef("--metrics %s: expected PORT or HOST:PORT of this machine: %w", address, err)
 	}
-	metrics.Serve(l, func(out io.Writer) error {
+	host, _, _ := net.SplitHostPort(address) // Listen has accepted it; "": a port alone
+	this, _ := os.Hostname()
+	metrics.Serve(l, []string{host, this}, func(out io.Writer) error {
 		var runs []metrics.Run
 		if report := watch.Report(); report != nil {
 			runs = append(runs, metrics.Run{Data: r.flags.data, Run: &status.Run{Report: report}})

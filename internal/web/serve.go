@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/metrics"
 )
 
 // Limits of a connection.
@@ -46,16 +46,5 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// hostAllowed reports whether a request may name this host. Other names are refused, so that a
-// page elsewhere cannot reach the server by a name of its own that leads to this machine.
-func (s *Server) hostAllowed(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	if ip := net.ParseIP(name); ip != nil {
-		return true
-	}
-	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
-}
+// hostAllowed reports whether a request may name this host.
+func (s *Server) hostAllowed(host string) bool { return metrics.HostAllowed(host, s.o.Hosts) }

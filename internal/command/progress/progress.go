@@ -111,9 +111,6 @@ func (p *Line) Report(e solve.Event) {
 		p.total += cmp.Or(e.Positions, e.Records) // the retrograde passes visit the same positions again
 	}
 	now := time.Now()
-	if p.out == nil {
-		return
-	}
 	if p.lines {
 		p.draw(now, p.line(e))
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"regexp"
 	"testing"
 	"time"
@@ -87,7 +88,7 @@ func TestLog(t *testing.T) {
 // TestProgressLine checks that the line of progress begins with what matters most, and is cut
 // to the terminal's width.
 func TestProgressLine(t *testing.T) {
-	p := new(Line)
+	p := NewBar(&cli.Context{App: &cli.App{ErrWriter: io.Discard}})
 	p.Report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
 	p.Report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
 	for share, want := range map[float64]string{

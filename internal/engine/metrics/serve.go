@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,16 +31,29 @@ func Listen(address string) (net.Listener, error) {
 	return net.Listen("tcp", address)
 }
 
-// Serve begins to answer requests for /metrics at l with what write writes, until l is closed. A server of
-// package net/http would make the program 370 kB larger.
-func Serve(l net.Listener, write func(io.Writer) error) {
+// HostAllowed reports whether a request may name this host, with or without a port: an address, localhost, or one of
+// names. Other names are refused, so that a page elsewhere cannot reach the server by a name of its own that leads to
+// this machine.
+func HostAllowed(host string, names []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	return net.ParseIP(name) != nil || strings.EqualFold(name, "localhost") ||
+		slices.ContainsFunc(names, func(allowed string) bool { return allowed != "" && strings.EqualFold(allowed, name) })
+}
+
+// Serve begins to answer requests for /metrics at l with what write writes, until l is closed. The requests may name
+// the hosts that HostAllowed allows with names. A server of package net/http would make the program 370 kB larger.
+func Serve(l net.Listener, names []string, write func(io.Writer) error) {
 	for range workers {
 		go func() {
 			for {
 				c, err := l.Accept()
 				switch {
 				case err == nil:
-					answer(c, write) // the client notices an error
+					answer(c, names, write) // the client notices an error
 				case errors.Is(err, net.ErrClosed):
 					return
 				default: // e.g. too many open files
@@ -51,7 +65,7 @@ func Serve(l net.Listener, write func(io.Writer) error) {
 }
 
 // answer answers one request, and closes the connection.
-func answer(c net.Conn, write func(io.Writer) error) error {
+func answer(c net.Conn, names []string, write func(io.Writer) error) error {
 	defer c.Close()
 	if err := c.SetDeadline(time.Now().Add(requestTime)); err != nil {
 		return err
@@ -63,6 +77,8 @@ func answer(c net.Conn, write func(io.Writer) error) error {
 	var body bytes.Buffer
 	status := http.StatusOK
 	switch {
+	case !HostAllowed(r.Host, names):
+		status = http.StatusMisdirectedRequest
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		status = http.StatusMethodNotAllowed
 	case r.URL.Path != "/metrics":

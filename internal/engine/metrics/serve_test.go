@@ -14,7 +14,7 @@ import (
 func TestServe(t *testing.T) {
 	l := must.Get(Listen("0"))(t)
 	defer l.Close()
-	Serve(l, func(out io.Writer) error {
+	Serve(l, []string{"node1"}, func(out io.Writer) error {
 		_, err := io.WriteString(out, "metric 1\n")
 		return err
 	})
@@ -22,22 +22,28 @@ func TestServe(t *testing.T) {
 		defer must.Get(net.Dial("tcp", l.Addr().String()))(t).Close()
 	}
 	for _, test := range []struct {
-		method, path string
-		status       int
-		body         string
+		host, method, path string
+		status             int
+		body               string
 	}{
-		{"GET", "/metrics", 200, "metric 1\n"},
-		{"GET", "/metrics?x=y", 200, "metric 1\n"},
-		{"HEAD", "/metrics", 200, ""},
-		{"GET", "/", 404, ""},
-		{"POST", "/metrics", 405, ""},
+		{"", "GET", "/metrics", 200, "metric 1\n"},
+		{"", "GET", "/metrics?x=y", 200, "metric 1\n"},
+		{"", "HEAD", "/metrics", 200, ""},
+		{"", "GET", "/", 404, ""},
+		{"", "POST", "/metrics", 405, ""},
+		{"localhost", "GET", "/metrics", 200, "metric 1\n"},
+		{"Node1:9090", "GET", "/metrics", 200, "metric 1\n"},
+		{"[::1]:9090", "GET", "/metrics", 200, "metric 1\n"},
+		{"node2:9090", "GET", "/metrics", 421, ""},
+		{"evil.test", "GET", "/", 421, ""},
 	} {
 		request := must.Get(http.NewRequestWithContext(t.Context(), test.method, "http://"+l.Addr().String()+test.path, nil))(t)
+		request.Host = test.host // "": that of the address
 		answer := must.Get(http.DefaultClient.Do(request))(t)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if kind := answer.Header.Get("Content-Type"); err != nil || answer.StatusCode != test.status || string(body) != test.body || test.status == 200 && kind != ContentType {
-			t.Errorf("%s %s: %s, %s, %q, %v", test.method, test.path, answer.Status, kind, body, err)
+			t.Errorf("%s: %s %s: %s, %s, %q, %v", test.host, test.method, test.path, answer.Status, kind, body, err)
 		}
 	}
 	l.Close()
@@ -51,7 +57,7 @@ func TestServe(t *testing.T) {
 func TestFailing(t *testing.T) {
 	l := must.Get(Listen(":0"))(t)
 	defer l.Close()
-	Serve(l, func(io.Writer) error { return errors.New("no metrics") })
+	Serve(l, nil, func(io.Writer) error { return errors.New("no metrics") })
 	for range 2 * workers {
 		if answer, err := http.Get("http://" + l.Addr().String() + "/metrics"); err == nil {
 			answer.Body.Close()

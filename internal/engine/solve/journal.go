@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -142,8 +143,10 @@ type journal struct {
 
 	mu sync.Mutex
 	Journal
-	saved time.Time
-	took  time.Duration // how long the last write took
+	saved  time.Time
+	took   time.Duration // how long the last write took
+	failed time.Time     // when the first of the writes failed that have failed since the last good one; zero: none
+	warned bool          // note or beat has returned their error
 }
 
 // openJournal continues the journal of earlier runs, or starts a new one if that cannot be
@@ -154,7 +157,7 @@ func openJournal(data *store.Data) *journal {
 		j.Jobs, j.Damaged = old.Jobs, old.Damaged
 	}
 	j.Game, j.State, j.Begun = data.Game, Running, time.Now()
-	j.save() // an error will recur at the end of the run
+	j.save() // an error will recur
 	return j
 }
 
@@ -166,15 +169,15 @@ func (j *journal) ran(job string) bool {
 }
 
 // note records an event, and writes the journal if it is due. A failed write does not fail the
-// job: the next write is tried as usual, and end returns its error.
-func (j *journal) note(e Event) {
+// job: the next write is tried as usual. If writes have failed for Heartbeat, note returns their error, once.
+func (j *journal) note(e Event) (warning error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if e.Kind == Damaged {
 		j.Damaged++
 	}
 	if !e.Kind.IsProgress() {
-		return
+		return nil
 	}
 	tracking := ""
 	if j.Now != nil && j.Now.Job == e.Job {
@@ -188,13 +191,23 @@ func (j *journal) note(e Event) {
 		every = doneShare * j.took
 	}
 	if time.Since(j.saved) >= every {
-		j.save()
+		return j.lasting(j.save())
 	}
+	return nil
+}
+
+// lasting returns the error of a write if writes have failed for Heartbeat and no call has returned it before.
+func (j *journal) lasting(err error) error {
+	if err == nil || j.warned || time.Since(j.failed) < Heartbeat || errors.Is(err, store.ErrTakenOver) { // that one ends the run
+		return nil
+	}
+	j.warned = true
+	return err
 }
 
 // beat writes the journal when it is as old as Heartbeat, until stop is called. Otherwise a run whose job
-// reports no progress for long would look as if it had been killed.
-func (j *journal) beat() (stop func()) {
+// reports no progress for long would look as if it had been killed. It calls warn as note returns an error.
+func (j *journal) beat(warn func(error)) (stop func()) {
 	timer, stopped, ended := time.NewTimer(Heartbeat), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -203,12 +216,16 @@ func (j *journal) beat() (stop func()) {
 			case <-stopped:
 				return
 			case <-timer.C:
+				var warning error
 				j.mu.Lock()
 				if time.Since(j.saved) >= Heartbeat {
-					j.save() // an error will recur at the end of the run
+					warning = j.lasting(j.save())
 				}
 				timer.Reset(Heartbeat - time.Since(j.saved))
 				j.mu.Unlock()
+				if warning != nil {
+					warn(warning)
+				}
 			}
 		}
 	}()
@@ -219,29 +236,30 @@ func (j *journal) beat() (stop func()) {
 	}
 }
 
-// end writes how the run ended. It returns the error of the run or, if there is none, of the
-// write.
+// end writes how the run ended, with its error.
 func (j *journal) end(state string, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.State = state
 	if err != nil {
 		j.Error = err.Error()
-		j.save() // ignore its error: the original one matters
-		return err
-	}
-	if state == Solved {
+	} else if state == Solved {
 		j.Now = nil
 	}
 	return j.save()
 }
 
 // save writes the journal. The caller must have locked mu.
-func (j *journal) save() error {
+func (j *journal) save() (err error) {
 	j.Updated = time.Now()
 	defer func() {
 		j.saved = time.Now()
 		j.took = j.saved.Sub(j.Updated)
+		if err == nil {
+			j.failed, j.warned = time.Time{}, false
+		} else if j.failed.IsZero() {
+			j.failed = j.saved
+		}
 	}()
 	text, err := store.MarshalSummed(j.Journal)
 	if err != nil {

@@ -2,6 +2,12 @@ package solve_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,16 +16,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// silent is a runner whose jobs report no progress.
+// silent is a runner whose jobs report no progress, unless job does.
 type silent struct {
 	inline.Runner
-	run func() (runner.Stats, error)
+	job func(*runner.Job) (runner.Stats, error)
 }
 
-func (s *silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
+func (s *silent) Run(_ context.Context, job *runner.Job) (runner.Stats, error) { return s.job(job) }
 
 // TestHeartbeat runs a job that reports no progress for ten minutes. All the time, the journal
 // must show that the run is alive.
@@ -28,7 +35,7 @@ func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
-		run := func() (runner.Stats, error) {
+		run := func(*runner.Job) (runner.Stats, error) {
 			for range 60 {
 				time.Sleep(10 * time.Second)
 				j, err := solve.ReadJournal(data.FS, dir)
@@ -41,13 +48,89 @@ func TestHeartbeat(t *testing.T) {
 			}
 			return runner.Stats{}, context.DeadlineExceeded
 		}
-		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &silent{run: run}, Reducers: 1, UntilTier: -1}); err == nil {
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &silent{job: run}, Reducers: 1, UntilTier: -1}); err == nil {
 			t.Error("no error")
 		}
 		if j, err := solve.ReadJournal(data.FS, dir); err != nil || j.State != solve.Failed || time.Since(j.Begun) < 10*time.Minute {
 			t.Errorf("in the end: %+v, %v", j, err)
 		}
 	})
+}
+
+// fillable is a file system on which no file can be written while full is set, or while the directory that takes the
+// space exists.
+type fillable struct {
+	store.Local
+	full  atomic.Bool
+	takes atomic.Pointer[string]
+}
+
+func (d *fillable) Create(name string) (io.WriteCloser, error) {
+	if dir := d.takes.Load(); dir != nil {
+		_, err := os.Stat(*dir)
+		d.full.Store(err == nil)
+	}
+	if d.full.Load() {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: system.ErrDiskFull}
+	}
+	return d.Local.Create(name)
+}
+
+// TestJournalFails fills the disk for two minutes while a job runs: the run must say so once, while it is at work, and
+// again after the next such time.
+func TestJournalFails(t *testing.T) {
+	for name, share := range map[string]bool{"progress": true, "silent": false} {
+		g, dir := rules(t, 2, 2, 2), t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			disk := new(fillable)
+			data := must.Get(store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+			defer data.Close()
+			var warned []time.Duration
+			begun := time.Now()
+			r := &silent{}
+			r.job = func(job *runner.Job) (runner.Stats, error) {
+				for second := range 600 {
+					disk.full.Store(second >= 60 && second < 180 || second >= 300 && second < 310 || second >= 400 && second < 500)
+					if share {
+						job.Report(runner.Progress{Share: float64(second) / 600})
+					}
+					time.Sleep(time.Second)
+				}
+				return runner.Stats{}, context.DeadlineExceeded
+			}
+			report := func(e solve.Event) {
+				if e.Kind == solve.Warning {
+					if warned = append(warned, time.Since(begun)); !strings.Contains(e.Text, "journal: create ") || !strings.Contains(e.Text, system.ErrDiskFull.Error()) {
+						t.Errorf("%s: %s", name, e.Text)
+					}
+				}
+			}
+			if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: r, Reducers: 1, UntilTier: -1, Report: report}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if len(warned) != 2 || warned[0] < 80*time.Second || warned[0] > 2*time.Minute || warned[1] < 420*time.Second || warned[1] > 460*time.Second {
+				t.Errorf("%s: warned after %v", name, warned)
+			}
+		})
+	}
+}
+
+// TestJournalDiskFull lets a job fill the disk: the journal must have its error.
+func TestJournalDiskFull(t *testing.T) {
+	g, dir, disk := rules(t, 2, 2, 2), t.TempDir(), new(fillable)
+	data := must.Get(store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+	defer data.Close()
+	r := &silent{job: func(job *runner.Job) (runner.Stats, error) {
+		disk.takes.Store(&job.Output)
+		return runner.Stats{}, system.ErrDiskFull
+	}}
+	if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: r, Reducers: 1, UntilTier: -1}); !errors.Is(err, system.ErrDiskFull) {
+		t.Error(err)
+	}
+	must.OK(t, data.Close())
+	if r, err := solve.ReadReport(disk, dir); err != nil || r.Status != solve.Failed || !strings.Contains(r.Error, system.ErrDiskFull.Error()) {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 // tracked is a runner whose jobs have a page.

@@ -190,6 +190,7 @@ type run struct {
 	adopted bool // whether attempts of an earlier run have been looked for
 
 	journal *journal
+	failed  string    // the attempt of the job that failed
 	jobAt   time.Time // when the current job began
 	again   int64     // how often it has been run again
 	size    int64     // bytes of the directory that was committed last
@@ -210,7 +211,11 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)
 	}
-	stop := r.journal.beat()
+	stop := r.journal.beat(func(err error) {
+		r.reporting.Lock()
+		defer r.reporting.Unlock()
+		r.warnJournal(err)
+	})
 	err := r.solve(ctx)
 	stop()
 	err = data.Cause(err)
@@ -222,10 +227,23 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	case err != nil:
 		state = Failed
 	}
-	if end := r.journal.end(state, err); err == nil {
+	if end := r.endJournal(state, err); err == nil {
 		err = data.Cause(end)
 	}
 	return r.result, err
+}
+
+// endJournal writes into the journal how the run ended. On a full disk, it deletes for that what the job that failed has
+// written, and if that is not enough, the old journal.
+func (r *run) endJournal(state string, err error) error {
+	end := r.journal.end(state, err)
+	if errors.Is(end, system.ErrDiskFull) && r.data.RemoveAttempt(r.failed) == nil {
+		end = r.journal.end(state, err)
+	}
+	if errors.Is(end, system.ErrDiskFull) && r.data.FS.RemoveAll(r.data.Dir(store.JournalFile)) == nil {
+		end = r.journal.end(state, err)
+	}
+	return end
 }
 
 // Check returns an error if the game cannot be solved on any machine.
@@ -316,6 +334,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 		}
 	}
 	if err != nil {
+		r.failed = job.Output
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
 	e := r.event(job, weight, 1)
@@ -418,7 +437,16 @@ func (r *run) report(e Event) {
 	if r.Report != nil {
 		r.Report(e)
 	}
-	r.journal.note(e)
+	if err := r.journal.note(e); err != nil {
+		r.warnJournal(err)
+	}
+}
+
+// warnJournal reports that the journal cannot be written. The caller has locked reporting.
+func (r *run) warnJournal(err error) {
+	if r.Report != nil {
+		r.Report(Event{Kind: Warning, Text: fmt.Sprintf("%v: until it can be written, driver status shows an earlier state of the run", err)})
+	}
 }
 
 // notify reports what has happened to the output of a job, or to a file of the table.

@@ -136,7 +136,10 @@ func inWords(g game.Game, line string) string {
 		return meaning(g.Values(), v.Value)
 	}
 	key, rest, _ := strings.Cut(line, "\t")
-	if rest == "" {
+	switch {
+	case pictureOf(g, key) == "":
+		return "not a line of this step"
+	case rest == "":
 		return "a position without a value"
 	}
 	row, kind, want := streamfmt.ParseRow([]byte(line), len(key))

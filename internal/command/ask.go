@@ -22,7 +22,7 @@ func Confirm(ctx context.Context, app *cli.App, yes bool, what string) error {
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	case !asked:
-		return fmt.Errorf("%s: --yes starts", what)
+		return fmt.Errorf("%s: --yes (make: YES=1) starts", what)
 	case !strings.HasPrefix(answer, "y"):
 		return errors.New("nothing was started")
 	}

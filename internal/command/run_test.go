@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 		{"fail --how twice", "", 1, "", "x: first\\x1b\nx: second\n"},
 		{"fail --how reported", "", 1, "", ""},
 		{"fail now", "", 2, "", "x: unexpected argument \"now\": --how explains it\nx: see x fail --help\n"},
-		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes starts\n"},
+		{"fail --how confirm", "yes\n", 1, "", "x: it takes an hour: --yes (make: YES=1) starts\n"},
 		{"fail --how confirm --yes", "", 0, "", "x: it takes an hour\n"},
 		{"fail --how signal", "", 143, "", "x: stopped\n"},
 		{board + "--start", "", 0, "\"    \"\n", ""},

@@ -246,7 +246,7 @@ func (c *cloud) requests(t *testing.T, wants ...string) {
 // reads the table in S3. What is requested cannot outlive its limit, and is found again by its tag.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
-	c.says(t, 1, onCloud, "--yes starts", "the cluster terminates after")
+	c.says(t, 1, onCloud, "--yes (make: YES=1) starts", "the cluster terminates after")
 	c.has(t, 0, 0)
 	out, errs := c.says(t, 0, onCloud+" --yes --max-hours 3")
 	c.requests(t, `"ActionOnFailure":"TERMINATE_CLUSTER"`, `"KeepJobFlowAliveWhenNoSteps":false`, `{"Key":"treereduce","Value":"s3://bucket/games/all_data"}`,

@@ -151,8 +151,12 @@ func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 		a.moves = append(a.moves, option{m.Name, notation.ValueOf(g, p, g.Values().Before(m.Value))})
 	}
 	if l.line {
-		if a.line, err = l.bestLine(p, choices); err != nil {
-			return nil, err
+		a.line = []string{}
+		for c, err := range l.t.Line(p) {
+			if err != nil {
+				return nil, err
+			}
+			a.line = append(a.line, c.Name)
 		}
 	}
 	if l.parents {
@@ -165,22 +169,4 @@ func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 		}
 	}
 	return a, nil
-}
-
-// bestLine returns a line of best play from a position with these choices; it follows the first
-// of the best moves. If play never ends, it stops when a position repeats.
-func (l *looker) bestLine(p game.Position, choices []table.Choice) (line []string, err error) {
-	line = []string{}
-	for seen := map[game.Position]bool{p: true}; len(choices) > 0; {
-		line = append(line, choices[0].Name)
-		p = choices[0].To
-		if seen[p] {
-			break
-		}
-		seen[p] = true
-		if choices, err = l.t.Choices(p); err != nil {
-			return nil, err
-		}
-	}
-	return line, nil
 }

@@ -88,7 +88,7 @@ type arena struct {
 	planned    int              // number of games of a complete result
 	games      int              // number of finished games
 	openings   map[string]bool  // the openings of these games
-	distinct   map[string]bool  // the players and moves of these games
+	distinct   map[string]bool  // the moves of these games
 	all        []referee.Played // these games, if they are needed
 	recorded   []referee.Played // games of --resume that have not been used yet
 	begun      time.Time        // when the command was started
@@ -371,7 +371,7 @@ func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 func (a *arena) note(p referee.Played) {
 	a.games++
 	a.openings[strings.Join(p.Moves[:p.Opening], " ")] = true
-	a.distinct[strings.Join(append(p.Players[:], p.Moves...), "\n")] = true
+	a.distinct[strings.Join(p.Moves, " ")] = true
 	if a.o.html != "" {
 		a.all = append(a.all, p)
 	}

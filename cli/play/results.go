@@ -90,6 +90,7 @@ type arena struct {
 	openings   map[string]bool  // the openings of these games
 	distinct   map[string]bool  // the moves of these games
 	all        []referee.Played // these games, if they are needed
+	faults     report.Faults    // in these games
 	recorded   []referee.Played // games of --resume that have not been used yet
 	begun      time.Time        // when the command was started
 	table      *table.Table     // the game's, for the page; nil: there is none
@@ -375,6 +376,9 @@ func (a *arena) note(p referee.Played) {
 	if a.o.html != "" {
 		a.all = append(a.all, p)
 	}
+	if p.Fault() {
+		a.faults.Add(p, a.games)
+	}
 }
 
 // report prints and saves a finished game.
@@ -396,7 +400,7 @@ func (a *arena) report(p referee.Played) error {
 	switch {
 	case a.o.json && !a.o.quiet:
 		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
-	case a.o.quiet && p.Fault():
+	case a.o.quiet && p.Fault() && !a.tournament:
 		a.lobby.notices.Print(gameLine(a.games, p))
 	case !a.o.quiet:
 		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
@@ -420,8 +424,8 @@ func playedJSON(number int, p referee.Played) map[string]any {
 		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
 		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds,
 	}
-	if p.Detail != "" {
-		m["detail"] = p.Detail
+	if detail := p.Detail(); detail != "" {
+		m["detail"] = detail
 	}
 	return m
 }
@@ -438,6 +442,11 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 		}
 	}
 	a.stopped = playing != nil
+	if a.o.quiet && a.tournament {
+		for _, f := range a.faults {
+			a.lobby.notices.Printf("%s: %v", f.Player, f)
+		}
+	}
 	if a.games > 0 {
 		if err := cmp.Or(print(), a.write(ctx, cross)); err != nil {
 			return err

@@ -46,11 +46,11 @@ func read(text string) (games []referee.Played, err error) {
 var samples = []referee.Played{
 	{Game: three, Players: [2]string{"machine:depth=3", "A B  C"}, Opening: 2, Moves: []string{"0", "1", "0", "1", "0"}, Outcome: game.FirstWins},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Resigned},
-	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Detail: `move 1, first at "  ": gone`},
+	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Place: `move 1, first at "         "`, Did: "gave no answer", Message: "gone"},
 	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
 	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
-	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Detail: "late",
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Message: `move 1, first at "  ": late`,
 		Times: []time.Duration{time.Millisecond, time.Second}},
 }
 

@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 			}
 			want := strings.Replace(tt.want, "%d", fmt.Sprint(line), 1)
 			p := match(t, g, 1, program(t, tt.name, g, tt.old, tt.new))[0]
-			if !p.Fault() || !strings.Contains(p.Detail, want) {
+			if !p.Fault() || !strings.Contains(p.Detail(), want) {
 				t.Errorf("%s\nwant %s", p.Text(), want)
 			}
 		})
@@ -163,7 +163,7 @@ func TestCourse(t *testing.T) {
 		"greedy_player.py LostPlayer": "LostPlayer, greedy_player.py line 21: IndexError: list index out of range",
 		"greedy_player.py":            "illegal move: IllegalPlayer.move, greedy_player.py line 24: expected one of 0 1, it returned 99",
 	} {
-		if p := match(t, g, 1, command(args))[0]; !p.Fault() || !strings.Contains(p.Detail, want) {
+		if p := match(t, g, 1, command(args))[0]; !p.Fault() || !strings.Contains(p.Detail(), want) {
 			t.Errorf("%s: %s\nwant %s", args, p.Text(), want)
 		}
 	}
@@ -251,7 +251,7 @@ func TestMachinePlayerFaults(t *testing.T) {
 		if fault == 0 {
 			continue
 		}
-		if p := match(t, g, 1, fmt.Sprint(command, " ", fault))[0]; p.Reason != tt.reason || !strings.Contains(p.Detail, tt.want) {
+		if p := match(t, g, 1, fmt.Sprint(command, " ", fault))[0]; p.Reason != tt.reason || !strings.Contains(p.Detail(), tt.want) {
 			t.Errorf("fault %d: %s\nwant %s", fault, p.Text(), tt.want)
 		}
 	}

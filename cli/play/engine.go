@@ -52,7 +52,7 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if spec.kind == "human" {
 		return command.Usagef("player human: stdin belongs to the controller; name another player")
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func gameFlags() []cli.Flag {
 
 // playGame implements play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, c.Args().Slice())
 	if err != nil {
 		return err
 	}

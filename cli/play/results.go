@@ -111,7 +111,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		}
 		return nil, countError(many, n)
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, words)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (p *program) lookupCommand() *cli.Command {
 			"line of stdin is one.\n\n" +
 			"Moves are listed best first, with their value for the player to move.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, for the player\n" +
-			"to move), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
+			"to move; solved or unsolvable, in a puzzle), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
 			"for the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
 			"remoteness for the player to move there. An invalid position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +

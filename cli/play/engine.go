@@ -177,6 +177,9 @@ func (e *engine) board() string {
 	text := g.Picture(e.h.Position()).String()
 	if o, ok := e.h.Finished(); ok {
 		word := "tie"
+		if vs := g.Values(); vs.Puzzle {
+			word = vs.Word(o)
+		}
 		for _, p := range []game.Player{game.First, game.Second} {
 			if o == game.WinFor(p) {
 				word = player.Side(p) + " has won"

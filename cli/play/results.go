@@ -401,17 +401,17 @@ func (a *arena) report(p referee.Played) error {
 	case a.o.json && !a.o.quiet:
 		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
 	case a.o.quiet && p.Fault() && !a.tournament:
-		a.lobby.notices.Print(gameLine(a.games, p))
+		a.lobby.notices.Print(gameLine(a.games, p, a.match.Game))
 	case !a.o.quiet:
-		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
+		_, err := fmt.Fprintln(a.out, gameLine(a.games, p, a.match.Game))
 		return err
 	}
 	return nil
 }
 
 // gameLine returns a game as a line of text.
-func gameLine(number int, p referee.Played) string {
-	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text())
+func gameLine(number int, p referee.Played, g game.Game) string {
+	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text(g.Values()))
 }
 
 // playedJSON returns a game as JSON.

@@ -82,7 +82,7 @@ game connectn`
 	if old, err := read(strings.Replace(text, "times 1ms 1s", "times 1ms/10ms 1s/0s", 1)); err != nil || !reflect.DeepEqual(old[len(old)-1].Times, samples[len(samples)-1].Times) {
 		t.Errorf("%v\n%+v", err, old)
 	}
-	if got := samples[len(samples)-2].Text(); got != "adjourned after 2 moves" {
+	if got := samples[len(samples)-2].Text(game.Values{}); got != "adjourned after 2 moves" {
 		t.Errorf("%q", got)
 	}
 	if got, err := read("treereduce games 1\n"); got != nil || err != nil {

@@ -99,10 +99,12 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	return true
 }
 
-// Text describes in words how the play ended.
-func (p Played) Text() string {
+// Text describes in words how the play of a game with these values ended.
+func (p Played) Text(vs game.Values) string {
 	text, reason := "tie", fmt.Sprintf(" (%s)", p.Reason)
 	switch {
+	case vs.Puzzle && p.Outcome == game.Tie:
+		text = vs.Word(game.Tie)
 	case p.Reason == Adjourned:
 		text = reasons[Adjourned]
 	case p.Outcome == game.Undecided:

@@ -99,7 +99,7 @@ func TestPlay(t *testing.T) {
 			seats[1].Limit = 30 * time.Millisecond
 		}
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
-		got := fmt.Sprint(p.Moves, " ", p.Text())
+		got := fmt.Sprint(p.Moves, " ", p.Text(game.Values{}))
 		if len(p.Detail()) > 1100 {
 			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail()))
 		}
@@ -133,7 +133,7 @@ func TestTakenBack(t *testing.T) {
 	})
 	seats := [2]referee.Seat{{Name: "A", Player: undoes}, {Name: "B", Player: plays("1")}}
 	p, err := referee.Rules{}.Play(t.Context(), solved.Game(t, three), seats, []string{"0", "1"})
-	if err != nil || undone != 2 || p.Text() != "A wins after 5 moves" || len(p.Times) != 3 {
+	if err != nil || undone != 2 || p.Text(game.Values{}) != "A wins after 5 moves" || len(p.Times) != 3 {
 		t.Error(p, undone, err)
 	}
 }

@@ -73,7 +73,7 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 // text describes how the game ended.
 func (f finished) text() string {
 	if !f.Fault() {
-		return f.Text()
+		return f.Text(f.history.Game().Values())
 	}
 	return f.Explain() + " (" + short(f.Message) + ")"
 }

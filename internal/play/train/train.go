@@ -43,8 +43,11 @@ func (p *Puzzle) Goal() string {
 	return "find the move that does not lose"
 }
 
-// Task returns the goal with the player to move: "X to move: find the move that wins".
+// Task returns the goal with the player to move, unless there is only one: "X to move: find the move that wins".
 func (p *Puzzle) Task() string {
+	if p.History.Game().Values().Puzzle {
+		return p.Goal()
+	}
 	return player.Who(p.History.Game(), p.History.Turn()) + " to move: " + p.Goal()
 }
 

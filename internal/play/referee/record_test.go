@@ -133,6 +133,8 @@ func TestRecordRefuses(t *testing.T) {
 		{"0 1 0 1 0\n", "0 1 0 1\n", `file:8: expected a loss of first, the player to move of the unfinished game, found "first finished"`},
 		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult first resigned", `file:8: expected a loss of first, the player to move of the unfinished game, found "first resigned"`},
 		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult draw repetition", `file:8: expected a loss of first, the player to move of the unfinished game, found "draw repetition"`},
+		{"finished\n", "finished\nfault failed\n", `file:9: expected "times", a space and more text, or an empty line, found "fault failed"`},
+		{"0 1 0 1 0\nresult first finished\n", "0 1 0 1\nresult second failed gone\nfault a\tb\n", `file:9: expected what the player did, found "a\tb"`},
 		{"result first finished\n", "", `file:7: expected "result" and more text: the file is truncated, found ""`},
 		{"finished\n", "finished\n\n", `file:9: expected "game" and more text: the file is truncated, found ""`},
 	} {

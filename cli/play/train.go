@@ -28,7 +28,7 @@ func trainCommand(games game.Kinds) *cli.Command {
 		Name:  "train",
 		Usage: "solve puzzles: find the one move that keeps a win, a tie or a draw",
 		Description: "Values come from the game's table in the data directory, or from a search. Grade 1 is the easiest, " + strconv.Itoa(train.Grades) + " the\n" +
-			"hardest. All puzzles are different, also but for mirror images. Enter a move, or help, resign (show the\n" +
+			"hardest. No two puzzles are the same or mirror images. Enter a move, or help, resign (show the\n" +
 			"answer) or quit. A puzzle that you did not solve comes again. --export writes the puzzles instead: FILE.csv\n" +
 			"are notes for Anki, FILE.html is a page to print.",
 		Flags: trainFlags(),

@@ -138,7 +138,7 @@ func placeOf(h *player.History) string {
 // itsMove matches the message of a program that reports the illegal move that it has chosen, as the templates do.
 var itsMove = regexp.MustCompile(`(?: it returned|: choose returned) ("(?:[^"\\]|\\.)*"|[^", ]+)(?:, expected one of [^,]*)?$`)
 
-// didOf returns what a player did whose fault is err, and that it chose a move with this name, "" if it chose none.
+// didOf returns the Did of a player whose fault is err. If it has chosen a move, which is not legal, name is that move.
 func didOf(err error, name string, chosen bool) string {
 	if failure := new(player.Failure); !chosen && !errors.Is(err, player.ErrIllegal) {
 		if errors.As(err, &failure) {

@@ -63,6 +63,26 @@ type Mirrored interface {
 	Mirror(p Position) Position
 }
 
+// Symmetric is a game whose board has symmetries, such as mirror images and rotations.
+type Symmetric interface {
+	Game
+	// Canonical returns one of the positions that the symmetries make of p, the same one for all of them. They
+	// have the same value, and their moves lead to the same canonical positions.
+	Canonical(p Position) Position
+}
+
+// CanonicalOf returns the canonical position of p: that of a Symmetric game, in a Mirrored game the smaller one
+// of p and its mirror image, or else p.
+func CanonicalOf(g Game, p Position) Position {
+	switch g := g.(type) {
+	case Symmetric:
+		return g.Canonical(p)
+	case Mirrored:
+		return min(p, g.Mirror(p))
+	}
+	return p
+}
+
 // Acyclic is a game in which every move raises the tier by at least 1. No position
 // repeats, and a tier can be solved when all later tiers are solved.
 type Acyclic interface {

@@ -44,6 +44,31 @@ func (g Grid) Lines(n int) [][][2]int {
 	return lines
 }
 
+// Symmetries returns the reflections and rotations of the board, the identity among them: functions from a square to
+// the one in its place.
+func (g Grid) Symmetries() (all []func(x, y int) (int, int)) {
+	const mirrored, upsideDown, transposed = 1, 2, 4
+	kinds := mirrored | upsideDown
+	if g.Width == g.Height {
+		kinds |= transposed
+	}
+	for kind := range kinds + 1 {
+		all = append(all, func(x, y int) (int, int) {
+			if kind&mirrored != 0 {
+				x = g.Width - 1 - x
+			}
+			if kind&upsideDown != 0 {
+				y = g.Height - 1 - y
+			}
+			if kind&transposed != 0 {
+				x, y = y, x
+			}
+			return x, y
+		})
+	}
+	return all
+}
+
 // AppendText appends the rows, separated by /: "X.O/.X./...".
 func (g Grid) AppendText(dst []byte, at func(x, y int) int) []byte {
 	for y := range g.Height {

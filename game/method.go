@@ -35,6 +35,18 @@ func (m Method) Tiers() Acyclic {
 	return m.Lists
 }
 
+// Outcomes returns the outcomes that positions of the game can have.
+func (m Method) Outcomes() []Outcome {
+	all := []Outcome{FirstWins, SecondWins, Tie}
+	if m.Game.Values().Puzzle {
+		all = all[2:]
+	}
+	if m.States != nil {
+		all = append(all, Undecided)
+	}
+	return all
+}
+
 // CheckLength returns an error if a game can last longer than its values can express: the
 // values of its first positions would be wrong. The length of a game solved by states is known
 // only when it is solved; step.Pass fails when it exceeds the limit.

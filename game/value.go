@@ -146,14 +146,14 @@ type Values struct {
 	Players [2]string
 }
 
-// Word returns an outcome in words: "X wins", "tie"; or "WIN", "TIE", "DRAW" if outcomes are
-// from the view of the player to move.
+// Word returns an outcome in words: "X wins", "tie"; "WIN", "TIE", "DRAW" if outcomes are
+// from the view of the player to move; "solved" or "unsolvable" in a puzzle.
 func (vs Values) Word(o Outcome) string {
 	switch {
 	case vs.Puzzle && o == Tie:
 		return "solved"
 	case vs.Puzzle && o == Undecided:
-		return "not solvable"
+		return "unsolvable"
 	case vs.OfMover:
 		return Result(o).String()
 	case o == Undecided:

@@ -269,7 +269,7 @@ func (t TierStats) writeLine(w io.Writer, name string, stored bool) {
 func (s Stats) writeRemoteness(w io.Writer) {
 	head, none := "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n", "no end"
 	if s.puzzle {
-		head, none = "moves to solve\tpositions\tshare\t\n", "not solvable"
+		head, none = "moves to solve\tpositions\tshare\t\n", game.Values{Puzzle: true}.Word(game.Undecided)
 	}
 	fmt.Fprint(w, head)
 	line := func(name string, r RemotenessStats, draws uint64) {

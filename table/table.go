@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -274,6 +275,25 @@ func (t *Table) Choices(p game.Position) ([]Choice, error) {
 		return 0
 	})
 	return choices, nil
+}
+
+// Line returns best play from a position, which must be reachable: at each position the first of Choices. It ends
+// with the game or, if play never ends, when a position repeats.
+func (t *Table) Line(p game.Position) iter.Seq2[Choice, error] {
+	return func(yield func(Choice, error) bool) {
+		for seen := make(map[game.Position]bool); !seen[p]; {
+			seen[p] = true
+			choices, err := t.Choices(p)
+			if err != nil {
+				yield(Choice{}, err)
+				return
+			}
+			if len(choices) == 0 || !yield(choices[0], nil) {
+				return
+			}
+			p = choices[0].To
+		}
+	}
 }
 
 // missing describes the fault of a position with a move to a position that is not in the

@@ -26,7 +26,7 @@ func (p *program) exportCommand() *cli.Command {
 		Usage:     "export positions of a table, one per line",
 		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
-			"the player to move) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
+			"the player to move; solved or unsolvable, in a puzzle) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
@@ -34,7 +34,7 @@ func (p *program) exportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + formats(), Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "only tier `N`"},
-			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
+			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw; solved, unsolvable), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
@@ -166,12 +166,9 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 		return func(v game.Value) bool { return uint64(v) == n }, nil
 	}
 	values, can := g.Values(), []string(nil)
-	for _, o := range []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.Undecided} {
+	for _, o := range game.MethodOf(g).Outcomes() {
 		names := []string{values.Word(o)}
-		switch {
-		case o == game.Undecided && !values.OfMover:
-			continue
-		case o != game.Tie && !values.OfMover:
+		if !values.OfMover && (o == game.FirstWins || o == game.SecondWins) {
 			names = append(names, values.Players[o.Winner()])
 		}
 		for _, name := range names {

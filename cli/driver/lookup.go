@@ -26,7 +26,7 @@ func (p *program) lookupCommand() *cli.Command {
 			"line of stdin is one.\n\n" +
 			"Moves are listed best first, with their value for the player to move.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, for the player\n" +
-			"to move), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
+			"to move; solved or unsolvable, in a puzzle), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
 			"for the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
 			"remoteness for the player to move there. An invalid position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
@@ -150,8 +150,12 @@ func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 		a.moves = append(a.moves, option{m.Name, notation.ValueOf(g, p, g.Values().Before(m.Value))})
 	}
 	if l.line {
-		if a.line, err = l.bestLine(p, choices); err != nil {
-			return nil, err
+		a.line = []string{}
+		for c, err := range l.t.Line(p) {
+			if err != nil {
+				return nil, err
+			}
+			a.line = append(a.line, c.Name)
 		}
 	}
 	if l.parents {
@@ -164,22 +168,4 @@ func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 		}
 	}
 	return a, nil
-}
-
-// bestLine returns a line of best play from a position with these choices; it follows the first
-// of the best moves. If play never ends, it stops when a position repeats.
-func (l *looker) bestLine(p game.Position, choices []table.Choice) (line []string, err error) {
-	line = []string{}
-	for seen := map[game.Position]bool{p: true}; len(choices) > 0; {
-		line = append(line, choices[0].Name)
-		p = choices[0].To
-		if seen[p] {
-			break
-		}
-		seen[p] = true
-		if choices, err = l.t.Choices(p); err != nil {
-			return nil, err
-		}
-	}
-	return line, nil
 }

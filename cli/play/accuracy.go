@@ -62,7 +62,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if err := cmp.Or(command.AtLeast(c, 1, "positions"), command.Positive(c, "judge-time"), command.AtLeast(c, 0, "grace")); err != nil {
 		return err
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if spec.kind == "human" {
 		return command.Usagef("player human: stdin belongs to the controller; name another player")
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -177,6 +177,9 @@ func (e *engine) board() string {
 	text := g.Picture(e.h.Position()).String()
 	if o, ok := e.h.Finished(); ok {
 		word := "tie"
+		if vs := g.Values(); vs.Puzzle {
+			word = vs.Word(o)
+		}
 		for _, p := range []game.Player{game.First, game.Second} {
 			if o == game.WinFor(p) {
 				word = player.Side(p) + " has won"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
@@ -44,7 +43,7 @@ func gameFlags() []cli.Flag {
 
 // playGame implements play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -142,11 +141,7 @@ func (t *session) games(ctx context.Context, g game.Game) error {
 		if err != nil {
 			return err
 		}
-		text := played.Text()
-		if vs := g.Values(); vs.Puzzle && played.Outcome == game.Tie {
-			text = fmt.Sprintf("%s after %s", vs.Word(game.Tie), numfmt.Count(len(played.Moves), "move"))
-		}
-		if _, err := fmt.Fprintln(t.out, text); err != nil || t.humans == 0 || t.quit {
+		if _, err := fmt.Fprintln(t.out, played.Text(g.Values())); err != nil || t.humans == 0 || t.quit {
 			return err
 		}
 		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {

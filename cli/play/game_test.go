@@ -54,7 +54,7 @@ func TestGameOfOthers(t *testing.T) {
 	}
 }
 
-// TestGameOfTable checks that a table plays the game that it contains, and that a table of
+// TestGameOfTable checks that a table plays the game that it contains, by default on its board, and that a table of
 // another game is refused.
 func TestGameOfTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cross")
@@ -66,9 +66,12 @@ func TestGameOfTable(t *testing.T) {
 	if !regexp.MustCompile(`\ntable( \(2\))? wins after \d+ moves\n$`).MatchString(output) {
 		t.Error(output)
 	}
+	if again := runs(t, "quickcross --data "+dir+" table table", ""); again != output {
+		t.Errorf("without a board: %s", again)
+	}
 	for line, want := range map[string]string{
-		"quickcross --data " + dir + " table random":       "play: table: " + dir + "/table: of another game: ",
-		"connectn --data " + dir + "/nothing table random": "play: table: ",
+		"quickcross --width 4 --data " + dir + " table random": "play: table: " + dir + "/table: of another game: ",
+		"connectn --data " + dir + "/nothing table random":     "play: table: ",
 	} {
 		if status, stdout, stderr := runLine(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: status %d, %s%s", line, status, stdout, stderr)

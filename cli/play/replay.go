@@ -36,7 +36,7 @@ func replay(c *cli.Context, games game.Kinds) error {
 		if c.Bool("boards") {
 			printBoards(out, p, h)
 		}
-		_, err := fmt.Fprintln(out, gameLine(n, p))
+		_, err := fmt.Fprintln(out, gameLine(n, p, h.Game()))
 		return err
 	})
 }

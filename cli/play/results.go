@@ -88,8 +88,9 @@ type arena struct {
 	planned    int              // number of games of a complete result
 	games      int              // number of finished games
 	openings   map[string]bool  // the openings of these games
-	distinct   map[string]bool  // the players and moves of these games
+	distinct   map[string]bool  // the moves of these games
 	all        []referee.Played // these games, if they are needed
+	faults     report.Faults    // in these games
 	recorded   []referee.Played // games of --resume that have not been used yet
 	begun      time.Time        // when the command was started
 	table      *table.Table     // the game's, for the page; nil: there is none
@@ -110,7 +111,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		}
 		return nil, countError(many, n)
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := gameOf(c, kind, words)
 	if err != nil {
 		return nil, err
 	}
@@ -371,9 +372,12 @@ func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 func (a *arena) note(p referee.Played) {
 	a.games++
 	a.openings[strings.Join(p.Moves[:p.Opening], " ")] = true
-	a.distinct[strings.Join(append(p.Players[:], p.Moves...), "\n")] = true
+	a.distinct[strings.Join(p.Moves, " ")] = true
 	if a.o.html != "" {
 		a.all = append(a.all, p)
+	}
+	if p.Fault() {
+		a.faults.Add(p, a.games)
 	}
 }
 
@@ -396,18 +400,18 @@ func (a *arena) report(p referee.Played) error {
 	switch {
 	case a.o.json && !a.o.quiet:
 		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
-	case a.o.quiet && p.Fault():
-		a.lobby.notices.Print(gameLine(a.games, p))
+	case a.o.quiet && p.Fault() && !a.tournament:
+		a.lobby.notices.Print(gameLine(a.games, p, a.match.Game))
 	case !a.o.quiet:
-		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
+		_, err := fmt.Fprintln(a.out, gameLine(a.games, p, a.match.Game))
 		return err
 	}
 	return nil
 }
 
 // gameLine returns a game as a line of text.
-func gameLine(number int, p referee.Played) string {
-	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text())
+func gameLine(number int, p referee.Played, g game.Game) string {
+	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text(g.Values()))
 }
 
 // playedJSON returns a game as JSON.
@@ -420,8 +424,8 @@ func playedJSON(number int, p referee.Played) map[string]any {
 		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
 		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds,
 	}
-	if p.Detail != "" {
-		m["detail"] = p.Detail
+	if detail := p.Detail(); detail != "" {
+		m["detail"] = detail
 	}
 	return m
 }
@@ -438,6 +442,11 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross, pri
 		}
 	}
 	a.stopped = playing != nil
+	if a.o.quiet && a.tournament {
+		for _, f := range a.faults {
+			a.lobby.notices.Printf("%s: %v", f.Player, f)
+		}
+	}
 	if a.games > 0 {
 		if err := cmp.Or(print(), a.write(ctx, cross)); err != nil {
 			return err

@@ -105,7 +105,7 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 func printReview(out io.Writer, n int, p referee.Played, h *player.History, judgments []analysis.Judgment) {
 	g := h.Game()
 	who := func(side game.Player) string { return fmt.Sprintf("%s (%s)", player.Who(g, side), p.Players[side]) }
-	fmt.Fprintln(out, gameLine(n, p))
+	fmt.Fprintln(out, gameLine(n, p, h.Game()))
 	rows := [][]string{{"move", "player", "played", "before", "after"}}
 	var mistakes []string
 	var counts [2]struct{ moves, mistakes, unknown int }

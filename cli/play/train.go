@@ -26,10 +26,11 @@ import (
 func trainCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "train",
-		Usage: "solve puzzles: find the one move that keeps a win or a tie",
+		Usage: "solve puzzles: find the one move that keeps a win, a tie or a draw",
 		Description: "Values come from the game's table in the data directory, or from a search. Grade 1 is the easiest, " + strconv.Itoa(train.Grades) + " the\n" +
-			"hardest. Enter a move, or help, resign (show the answer) or quit. A puzzle that you did not solve comes\n" +
-			"again. --export writes the puzzles instead: FILE.csv are notes for Anki, FILE.html is a page to print.",
+			"hardest. No two puzzles are the same or mirror images. Enter a move, or help, resign (show the\n" +
+			"answer) or quit. A puzzle that you did not solve comes again. --export writes the puzzles instead: FILE.csv\n" +
+			"are notes for Anki, FILE.html is a page to print.",
 		Flags: trainFlags(),
 	}, trainOn)
 }
@@ -127,6 +128,10 @@ func exportPuzzles(ctx context.Context, c *cli.Context, next nextPuzzle, write f
 	var puzzles []*train.Puzzle
 	for len(puzzles) < c.Int("count") {
 		p, err := next(ctx)
+		if err == train.ErrNone && len(puzzles) > 0 {
+			logOf(c).Print(noMore(len(puzzles)))
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -138,6 +143,9 @@ func exportPuzzles(ctx context.Context, c *cli.Context, next nextPuzzle, write f
 	}
 	return datadir.Write(c.App.Writer, "export", c.String("export"), []byte(text.String()))
 }
+
+// noMore says that there are n puzzles, and that no other one was found.
+func noMore(n int) string { return fmt.Sprintf("%s, no more found", numfmt.Count(n, "puzzle")) }
 
 // A trainer poses puzzles to a human.
 type trainer struct {
@@ -173,7 +181,13 @@ func (t *trainer) pose(ctx context.Context) (err error) {
 	var p *train.Puzzle
 	first := len(t.missed) == 0 || t.left > 0 && t.since < again
 	if first {
-		if p, err = t.next(ctx); err != nil {
+		p, err = t.next(ctx)
+		if err == train.ErrNone && t.seen > 0 {
+			t.left = 0
+			_, err = fmt.Fprintf(t.out, "%s\n\n", noMore(t.seen))
+			return err
+		}
+		if err != nil {
 			return err
 		}
 		t.left--

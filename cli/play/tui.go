@@ -91,8 +91,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		}
 	}
 	parse := boardOf(games, kind)
-	given := func(p game.Param) bool { return c.IsSet(p.Name) }
-	if kind.Name != "" && (c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, given)) { // an alias has its board
+	if kind.Name != "" && boardGiven(c, kind) {
 		parse = only(o.Game)
 	}
 	if o.Table, o.TableName, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
@@ -188,6 +187,28 @@ func keptFiles(spec string) (settings, unfinished string) {
 
 // errOtherGame is the error for a table that is of another game than that of the command line.
 var errOtherGame = errors.New("of another game")
+
+// boardGiven reports whether a command line of a kind has a board: parameters, or the name of an alias.
+func boardGiven(c *cli.Context, kind game.Kind) bool {
+	return c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, func(p game.Param) bool { return c.IsSet(p.Name) })
+}
+
+// gameOf returns the game of a command line with these players: without a board, that of the table of the first player
+// that looks up one of this kind.
+func gameOf(c *cli.Context, kind game.Kind, players []string) (game.Game, error) {
+	for _, word := range players {
+		s, err := parseNamed(word)
+		if err != nil || s.kind != "table" || boardGiven(c, kind) {
+			continue // an error of the table is that of the player
+		}
+		t, _, _, err := dataDir{cmp.Or(s.rest, c.String("data")), true}.tableIfAny(boardOf(game.Kinds{kind}, kind))
+		if err == nil {
+			defer t.Close()
+			return t.Game(), nil
+		}
+	}
+	return command.GameOf(c, kind)
+}
 
 // boardOf returns a function that makes any game of a kind, or of games if the kind has no name.
 func boardOf(games game.Kinds, kind game.Kind) func(spec string) (game.Game, error) {

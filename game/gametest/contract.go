@@ -171,6 +171,7 @@ func (c contract) checkPosition(p game.Position) {
 	}
 	c.checkMoves(p, v != 0)
 	c.checkMirror(p)
+	c.checkCanonical(p)
 	c.checkPicture(p, g.Picture(p))
 	switch {
 	case c.Blocks != nil:
@@ -209,6 +210,28 @@ func (c contract) checkMirror(p game.Position) {
 	slices.Sort(want)
 	if !slices.Equal(to, want) {
 		c.failf(p, "the moves of the mirror image %d lead to %d, want %d", image, to, want)
+	}
+}
+
+// checkCanonical checks the canonical position of a position, if the board of the game has symmetries.
+func (c contract) checkCanonical(p game.Position) {
+	c.Helper()
+	g, ok := c.Game.(game.Symmetric)
+	if !ok {
+		return
+	}
+	one := g.Canonical(p)
+	if g.Check(one) != nil || g.Canonical(one) != one || g.ToMove(one) != g.ToMove(p) || g.Primitive(one) != g.Primitive(p) {
+		c.failf(p, "%d is not its canonical position", one)
+	}
+	to := func(p game.Position) (all []game.Position) {
+		for _, m := range g.Moves(nil, p) {
+			all = append(all, g.Canonical(m.To))
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	if got, want := to(one), to(p); !slices.Equal(got, want) {
+		c.failf(p, "the moves of its canonical position %d lead to those with the canonical positions %d, want %d", one, got, want)
 	}
 }
 

@@ -298,3 +298,37 @@ func TestMirrorContract(t *testing.T) {
 		}
 	}
 }
+
+// symmetric is a game with canonical positions.
+type symmetric struct {
+	good
+	canonical func(game.Position) game.Position
+}
+
+func (s symmetric) Canonical(p game.Position) game.Position { return s.canonical(p) }
+
+// TestCanonicalContract checks that the contract finds wrong canonical positions.
+func TestCanonicalContract(t *testing.T) {
+	g := good{testgames.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
+	start, other := g.Start(), g.Start()
+	for _, p := range g.Positions() {
+		if p != start && g.Primitive(p) == 0 && g.ToMove(p) == g.ToMove(start) {
+			other = p
+		}
+	}
+	for want, canonical := range map[string]func(game.Position) game.Position{
+		"":                              func(p game.Position) game.Position { return p },
+		"is not its canonical position": func(p game.Position) game.Position { return p + 1 },
+		"the moves of its canonical position": func(p game.Position) game.Position {
+			if p == start {
+				return other
+			}
+			return p
+		},
+	} {
+		f := failure(t, symmetric{g, canonical})
+		if (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("the failure is %q, want %q", f, want)
+		}
+	}
+}

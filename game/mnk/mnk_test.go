@@ -52,6 +52,21 @@ func TestHash(t *testing.T) {
 	}
 }
 
+// TestCanonical counts the positions of tic-tac-toe that are essentially different, and those of a board that is no
+// square.
+func TestCanonical(t *testing.T) {
+	for board, want := range map[[3]int]int{{3, 3, 3}: 765, {2, 1, 2}: 3} { // ". ." "X ." "X O"
+		g := mustNew(t, board[0], board[1], board[2])
+		different := make(map[game.Position]bool)
+		for p := range gametest.Search(g) {
+			different[game.CanonicalOf(g, p)] = true
+		}
+		if len(different) != want {
+			t.Errorf("%s: %d, want %d", g.Spec(), len(different), want)
+		}
+	}
+}
+
 // againstOracle checks that a solve finds the same positions and values as brute force.
 func againstOracle(t *testing.T, width, height, connect int) {
 	t.Helper()

@@ -75,6 +75,9 @@ func (r *Rules) Board(p game.Position) Board { return r.numbers.board(p) }
 // Position returns the hash of a board, which Board.Check must accept.
 func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
 
+// Canonical returns the position of the smallest of the mirror images.
+func (r *Rules) Canonical(p game.Position) game.Position { return r.Position(r.Board(p).folded()) }
+
 // Spec returns the name of the game, which has no parameters.
 func (*Rules) Spec() string { return "network" }
 

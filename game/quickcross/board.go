@@ -141,6 +141,24 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	return 0
 }
 
+// Canonical returns the smallest of the images of p, and of those with - and | exchanged.
+func (r *Rules) Canonical(p game.Position) game.Position {
+	least := p
+	for _, to := range r.grid().Symmetries() {
+		var image, exchanged game.Position
+		for x := range r.width {
+			for y := range r.height {
+				atX, atY := to(x, y)
+				piece, weight := r.digit(p, y*r.width+x), r.weights[atY*r.width+atX]
+				image += uint64(piece) * weight
+				exchanged += uint64(3-piece) % 3 * weight
+			}
+		}
+		least = min(least, image, exchanged)
+	}
+	return least
+}
+
 // Moves appends the moves, named by the square and the piece after the move: a1-, a1|, a2-.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {

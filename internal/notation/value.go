@@ -2,6 +2,7 @@ package notation
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -27,20 +28,20 @@ func ValueOf(g game.Game, p game.Position, v game.Value) Value {
 	return Value{v.Outcome().For(g.ToMove(p)), v.Remoteness(), values.Puzzle}
 }
 
-// A wording is a result as a word for programs, and as text for the player: during play, and after its end.
-type wording struct{ word, you, over string }
+// A wording is a result as text for the player: during play, and after its end.
+type wording struct{ you, over string }
 
 // results contains the results of games, puzzles those of puzzles.
 var results = [...]wording{
-	game.Draws: {"draw", "draw: play never ends", ""},
-	game.Loses: {"lose", "you lose", "you have lost"},
-	game.Wins:  {"win", "you win", "you have won"},
-	game.Ties:  {"tie", "you tie", "a tie"},
+	game.Draws: {"draw: play never ends", ""},
+	game.Loses: {"you lose", "you have lost"},
+	game.Wins:  {"you win", "you have won"},
+	game.Ties:  {"you tie", "a tie"},
 }
 
 var puzzles = map[game.Result]wording{
-	game.Draws: {"draw", "not solvable", ""},
-	game.Ties:  {"tie", "solvable", "solved"},
+	game.Draws: {"unsolvable", ""},
+	game.Ties:  {"solvable", "solved"},
 }
 
 // wording returns the words for the result.
@@ -51,8 +52,13 @@ func (v Value) wording() wording {
 	return results[v.Result]
 }
 
-// Word returns the result for programs: win, lose, tie or draw.
-func (v Value) Word() string { return v.wording().word }
+// Word returns the result for programs: win, lose, tie or draw; in a puzzle the word of game.Values.
+func (v Value) Word() string {
+	if v.puzzle {
+		return game.Values{Puzzle: true}.Word(game.Outcome(v.Result))
+	}
+	return strings.ToLower(v.Result.String())
+}
 
 // Number returns the remoteness for programs; "" for a draw.
 func (v Value) Number() string {
@@ -84,7 +90,7 @@ func (v Value) Ended(g game.Game, p game.Position) (which, how string) {
 
 // A ValueJSON is the JSON form of a Value.
 type ValueJSON struct {
-	Value      string `json:"value"`                // win, lose, tie or draw
+	Value      string `json:"value"`                // see Value.Word
 	Remoteness *int   `json:"remoteness,omitempty"` // plies to the end; absent for a draw
 }
 

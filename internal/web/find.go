@@ -82,10 +82,9 @@ func arranged(g *served, board, turn string) (game.Position, error) {
 
 // outcomes returns the outcomes of a game in words.
 func outcomes(g game.Game) []string {
-	values := g.Values()
-	words := []string{values.Word(game.FirstWins), values.Word(game.SecondWins), values.Word(game.Tie)}
-	if game.MethodOf(g).States != nil {
-		words = append(words, values.Word(game.Undecided))
+	var words []string
+	for _, o := range game.MethodOf(g).Outcomes() {
+		words = append(words, g.Values().Word(o))
 	}
 	return words
 }

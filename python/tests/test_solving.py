@@ -12,7 +12,7 @@ import pytest
 from protocol import EXAMPLES, HERE
 from stones import Broken, Stones
 
-from treereduce import DriverError, Move, PositionError, Table, solve
+from treereduce import DriverError, Move, Position, PositionError, Table, solve
 from treereduce.driver import find_driver
 from treereduce.rules import RulesError
 
@@ -55,6 +55,20 @@ def test_same_as_driver(tmp_path: Path) -> None:
     subprocess.run([find_driver(), "solve", "mnk", f"--data={own}"], check=True, stdout=subprocess.DEVNULL)
     with solve(module.MNK, game) as table, Table(own) as want:
         assert {p._replace(hash=0) for p in table} == {p._replace(hash=0) for p in want}
+
+
+def test_puzzle(tmp_path: Path) -> None:
+    """The words of a puzzle select the positions that have them."""
+    rules = f"{sys.executable} {EXAMPLES / 'hanoi.py'}"
+    environment = {**os.environ, "PYTHONPATH": str(HERE), "TREEREDUCE_RULES": rules}
+    command = [find_driver(), "solve", "hanoi", "--disks=3", f"--data={tmp_path}"]
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    with Table(tmp_path, rules=rules) as table:
+        assert table.lookup("aaa") == Position("aaa", 0, "solved", 7, "solved")
+        for word, n in ("solved", 27), ("unsolvable", 0):
+            assert [p.value for p in table.positions(outcome=word)] == [word] * n
+        with pytest.raises(DriverError, match='^--outcome "tie": expected "solved", "unsolvable", or a value byte$'):
+            list(table.positions(outcome="tie"))
 
 
 def test_errors(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Position(NamedTuple):
 
     position: str  #: the text of the board
     hash: int
-    value: str  #: win, lose, tie or draw
+    value: str  #: win, lose, tie or draw; in a puzzle solved or unsolvable
     remoteness: Optional[int]  #: moves to the end under best play; None for a draw
     outcome: str  #: the value in the words of the game, for example "X wins"
 

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -119,26 +120,35 @@ func clusterJobs(r *status.Run, add adder) {
 	}
 }
 
-// escape escapes the value of a label.
+// escape escapes what may not stand in the value of a label.
 var escape = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// label returns the value of a label. Prometheus refuses all metrics if a byte is not UTF-8: \xff stands for it.
+func label(value string) string {
+	for i, r := range value {
+		if _, size := utf8.DecodeRuneInString(value[i:]); r == utf8.RuneError && size == 1 {
+			return label(fmt.Sprintf(`%s\x%02x%s`, value[:i], value[i], value[i+1:]))
+		}
+	}
+	return escape.Replace(value)
+}
 
 // Write writes the metrics of runs, and of this program, whose version is given.
 func Write(out io.Writer, version string, runs []Run) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# HELP treereduce_build_info The program that serves this; always 1.\n# TYPE treereduce_build_info gauge\n")
-	fmt.Fprintf(&b, "treereduce_build_info{version=\"%s\",goversion=\"%s\",goos=\"%s\",goarch=\"%s\"} 1\n", escape.Replace(version), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(&b, "treereduce_build_info{version=\"%s\",goversion=\"%s\",goos=\"%s\",goarch=\"%s\"} 1\n", label(version), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, f := range families() {
 		fmt.Fprintf(&b, "# HELP treereduce_%s %s\n# TYPE treereduce_%[1]s %[3]s\n", f.name, f.help, f.kind)
 		for _, r := range runs {
 			if r.Run == nil {
 				continue
 			}
-			head := "treereduce_" + f.name + `{data="` + escape.Replace(r.Data)
+			head := "treereduce_" + f.name + `{data="` + label(r.Data)
 			f.samples(r.Run, func(value float64, labels ...string) {
 				b.WriteString(head)
 				for i := 0; i < len(labels); i += 2 {
-					b.WriteString(`",` + labels[i] + `="`)
-					escape.WriteString(&b, labels[i+1])
+					b.WriteString(`",` + labels[i] + `="` + label(labels[i+1]))
 				}
 				b.WriteString(`"} `)
 				b.Write(strconv.AppendFloat(b.AvailableBuffer(), value, 'f', -1, 64))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -67,6 +68,9 @@ treereduce_cluster_jobs{data="a\\b\n\"c",state="failed"} 0
 `
 	if got := written(t, Run{"a\\b\n\"c", r}, Run{Data: "none"}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := written(t, Run{"ä\xff\xfe", runOf(solve.Solved, nil)}); !strings.HasPrefix(got, `treereduce_run_info{data="ä\\xff\\xfe",game="g"} 1`) || !utf8.ValidString(got) {
+		t.Errorf("a name that is not UTF-8: %q", got)
 	}
 	var out bytes.Buffer
 	must.OK(t, Write(&out, "v1", nil))

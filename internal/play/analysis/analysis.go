@@ -152,13 +152,12 @@ func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 		return err
 	}
 	var line []string
-	for next := choices; len(next) > 0 && len(line) < maxLine && ctx.Err() == nil; {
-		line = append(line, next[0].Name)
-		if !next[0].Value.Valid() { // a draw: play never ends
-			break
-		}
-		if next, err = z.table.Choices(next[0].To); err != nil {
+	for c, err := range z.table.Line(r.Position) {
+		if err != nil {
 			return err
+		}
+		if line = append(line, c.Name); len(line) == maxLine || ctx.Err() != nil {
+			break
 		}
 	}
 	for i := range r.Moves {

@@ -184,6 +184,32 @@ func TestTrue(t *testing.T) {
 	}
 }
 
+// TestDrawnLine checks that best play from a drawn position keeps the draw until a position repeats, and that it is
+// that of the table.
+func TestDrawnLine(t *testing.T) {
+	g := solved.Game(t, "quickcross width=4 height=3 connect=3")
+	tab := solved.Table(t, g)
+	for _, board := range []string{"-.../...|/....", "..../-..|/...."} {
+		at := must.Get(g.Parse(board))(t)
+		found, seen := New(g, tab, nil, search.Options{}).LookUp(at), make(map[game.Position]bool)
+		for i, name := range found.Line {
+			if v, _, err := tab.Lookup(at); err != nil || v != 0 || seen[at] {
+				t.Fatalf("%s: %v, move %d: value %v, %v, repeated: %v", board, found.Line, i+1, v, err, seen[at])
+			}
+			seen[at] = true
+			moves := g.Moves(nil, at)
+			at = moves[slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })].To
+		}
+		var names []string
+		for c := range tab.Line(found.Position) {
+			names = append(names, c.Name)
+		}
+		if !seen[at] || !slices.Equal(names, found.Line) {
+			t.Errorf("%s: %v, but no position repeats, or the table has %v", board, found.Line, names)
+		}
+	}
+}
+
 // TestReview checks the judgments of random plays against the tables of the games, with the table
 // and with a search.
 func TestReview(t *testing.T) {

@@ -26,19 +26,11 @@ const MaxPositions = 100_000
 // errMany is the error for a book that is too large.
 var errMany = errors.New("too many positions for a book: choose fewer plies")
 
-// canonical returns the smaller one of a position and its mirror image.
-func canonical(g game.Game, p game.Position) game.Position {
-	if m, ok := g.(game.Mirrored); ok {
-		return min(p, m.Mirror(p))
-	}
-	return p
-}
-
 // levels returns the unfinished canonical positions of each ply from 0 to plies, sorted.
 func levels(g game.Game, plies int) ([][]game.Position, error) {
 	all := make([][]game.Position, 1)
 	if g.Primitive(g.Start()) == 0 {
-		all[0] = []game.Position{canonical(g, g.Start())}
+		all[0] = []game.Position{game.CanonicalOf(g, g.Start())}
 	}
 	for ply := range plies {
 		if len(all[ply]) == 0 {
@@ -48,7 +40,7 @@ func levels(g game.Game, plies int) ([][]game.Position, error) {
 		for i, p := range all[ply] {
 			for _, m := range g.Moves(nil, p) {
 				if g.Primitive(m.To) == 0 {
-					next = append(next, canonical(g, m.To))
+					next = append(next, game.CanonicalOf(g, m.To))
 				}
 			}
 			if len(next) > 2*MaxPositions || i == len(all[ply])-1 {
@@ -88,7 +80,7 @@ func (b *Book) Lookup(p game.Position) (v game.Value, ok bool) {
 	if b == nil {
 		return 0, false
 	}
-	v, ok = b.values[canonical(b.g, p)]
+	v, ok = b.values[game.CanonicalOf(b.g, p)]
 	return v, ok
 }
 

@@ -181,9 +181,9 @@ func TestDraftErrors(t *testing.T) {
 		"something else\n":                  "line 1: expected",
 		fmt.Sprintf(draftLine, 3, g.Spec()): "line 1: expected",
 		head + "1 6\n":                      "line 2: expected a position of ply 2",
-		head + fmt.Sprintf("%d 6\n%[1]d 10\n", canonical(g, p)): "line 3: expected",
-		head + fmt.Sprintf("%d 4\n", canonical(g, p)):           "line 2: expected",
-		head + fmt.Sprintf("%d 6\n%[1]d 6\n", canonical(g, p)):  "",
+		head + fmt.Sprintf("%d 6\n%[1]d 10\n", game.CanonicalOf(g, p)): "line 3: expected",
+		head + fmt.Sprintf("%d 4\n", game.CanonicalOf(g, p)):           "line 2: expected",
+		head + fmt.Sprintf("%d 6\n%[1]d 6\n", game.CanonicalOf(g, p)):  "",
 	} {
 		name := filepath.Join(t.TempDir(), "part")
 		must.OK(t, os.WriteFile(name, []byte(text), 0o666))

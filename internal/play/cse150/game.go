@@ -49,7 +49,7 @@ func (g *Game) Play(ctx context.Context, board game.Game) error {
 		case played.Outcome == game.WinFor(game.Player(row)):
 			end = fmt.Sprintf("%s (%d) won!", e.Name, row)
 		case played.Fault():
-			return fmt.Errorf("%s (%d): %s", e.Name, row, played.Detail)
+			return fmt.Errorf("%s (%d): %s", e.Name, row, played.Detail())
 		}
 	}
 	_, err = fmt.Fprintln(g.Out, end)

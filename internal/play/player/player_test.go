@@ -451,23 +451,29 @@ quit
 // start, is refused with the reason, and that the error of a program that fails quotes the
 // last line of its stderr.
 func TestProgramFails(t *testing.T) {
-	for _, tt := range []struct{ command, start, move string }{
-		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: answered "game ` + three + `" with an error: unknown game`, ""},
-		{"exec /nowhere/at/all", "program: list_commands: no answer (exit status 127); on stderr: \"", ""},
-		{"echo hello", `program: protocol error after list_commands: line 1: expected an answer that begins with = or ?, found "hello"`, ""},
-		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: genmove: no answer (exit status 3); on stderr: "bad luck"`},
-		{script(t, `genmove) kill -9 $$;;`), "", "program: genmove: no answer (signal: killed)"},
-		{script(t, `genmove) exec >&-;;`), "", "program: genmove: no answer"},
-		{script(t, `genmove) printf '=%s 1\n' $id; exit;;`), "", "program: genmove: the answer lacks the empty line that ends it (exit status 0)"},
-		{"read -r id rest; printf '=%s game\n' $id", "program: list_commands: the answer lacks the empty line that ends it (exit status 0)", ""},
-		{script(t, `genmove) echo yes;;`), "", `program: protocol error after genmove: line 5: expected an answer that begins with = or ?, found "yes"`},
-		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`},
-		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
+	for _, tt := range []struct{ command, start, move, did string }{
+		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: answered "game ` + three + `" with an error: unknown game`, "", "reported an error"},
+		{"exec /nowhere/at/all", "program: list_commands: no answer (exit status 127); on stderr: \"", "", "ended without an answer"},
+		{"echo hello", `program: protocol error after list_commands: line 1: expected an answer that begins with = or ?, found "hello"`, "", "gave an answer that breaks the protocol"},
+		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: genmove: no answer (exit status 3); on stderr: "bad luck"`, "ended without an answer"},
+		{script(t, `genmove) kill -9 $$;;`), "", "program: genmove: no answer (signal: killed)", "ended without an answer"},
+		{script(t, `genmove) exec >&-;;`), "", "program: genmove: no answer", "ended without an answer"},
+		{script(t, `genmove) printf '=%s 1\n' $id; exit;;`), "", "program: genmove: the answer lacks the empty line that ends it (exit status 0)", "gave an answer that breaks the protocol"},
+		{"read -r id rest; printf '=%s game\n' $id", "program: list_commands: the answer lacks the empty line that ends it (exit status 0)", "", "gave an answer that breaks the protocol"},
+		{script(t, `genmove) echo yes;;`), "", `program: protocol error after genmove: line 5: expected an answer that begins with = or ?, found "yes"`, "gave an answer that breaks the protocol"},
+		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: answered "genmove first" with an error: no idea`, "reported an error"},
+		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned", ""},
 	} {
+		did := func(err error) string {
+			if failure := new(player.Failure); errors.As(err, &failure) {
+				return failure.Did
+			}
+			return ""
+		}
 		p, err := player.NewProgram(t.Context(), solved.Game(t, three), tt.command, "", nil, nil)
 		if tt.start != "" {
-			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
-				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.start) || did(err) != tt.did {
+				t.Errorf("%s: %v, it %q, want %s, %q", tt.command, err, did(err), tt.start, tt.did)
 			}
 			continue
 		}
@@ -475,8 +481,8 @@ func TestProgramFails(t *testing.T) {
 			t.Errorf("%s: %v", tt.command, err)
 			continue
 		}
-		if _, err := p.Move(t.Context(), after(t, three), 0); err == nil || err.Error() != tt.move {
-			t.Errorf("%s: %v, want %s", tt.command, err, tt.move)
+		if _, err := p.Move(t.Context(), after(t, three), 0); err == nil || err.Error() != tt.move || did(err) != tt.did {
+			t.Errorf("%s: %v, it %q, want %s, %q", tt.command, err, did(err), tt.move, tt.did)
 		}
 		p.Close()
 	}

@@ -114,6 +114,15 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 // illegal matches the message of a program that has chosen an illegal move and noticed it.
 var illegal = regexp.MustCompile(`(?i)\billegal (move|action)\b`)
 
+// A Failure is the error of a program that has no answer to give, or none that can be used.
+type Failure struct {
+	Did string // as words that follow the name of the program: "gave no answer"; "" for another reason
+	Err error
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
 // Name returns the name that the program gives itself, "" if none.
 func (p *Program) Name(ctx context.Context) string {
 	if !slices.Contains(p.known, "name") {
@@ -126,6 +135,9 @@ func (p *Program) Name(ctx context.Context) string {
 	return name
 }
 
+// brokeProtocol is the Did of a program whose answer is none.
+const brokeProtocol = "gave an answer that breaks the protocol"
+
 // ask sends a command and returns the answer. After any error other than a refusal, the
 // program is killed.
 func (p *Program) ask(ctx context.Context, name string, args ...string) (string, error) {
@@ -133,13 +145,14 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 		return "", p.failed
 	}
 	answer, err := p.client.Do(ctx, name, args...)
-	refusal, wrong := new(gtp.Refusal), new(gtp.ProtocolError)
+	refusal, wrong, did := new(gtp.Refusal), new(gtp.ProtocolError), "gave no answer"
 	switch {
 	case err == nil:
 		return answer, nil
 	case errors.As(err, &refusal):
-		return "", fmt.Errorf("program: %w", err)
+		return "", &Failure{"reported an error", fmt.Errorf("program: %w", err)}
 	case errors.As(err, &wrong):
+		did = brokeProtocol
 		err = fmt.Errorf("protocol error after %s: %w", name, err)
 	default: // the end of its output, or of ctx
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -147,18 +160,18 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 		}
 		switch {
 		case errors.Is(err, gtp.ErrUnended):
-			err = gtp.ErrUnended
+			did, err = brokeProtocol, gtp.ErrUnended
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			err = errors.New("no answer")
+			did, err = "ended without an answer", errors.New("no answer")
 		}
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	how := p.kill()
 	if reason := p.group.Reason(); reason != "" {
-		err, how = errors.New(reason), ""
+		did, err, how = "", errors.New(reason), ""
 	}
 	p.group.Close()
-	p.failed = fmt.Errorf("program: %w%s", err, how)
+	p.failed = &Failure{did, fmt.Errorf("program: %w%s", err, how)}
 	return "", p.failed
 }
 

@@ -59,7 +59,7 @@ func TestMatchFaults(t *testing.T) {
 	}
 	var output []string
 	m.Report = func(p referee.Played) error {
-		output = append(output, fmt.Sprint(p.Reason, strings.Contains(p.Detail, "no more")))
+		output = append(output, fmt.Sprint(p.Reason, strings.Contains(p.Detail(), "no more")))
 		return nil
 	}
 	const want = "[illegal false illegal false failed true failed true failed true failed true failed true failed true]"

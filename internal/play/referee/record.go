@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A file of played games is text: a heading, and for each game an empty line and six or seven
+// A file of played games is text: a heading, and for each game an empty line and six to eight
 // lines. Each of these is a word, a space and a value. The heading of a match or tournament has
 // a second line with its settings.
 //
@@ -31,10 +31,10 @@ import (
 //
 // first and second are the names of the players, opening is the number of moves that were
 // given. The result is first, second, tie or draw, and a Reason, followed by the description
-// of a fault: "result first illegal move 4, second at …". The result of a play that has not
-// ended is "none adjourned". The times, if they are known, are Played.Times; earlier versions wrote CPU
-// times after a slash, which the reader ignores. There is only one way to write a game otherwise; the
-// reader rejects any other.
+// of a fault: "result first illegal move 4, second at …". A line "fault …" has Played.Did, unless that is "". The
+// result of a play that has not ended is "none adjourned". The times, if they are known, are Played.Times; earlier
+// versions wrote CPU times after a slash, which the reader ignores. There is only one way to write a game otherwise;
+// the reader rejects any other.
 const heading = "treereduce games 1"
 
 // outcomes are the words for the outcomes.
@@ -56,10 +56,13 @@ func (p Played) Write(w io.Writer) error {
 	fmt.Fprintf(&b, "\ngame %s\nfirst %s\nsecond %s\nopening %d\n", p.Game, oneLine(p.Players[0]), oneLine(p.Players[1]), p.Opening)
 	fmt.Fprintf(&b, "%s\n", strings.Join(append([]string{"moves"}, p.Moves...), " "))
 	fmt.Fprintf(&b, "result %s %s", p.Result(), p.Reason)
-	if p.Detail != "" {
-		fmt.Fprintf(&b, " %s", p.Detail)
+	if p.Fault() {
+		fmt.Fprintf(&b, " %s", p.Detail())
 	}
 	b.WriteString("\n")
+	if p.Did != "" {
+		fmt.Fprintf(&b, "fault %s\n", p.Did)
+	}
 	if len(p.Times) > 0 {
 		b.WriteString("times")
 		for _, took := range p.Times {
@@ -133,26 +136,26 @@ func (r *Reader) line(word string) (string, error) {
 // Settings returns those in the heading, after the first call of Next.
 func (r *Reader) Settings() string { return r.settings }
 
-// optional reads a line that begins with word and a space, or the empty line that follows where
-// there is no such line, or the end of the file. It returns the rest of the line; "" if there is
+// optional reads a line that begins with one of words and a space, or the empty line that follows where
+// there is no such line, or the end of the file. It returns the word and the rest of the line; "" if there is
 // none.
-func (r *Reader) optional(word string) (string, error) {
+func (r *Reader) optional(words ...string) (word, rest string, err error) {
 	line, err := r.lines.Next()
 	if err == io.EOF {
-		return "", nil
+		return "", "", nil
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if len(line) == 0 {
 		r.ended = true
-		return "", nil
+		return "", "", nil
 	}
-	rest, ok := strings.CutPrefix(string(line), word+" ")
-	if !ok || rest == "" {
-		return "", r.lines.Errorf(fmt.Sprintf("%q, a space and more text, or an empty line", word), line)
+	word, rest, _ = strings.Cut(string(line), " ")
+	if !slices.Contains(words, word) || rest == "" {
+		return "", "", r.lines.Errorf(fmt.Sprintf("%q, a space and more text, or an empty line", words[len(words)-1]), line)
 	}
-	return rest, nil
+	return word, rest, nil
 }
 
 // Next returns the next game and its history, or io.EOF after the last. Any other error
@@ -170,7 +173,7 @@ func (r *Reader) Next() (Played, *player.History, error) {
 			return Played{}, nil, r.lines.Errorf(strconv.Quote(heading), line)
 		}
 		r.begun = true
-		if r.settings, err = r.optional("settings"); err != nil {
+		if _, r.settings, err = r.optional("settings"); err != nil {
 			return Played{}, nil, err
 		}
 	}
@@ -258,7 +261,17 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 	if want := p.read(result, h); want != "" {
 		return p, nil, wrong(want, result)
 	}
-	times, err := r.optional("times")
+	optional := []string{"fault", "times"}
+	if !p.Fault() {
+		optional = optional[1:]
+	}
+	word, times, err := r.optional(optional...)
+	if word == "fault" {
+		if p.Did = times; p.Did != oneLine(p.Did) {
+			return p, nil, wrong("what the player did", p.Did)
+		}
+		_, times, err = r.optional("times")
+	}
 	if err != nil {
 		return p, nil, err
 	}
@@ -298,7 +311,10 @@ func (p *Played) read(result string, h *player.History) (want string) {
 		return fmt.Sprintf("first, second, tie or draw, and one of %s; or %s %s",
 			strings.Join(reasons[:Adjourned], " "), none, Adjourned)
 	}
-	p.Outcome, p.Reason, p.Detail = game.Outcome(o), Reason(r), detail
+	p.Outcome, p.Reason, p.Message = game.Outcome(o), Reason(r), detail
+	if place := placeOf(h); strings.HasPrefix(detail, place+": ") && len(detail) > len(place)+2 {
+		p.Place, p.Message = place, detail[len(place)+2:]
+	}
 	if known != p.Fault() || known && (detail == "" || detail != oneLine(detail)) {
 		return "a description for illegal, failed and late, and none for other reasons"
 	}

@@ -46,11 +46,11 @@ func read(text string) (games []referee.Played, err error) {
 var samples = []referee.Played{
 	{Game: three, Players: [2]string{"machine:depth=3", "A B  C"}, Opening: 2, Moves: []string{"0", "1", "0", "1", "0"}, Outcome: game.FirstWins},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Resigned},
-	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Detail: `move 1, first at "  ": gone`},
+	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Place: `move 1, first at "         "`, Did: "gave no answer", Message: "gone"},
 	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
 	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
 	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
-	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Detail: "late",
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Message: `move 1, first at "  ": late`,
 		Times: []time.Duration{time.Millisecond, time.Second}},
 }
 
@@ -82,7 +82,7 @@ game connectn`
 	if old, err := read(strings.Replace(text, "times 1ms 1s", "times 1ms/10ms 1s/0s", 1)); err != nil || !reflect.DeepEqual(old[len(old)-1].Times, samples[len(samples)-1].Times) {
 		t.Errorf("%v\n%+v", err, old)
 	}
-	if got := samples[len(samples)-2].Text(); got != "adjourned after 2 moves" {
+	if got := samples[len(samples)-2].Text(game.Values{}); got != "adjourned after 2 moves" {
 		t.Errorf("%q", got)
 	}
 	if got, err := read("treereduce games 1\n"); got != nil || err != nil {
@@ -133,6 +133,8 @@ func TestRecordRefuses(t *testing.T) {
 		{"0 1 0 1 0\n", "0 1 0 1\n", `file:8: expected a loss of first, the player to move of the unfinished game, found "first finished"`},
 		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult first resigned", `file:8: expected a loss of first, the player to move of the unfinished game, found "first resigned"`},
 		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult draw repetition", `file:8: expected a loss of first, the player to move of the unfinished game, found "draw repetition"`},
+		{"finished\n", "finished\nfault failed\n", `file:9: expected "times", a space and more text, or an empty line, found "fault failed"`},
+		{"0 1 0 1 0\nresult first finished\n", "0 1 0 1\nresult second failed gone\nfault a\tb\n", `file:9: expected what the player did, found "a\tb"`},
 		{"result first finished\n", "", `file:7: expected "result" and more text: the file is truncated, found ""`},
 		{"finished\n", "finished\n\n", `file:9: expected "game" and more text: the file is truncated, found ""`},
 	} {

@@ -11,8 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -75,7 +73,9 @@ type Played struct {
 	// of an Adjourned play.
 	Outcome game.Outcome
 	Reason  Reason
-	Detail  string // the loser's fault and where it happened, in one line
+	// The fault of the loser, each in one line. The Place is where it happened, Did is what the loser did if Reason
+	// does not say all, in words that follow the name, and Message is what the player or the referee reported.
+	Place, Did, Message string
 
 	Times []time.Duration // of the chosen moves, and of a move that was late
 
@@ -99,10 +99,12 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	return true
 }
 
-// Text describes in words how the play ended.
-func (p Played) Text() string {
+// Text describes in words how the play of a game with these values ended.
+func (p Played) Text(vs game.Values) string {
 	text, reason := "tie", fmt.Sprintf(" (%s)", p.Reason)
 	switch {
+	case vs.Puzzle && p.Outcome == game.Tie:
+		text = vs.Word(game.Tie)
 	case p.Reason == Adjourned:
 		text = reasons[Adjourned]
 	case p.Outcome == game.Undecided:
@@ -114,55 +116,55 @@ func (p Played) Text() string {
 		}
 	}
 	text += fmt.Sprintf(" after %d %s", len(p.Moves), numfmt.Noun(len(p.Moves), "move"))
-	if p.Detail != "" {
-		text += ": " + p.Detail
+	if detail := p.Detail(); detail != "" {
+		text += ": " + detail
 	}
 	return text
 }
 
-// faultPlace matches what Play writes before the message in Detail, and notLegal the message for a move
-// that is not legal: that of Play, or those of the templates for programs.
-var (
-	faultPlace = regexp.MustCompile(`^move \d+, (first|second) at "(?:[^"\\]|\\.)*": `)
-	notLegal   = regexp.MustCompile(`(?:^expected one of .*, found| it returned|: choose returned) ("(?:[^"\\]|\\.)*"…?|[^", ]+)(?:, expected one of [^,]*)?$`)
-)
-
-// A failure says what a program did whose message matches.
-type failure struct {
-	message *regexp.Regexp
-	what    string
+// Detail describes the loser's fault and where it happened, in one line; "" without one.
+func (p Played) Detail() string {
+	if p.Place == "" {
+		return p.Message
+	}
+	return p.Place + ": " + p.Message
 }
 
-var failures = []failure{
-	{regexp.MustCompile(`^program: \w+: no answer within `), "gave no answer"},
-	{regexp.MustCompile(`^program: \w+: no answer`), "ended without an answer"},
-	{regexp.MustCompile(`^program: protocol error `), "gave an answer that breaks the protocol"},
-	{regexp.MustCompile(`^program: answered `), "reported an error"},
+// placeOf returns the Place of a fault at the last position of h.
+func placeOf(h *player.History) string {
+	return fmt.Sprintf("move %d, %s at %q", len(h.Names())+1, player.Side(h.Turn()), h.Game().AppendText(nil, h.Position()))
+}
+
+// itsMove matches the message of a program that reports the illegal move that it has chosen, as the templates do.
+var itsMove = regexp.MustCompile(`(?: it returned|: choose returned) ("(?:[^"\\]|\\.)*"|[^", ]+)(?:, expected one of [^,]*)?$`)
+
+// didOf returns the Did of a player whose fault is err. If it has chosen a move, which is not legal, name is that move.
+func didOf(err error, name string, chosen bool) string {
+	if failure := new(player.Failure); !chosen && !errors.Is(err, player.ErrIllegal) {
+		if errors.As(err, &failure) {
+			return failure.Did
+		}
+		return ""
+	}
+	shown := name
+	if found := itsMove.FindStringSubmatch(err.Error()); !chosen {
+		if found == nil {
+			return ""
+		}
+		shown = strings.Trim(found[1], `"'`)
+	}
+	if quoted := player.Quoted(shown); shown == "" || quoted != `"`+shown+`"` || strings.Contains(shown, " ") {
+		shown = quoted
+	}
+	return fmt.Sprintf("played %s, which is not a legal move,", shown)
 }
 
 // Explain describes a fault as a sentence for people: "cheat played 3, which is not a legal move, on
-// move 13; alice wins". The message is what the program or the referee reported, without the position.
-func (p Played) Explain() (sentence, message string) {
+// move 13; alice wins".
+func (p Played) Explain() string {
 	winner := p.Outcome.Winner()
-	message = faultPlace.ReplaceAllString(p.Detail, "")
-	what := "failed"
-	switch found := notLegal.FindStringSubmatch(message); {
-	case p.Reason == Late:
-		what = "took too long"
-	case p.Reason == Illegal && found != nil:
-		name, err := strconv.Unquote(`"` + strings.Trim(found[1], `"'`) + `"`)
-		if err != nil || name == "" || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) || c == ' ' }) {
-			name = found[1]
-		}
-		what = fmt.Sprintf("played %s, which is not a legal move,", name)
-	case p.Reason == Illegal:
-		what = "chose a move that is not legal"
-	default:
-		if i := slices.IndexFunc(failures, func(f failure) bool { return f.message.MatchString(message) }); i >= 0 {
-			what = failures[i].what
-		}
-	}
-	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], what, len(p.Moves)+1, p.Players[winner]), message
+	did := cmp.Or(p.Did, map[Reason]string{Illegal: "chose a move that is not legal", Failed: "failed", Late: "took too long"}[p.Reason])
+	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], did, len(p.Moves)+1, p.Players[winner])
 }
 
 // Ended reports whether play has ended at the last position of h, by the rules of the game
@@ -226,6 +228,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 			watch()
 			continue
 		}
+		chosen := false // a move
 		switch {
 		case errors.As(err, new(lateError)):
 			p.Reason = Late
@@ -237,7 +240,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		case err != nil:
 			p.Reason = Failed
 		default:
-			p.Reason = Illegal
+			p.Reason, chosen = Illegal, true
 			if err = h.Play(name); err == nil {
 				p.Moves = h.Names()
 				p.Times = append(p.Times, took)
@@ -247,7 +250,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		}
 		p.Outcome = game.WinFor(h.Turn().Other())
 		if err != nil {
-			p.Detail = brief(fmt.Sprintf("move %d, %s at %q: %v", len(h.Names())+1, player.Side(h.Turn()), g.AppendText(nil, h.Position()), err))
+			p.Place, p.Did, p.Message = placeOf(h), didOf(err, name, chosen), brief(err.Error())
 		}
 		break
 	}
@@ -290,7 +293,7 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 		if seat.Limit == 0 || a.took <= allowed || failed(a.err) {
 			return a.name, a.took, a.err
 		}
-		return "", a.took, lateError{a.took, seat.Limit}
+		return "", a.took, lateError{a.took, seat.Limit, r.Grace}
 	case <-alarm:
 	case <-parent.Done():
 	}
@@ -301,17 +304,21 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 		if failed(a.err) {
 			return "", took, a.err
 		}
-		return "", took, lateError{took, seat.Limit}
+		return "", took, lateError{took, seat.Limit, r.Grace}
 	case <-time.After(patience):
-		return "", took, errors.Join(lateError{took, seat.Limit}, errAbandoned)
+		return "", took, errors.Join(lateError{took, seat.Limit, r.Grace}, errAbandoned)
 	}
 }
 
 // A lateError is the error for a move that was late.
-type lateError struct{ took, limit time.Duration }
+type lateError struct{ took, limit, grace time.Duration }
 
 func (e lateError) Error() string {
-	return fmt.Sprintf("it took %v, the limit is %v", e.took.Round(time.Millisecond), e.limit)
+	text := fmt.Sprintf("it took %v, the limit is %v", e.took.Round(time.Millisecond), e.limit)
+	if e.grace > 0 {
+		text += fmt.Sprintf(" and the grace %v", e.grace)
+	}
+	return text
 }
 
 // errAbandoned is part of the error of a player that does not return from Move. The player must

@@ -99,9 +99,9 @@ func TestPlay(t *testing.T) {
 			seats[1].Limit = 30 * time.Millisecond
 		}
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
-		got := fmt.Sprint(p.Moves, " ", p.Text())
-		if len(p.Detail) > 1100 {
-			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail))
+		got := fmt.Sprint(p.Moves, " ", p.Text(game.Values{}))
+		if len(p.Detail()) > 1100 {
+			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail()))
 		}
 		if p.Reason == referee.Late || tt.name == "dies" {
 			got, _, _ = strings.Cut(got, ": move ")
@@ -133,7 +133,7 @@ func TestTakenBack(t *testing.T) {
 	})
 	seats := [2]referee.Seat{{Name: "A", Player: undoes}, {Name: "B", Player: plays("1")}}
 	p, err := referee.Rules{}.Play(t.Context(), solved.Game(t, three), seats, []string{"0", "1"})
-	if err != nil || undone != 2 || p.Text() != "A wins after 5 moves" || len(p.Times) != 3 {
+	if err != nil || undone != 2 || p.Text(game.Values{}) != "A wins after 5 moves" || len(p.Times) != 3 {
 		t.Error(p, undone, err)
 	}
 }
@@ -214,7 +214,7 @@ func FuzzMove(f *testing.F) {
 			})
 		}
 		p, err := referee.Rules{}.Play(context.Background(), g, [2]referee.Seat{{Name: "A", Player: says(one)}, {Name: "B", Player: says(other)}}, nil)
-		if err != nil || p.Outcome == game.Undecided || (p.Reason == referee.Illegal) != (p.Detail != "") {
+		if err != nil || p.Outcome == game.Undecided || (p.Reason == referee.Illegal) != (p.Detail() != "") {
 			t.Errorf("%q, %q: %+v, %v", one, other, p, err)
 		}
 	})
@@ -222,21 +222,21 @@ func FuzzMove(f *testing.F) {
 
 // TestExplain checks the sentences for faults, and that the text of a player cannot change them.
 func TestExplain(t *testing.T) {
-	for _, tt := range []struct{ player, sentence, message string }{
-		{"9", "B played 9, which is not a legal move, on move 2; A wins", `expected one of 0 1 2, found "9"`},
-		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`},
-		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`},
-		{"illegal: I know", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know"},
-		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B played 99, which is not a legal move, on move 2; A wins", "illegal move: move, engine.py"},
-		{"illegal: choose returned 8, expected one of 0 1 2", "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose"},
-		{`illegal: choose returned "8", expected one of 0 1 2`, "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose"},
-		{"illegal: it returned 8, on move 7; B wins", "B chose a move that is not legal on move 2; A wins", "illegal move: it returned"},
-		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`},
-		{"fails", "B gave no answer on move 2; A wins", "program: list_commands: no answer within 30s"},
-		{"fails", "B ended without an answer on move 2; A wins", "program: genmove: no answer (exit status 3)"},
-		{"fails", "B gave an answer that breaks the protocol on move 2; A wins", "program: protocol error after genmove: line 1"},
-		{"fails", "B reported an error on move 2; A wins", `program: answered "genmove first" with an error: IndexError`},
-		{"hangs", "B took too long on move 2; A wins", "it took"},
+	for _, tt := range []struct{ player, sentence, message, did string }{
+		{"9", "B played 9, which is not a legal move, on move 2; A wins", `expected one of 0 1 2, found "9"`, ""},
+		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`, ""},
+		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`, ""},
+		{"illegal: I know", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know", ""},
+		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B played 99, which is not a legal move, on move 2; A wins", "illegal move: move, engine.py", ""},
+		{"illegal: choose returned 8, expected one of 0 1 2", "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
+		{`illegal: choose returned "8", expected one of 0 1 2`, "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
+		{"illegal: it returned 8, on move 7; B wins", "B chose a move that is not legal on move 2; A wins", "illegal move: it returned", ""},
+		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`, ""},
+		{"fails", "B gave no answer on move 2; A wins", "program: list_commands: no answer within 30s", "gave no answer"},
+		{"fails", "B ended without an answer on move 2; A wins", "program: genmove: no answer (exit status 3)", "ended without an answer"},
+		{"fails", "B gave an answer that breaks the protocol on move 2; A wins", "program: protocol error after genmove: line 1", "gave an answer that breaks the protocol"},
+		{"fails", "B reported an error on move 2; A wins", `program: answered "genmove first" with an error: IndexError`, "reported an error"},
+		{"hangs", "B took too long on move 2; A wins", "it took", ""},
 	} {
 		second := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
 			if text, ok := strings.CutPrefix(tt.player, "illegal: "); ok {
@@ -244,7 +244,7 @@ func TestExplain(t *testing.T) {
 			}
 			switch tt.player {
 			case "fails":
-				return "", errors.New(tt.message)
+				return "", &player.Failure{Did: tt.did, Err: errors.New(tt.message)}
 			case "hangs":
 				<-ctx.Done()
 			}
@@ -258,8 +258,8 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sentence, message := p.Explain(); sentence != tt.sentence || !strings.HasPrefix(message, tt.message) {
-			t.Errorf("%q: %s; %s, want %s; %s", tt.player, sentence, message, tt.sentence, tt.message)
+		if sentence := p.Explain(); sentence != tt.sentence || !strings.HasPrefix(p.Message, tt.message) {
+			t.Errorf("%q: %s; %s, want %s; %s", tt.player, sentence, p.Message, tt.sentence, tt.message)
 		}
 	}
 }

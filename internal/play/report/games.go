@@ -73,25 +73,18 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 // text describes how the game ended.
 func (f finished) text() string {
 	if !f.Fault() {
-		return f.Text()
+		return f.Text(f.history.Game().Values())
 	}
-	sentence, message := f.explain()
-	return sentence + " (" + message + ")"
+	return f.Explain() + " (" + short(f.Message) + ")"
 }
 
-// explain returns the sentence for a fault, and the beginning of its message.
-func (f finished) explain() (sentence, message string) {
+// short returns the beginning of the message of a fault.
+func short(message string) string {
 	const length = 200
-	sentence, message = f.Explain()
-	return sentence, short(message, length)
-}
-
-// short returns the beginning of a text.
-func short(text string, length int) string {
-	if len(text) <= length {
-		return text
+	if len(message) <= length {
+		return message
 	}
-	return strings.ToValidUTF8(text[:length], "") + "…"
+	return strings.ToValidUTF8(message[:length], "") + "…"
 }
 
 // The data of the games, for the script. A board is a text with a character for each square, from

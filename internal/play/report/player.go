@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -37,17 +36,17 @@ type link struct {
 	Text string
 }
 
-// faults are the faults of a player of one kind, with the first of them as an example. The cause is "",
-// except of the kind Failed.
+// faults are the faults of a player of one kind, with the board of the first of them.
 type faults struct {
-	Kind, cause, Sentence, Message, Board string
-	Count, Game                           int
+	*Fault
+	Board string
 }
 
 // players returns the sections of all players, best first.
 func (r Report) players(rows []Row, games []finished) []pagePlayer {
 	all := make([]pagePlayer, len(rows))
 	times := make([][]time.Duration, len(rows))
+	var found Faults
 	for i, row := range rows {
 		all[i] = pagePlayer{Row: row, Points: Points(row.Standing), Opponents: make([]opponent, len(rows)), Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest)}
 		for j, s := range row.Against {
@@ -60,7 +59,9 @@ func (r Report) players(rows []Row, games []finished) []pagePlayer {
 			against := &p.Opponents[f.places[s.Other()]]
 			against.Games[side] = append(against.Games[side], link{n + 1, outcome(f.Played, s)})
 			if f.Fault() && f.Outcome == game.WinFor(s.Other()) {
-				p.addFault(f, n+1)
+				if fault := found.Add(f.Played, n+1); fault.Count == 1 {
+					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.history.Game().Picture(f.history.Position()))})
+				}
 			}
 			for _, took := range f.timesOf(s) {
 				if times[i] = append(times[i], took); p.Slowest == 0 && took == p.Row.Longest {
@@ -116,26 +117,4 @@ func (p *pagePlayer) count(f finished, side game.Player) {
 			p.Mistakes++
 		}
 	}
-}
-
-// differing matches what may differ between two faults of the same kind.
-var differing = regexp.MustCompile(`\d+|\b(first|second)\b`)
-
-// addFault adds the fault with which the player has lost a game.
-func (p *pagePlayer) addFault(f finished, number int) {
-	sentence, message := f.explain()
-	kind := map[referee.Reason]string{referee.Illegal: "Illegal move", referee.Late: "Too slow", referee.Failed: "Failed"}[f.Reason]
-	cause := ""
-	if f.Reason == referee.Failed {
-		cause = differing.ReplaceAllString(message, "")
-	}
-	at := slices.IndexFunc(p.Kinds, func(other faults) bool { return other.Kind == kind && other.cause == cause })
-	if at < 0 {
-		at = len(p.Kinds)
-		p.Kinds = append(p.Kinds, faults{
-			Kind: kind, cause: cause, Sentence: sentence, Message: message, Game: number,
-			Board: fmt.Sprint(f.history.Game().Picture(f.history.Position())),
-		})
-	}
-	p.Kinds[at].Count++
 }

@@ -141,21 +141,22 @@ func TestHTMLAgain(t *testing.T) {
 // counted, and has one example with the board.
 func TestHTMLFaults(t *testing.T) {
 	r := sample(t, "connectn width=3 height=3 connect=3")
-	lost := func(reason referee.Reason, detail string, moves ...string) referee.Played {
+	lost := func(reason referee.Reason, did, message string, moves ...string) referee.Played {
 		winner := game.FirstWins
 		if len(moves)%2 == 0 {
 			winner = game.SecondWins
 		}
-		return referee.Played{Game: r.Game.Spec(), Players: [2]string{"C", "B, \"x\""}, Moves: moves, Outcome: winner, Reason: reason, Detail: detail}
+		return referee.Played{Game: r.Game.Spec(), Players: [2]string{"C", "B, \"x\""}, Moves: moves, Outcome: winner, Reason: reason, Did: did, Message: message}
 	}
+	const ended = "ended without an answer"
 	r.Played = []referee.Played{
-		lost(referee.Illegal, `move 3, first at "  XO     ": expected one of 0 1 2, found "7"`, "1", "0"),
-		lost(referee.Failed, `move 1, first at "         ": program: genmove first: line 12`),
-		lost(referee.Failed, `move 3, first at "  XO     ": program: genmove first: line 7`, "1", "0"),
-		lost(referee.Late, `move 1, first at "         ": it took 2s, the limit is 1s`),
-		lost(referee.Failed, `move 2, second at "   X     ": program: genmove second: line 1`, "1"),
-		lost(referee.Failed, `move 1, first at "         ": program: genmove: no answer (exit status 1: `+strings.Repeat("9", 300)),
-		lost(referee.Failed, `move 3, first at "  XO     ": program: genmove: no answer (exit status 1: `+strings.Repeat("9", 200), "1", "0"),
+		lost(referee.Illegal, "played 7, which is not a legal move,", `expected one of 0 1 2, found "7"`, "1", "0"),
+		lost(referee.Failed, "", `program: genmove first: line 12`),
+		lost(referee.Failed, "", `program: genmove first: line 7`, "1", "0"),
+		lost(referee.Late, "", `it took 2s, the limit is 1s`),
+		lost(referee.Failed, "", `program: genmove second: line 1`, "1"),
+		lost(referee.Failed, ended, `program: genmove: no answer (exit status 1: `+strings.Repeat("9", 300)),
+		lost(referee.Failed, ended, `program: genmove: no answer (exit status 1: `+strings.Repeat("9", 200), "1", "0"),
 	}
 	page := html(t, r)
 	for _, want := range []string{

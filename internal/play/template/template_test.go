@@ -74,7 +74,7 @@ func TestGames(t *testing.T) {
 			t.Run(kind.Name+"/"+name, func(t *testing.T) {
 				for _, p := range match(t, g, 4, program(t, name, g, "", "")) {
 					if p.Reason == referee.Resigned || p.Fault() {
-						t.Error(p.Text())
+						t.Error(p.Text(g.Values()))
 					}
 				}
 			})
@@ -102,8 +102,8 @@ func TestFaults(t *testing.T) {
 			}
 			want := strings.Replace(tt.want, "%d", fmt.Sprint(line), 1)
 			p := match(t, g, 1, program(t, tt.name, g, tt.old, tt.new))[0]
-			if !p.Fault() || !strings.Contains(p.Detail, want) {
-				t.Errorf("%s\nwant %s", p.Text(), want)
+			if !p.Fault() || !strings.Contains(p.Detail(), want) {
+				t.Errorf("%s\nwant %s", p.Text(g.Values()), want)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestCourse(t *testing.T) {
 	passes := 0
 	for _, p := range match(t, g, 10, command("greedy_player.py GreedyPlayer")) {
 		if p.Reason != referee.Finished {
-			t.Error(p.Text())
+			t.Error(p.Text(g.Values()))
 		}
 		passes += strings.Count(strings.Join(p.Moves, " "), game.Pass)
 	}
@@ -163,8 +163,8 @@ func TestCourse(t *testing.T) {
 		"greedy_player.py LostPlayer": "LostPlayer, greedy_player.py line 21: IndexError: list index out of range",
 		"greedy_player.py":            "illegal move: IllegalPlayer.move, greedy_player.py line 24: expected one of 0 1, it returned 99",
 	} {
-		if p := match(t, g, 1, command(args))[0]; !p.Fault() || !strings.Contains(p.Detail, want) {
-			t.Errorf("%s: %s\nwant %s", args, p.Text(), want)
+		if p := match(t, g, 1, command(args))[0]; !p.Fault() || !strings.Contains(p.Detail(), want) {
+			t.Errorf("%s: %s\nwant %s", args, p.Text(g.Values()), want)
 		}
 	}
 	for args, want := range map[string]string{
@@ -208,7 +208,7 @@ func TestMachinePlayer(t *testing.T) {
 	steps := 0
 	for _, p := range match(t, g, 4, command) {
 		if p.Reason == referee.Resigned || p.Fault() {
-			t.Error(p.Text())
+			t.Error(p.Text(g.Values()))
 		}
 		steps += strings.Count(strings.Join(p.Moves, " "), "-")
 	}
@@ -251,8 +251,8 @@ func TestMachinePlayerFaults(t *testing.T) {
 		if fault == 0 {
 			continue
 		}
-		if p := match(t, g, 1, fmt.Sprint(command, " ", fault))[0]; p.Reason != tt.reason || !strings.Contains(p.Detail, tt.want) {
-			t.Errorf("fault %d: %s\nwant %s", fault, p.Text(), tt.want)
+		if p := match(t, g, 1, fmt.Sprint(command, " ", fault))[0]; p.Reason != tt.reason || !strings.Contains(p.Detail(), tt.want) {
+			t.Errorf("fault %d: %s\nwant %s", fault, p.Text(g.Values()), tt.want)
 		}
 	}
 }

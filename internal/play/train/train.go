@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -18,8 +19,7 @@ import (
 // Grades is the number of grades. Grade 1 is the easiest.
 const Grades = 10
 
-// A Puzzle is a position in which one move alone keeps the result, a win or a tie; the game has two
-// moves or more there.
+// A Puzzle is a position in which one move alone keeps the result, see Only.
 type Puzzle struct {
 	History *player.History // the play that led to it
 	Report  analysis.Report // the values of all moves are known; Best is the index of the answer
@@ -31,14 +31,23 @@ func (p *Puzzle) Answer() analysis.Move { return p.Report.Moves[p.Report.Best] }
 
 // Goal returns what to find: "find the move that wins".
 func (p *Puzzle) Goal() string {
-	if p.result(p.Report.Value) == game.Wins {
+	draws := slices.ContainsFunc(p.Report.Moves, func(m analysis.Move) bool { return p.result(m.Value) == game.Draws })
+	switch result := p.result(p.Report.Value); {
+	case result == game.Wins:
 		return "find the move that wins"
+	case result == game.Ties && p.History.Game().Values().Puzzle:
+		return "find the move that keeps the puzzle solvable"
+	case result == game.Ties && draws:
+		return "find the move that ties"
 	}
 	return "find the move that does not lose"
 }
 
-// Task returns the goal with the player to move: "X to move: find the move that wins".
+// Task returns the goal with the player to move, unless there is only one: "X to move: find the move that wins".
 func (p *Puzzle) Task() string {
+	if p.History.Game().Values().Puzzle {
+		return p.Goal()
+	}
 	return player.Who(p.History.Game(), p.History.Turn()) + " to move: " + p.Goal()
 }
 
@@ -58,7 +67,8 @@ type Finder struct {
 	g        game.Game
 	rand     *rand.Rand
 	searcher *search.Searcher
-	unknown  int // positions whose moves Next could not value in time
+	unknown  int                       // positions whose moves Next could not value in time
+	known    map[game.Position]*Puzzle // by canonical position; nil: no puzzle, or one that Next has returned
 }
 
 // graderMemory is the number of bytes of the table of positions of the searches that grade.
@@ -71,7 +81,7 @@ func NewFinder(g game.Game, z *analysis.Analyzer, limit time.Duration, seed uint
 	if err != nil {
 		return nil, err
 	}
-	return &Finder{analyzer: z, limit: limit, g: g, rand: rand.New(rand.NewPCG(seed, 1)), searcher: s}, nil
+	return &Finder{analyzer: z, limit: limit, g: g, rand: rand.New(rand.NewPCG(seed, 1)), searcher: s, known: make(map[game.Position]*Puzzle)}, nil
 }
 
 // ErrNone is returned if a Finder finds no puzzle.
@@ -90,9 +100,9 @@ const (
 	oneOfEasy   = 4   // it skips all but one of so many puzzles of grade 1
 )
 
-// Next returns another puzzle whose grade is from lowest to highest. Of grade 1, of which most puzzles are,
-// it returns one in oneOfEasy, unless that is the only grade wanted. The error is ErrNone if there is none
-// in many games, or the cause of ctx's end.
+// Next returns another puzzle whose grade is from lowest to highest: none that it has returned before, and no
+// symmetric image of one. Of grade 1, of which most puzzles are, it returns one in oneOfEasy, unless that is the only
+// grade wanted or there are few others. The error is ErrNone if there is none in many games, or the cause of ctx's end.
 func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error) {
 	f.unknown = 0
 	for games := 0; games < mostGames && f.unknown < mostUnknown; games++ {
@@ -100,18 +110,24 @@ func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error)
 		if err != nil {
 			return nil, err
 		}
-		for range h.Names() { // the last position is the end
-			if h.Undo(); f.rand.IntN(3) > 0 {
+		few := games >= mostGames/2 // new ones
+		for range h.Names() {       // the last position is the end
+			if h.Undo(); !few && f.rand.IntN(3) > 0 {
 				continue // few puzzles of one game
 			}
-			p, err := f.puzzle(ctx, h)
-			if err != nil {
-				return nil, err
+			key := game.CanonicalOf(f.g, h.Position())
+			p, looked := f.known[key]
+			if !looked {
+				if p, err = f.puzzle(ctx, h); err != nil {
+					return nil, err
+				}
+				f.known[key] = p
 			}
 			if p == nil || p.Grade < lowest || p.Grade > highest {
 				continue
 			}
-			if p.Grade > 1 || highest == 1 || f.rand.IntN(oneOfEasy) == 0 {
+			if p.Grade > 1 || highest == 1 || few || f.rand.IntN(oneOfEasy) == 0 {
+				f.known[key] = nil
 				return p, nil
 			}
 		}
@@ -145,7 +161,7 @@ func (f *Finder) play(ctx context.Context) (*player.History, error) {
 // puzzle returns the puzzle at the last position of h; nil if it is none.
 func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error) {
 	if len(h.Moves()) < 2 {
-		return nil, nil
+		return nil, nil // without a look at the values
 	}
 	r := f.analyzer.Begin(h.Position())
 	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
@@ -153,32 +169,38 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 			return nil, context.Cause(ctx)
 		}
 	}
-	p := &Puzzle{History: h.Clone(), Report: r}
-	if unique, known := p.unique(); !unique {
-		if !known {
-			f.unknown++
-		}
+	only, known := Only(f.g, r)
+	if !known {
+		f.unknown++
+	}
+	if only < 0 {
 		return nil, nil
 	}
+	r.Best = only
+	p := &Puzzle{History: h.Clone(), Report: r}
 	grade, err := f.grade(ctx, p)
 	p.Grade = grade
 	return p, err
 }
 
-// unique reports whether one move alone keeps the result, and whether the values of all moves are known.
-// It sets Best to that move.
-func (p *Puzzle) unique() (unique, known bool) {
-	keep := 0
-	for i, m := range p.Report.Moves {
+// Only returns the index of the move that alone keeps the result of a position, which is not lost; -1 if there is none,
+// or if it is the only move. known is false if the value of a move is not known.
+func Only(g game.Game, r analysis.Report) (move int, known bool) {
+	result := analysis.ResultOf(g, r.Position, r.Value)
+	move, keep := -1, 0
+	for i, m := range r.Moves {
 		if !m.Known {
-			return false, false
+			return -1, false
 		}
-		if p.result(m.Value) == p.result(p.Report.Value) {
+		if analysis.ResultOf(g, r.Position, m.Value) == result {
+			move = i
 			keep++
-			p.Report.Best = i
 		}
 	}
-	return keep == 1 && p.result(p.Report.Value) != game.Loses, true
+	if keep != 1 || len(r.Moves) == 1 || result == game.Loses {
+		return -1, true
+	}
+	return move, true
 }
 
 // grade returns the grade of a puzzle, from the share of the levels of player.Levels that solve it. A

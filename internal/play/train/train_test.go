@@ -95,6 +95,60 @@ func TestGrades(t *testing.T) {
 	t.Logf("solved: %.0f of %.0f", solves, tries)
 }
 
+// TestDifferent draws all puzzles of small games, and checks that none comes twice or as a symmetric image, and that
+// most of those that the table has come.
+func TestDifferent(t *testing.T) {
+	for _, spec := range []string{"mnk width=3 height=3 connect=3", "connectn width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3"} {
+		t.Run(spec, func(t *testing.T) {
+			g := solved.Game(t, spec)
+			tab := solved.Table(t, g)
+			all := make(map[game.Position]bool)
+			for b, err := range tab.All() {
+				must.OK(t, err)
+				for _, p := range b.Positions {
+					if choices := must.Get(tab.Choices(p))(t); len(choices) > 1 && keeps(t, tab, p, choices[0].Name) {
+						all[game.CanonicalOf(g, p)] = true
+					}
+				}
+			}
+			f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 1))(t)
+			drawn := make(map[game.Position]bool)
+			for {
+				p, err := f.Next(t.Context(), 1, Grades)
+				if err == ErrNone {
+					break
+				}
+				must.OK(t, err)
+				at := game.CanonicalOf(g, p.Report.Position)
+				if drawn[at] || !all[at] {
+					t.Fatalf("%s\nit is repeated: %v", p.Board(), drawn[at])
+				}
+				drawn[at] = true
+			}
+			if t.Logf("%d of %d", len(drawn), len(all)); 2*len(drawn) < len(all) {
+				t.Errorf("%d puzzles of %d", len(drawn), len(all))
+			}
+		})
+	}
+}
+
+// TestSymmetricValues checks that canonical positions have the values of those for which they stand.
+func TestSymmetricValues(t *testing.T) {
+	for _, spec := range []string{"mnk width=3 height=3 connect=3", "mnk width=4 height=3 connect=3", "quickcross width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		for b, err := range tab.All() {
+			must.OK(t, err)
+			for i, p := range b.Positions {
+				one := game.CanonicalOf(g, p)
+				if v, _, err := tab.Lookup(one); err != nil || v != b.Values[i] {
+					t.Fatalf("%s: %q has the value %d, its canonical position %q has %d, %v", spec, g.AppendText(nil, p), b.Values[i], g.AppendText(nil, one), v, err)
+				}
+			}
+		}
+	}
+}
+
 // TestNone checks the error for a game without puzzles.
 func TestNone(t *testing.T) {
 	g := solved.Game(t, "connectn width=1 height=4 connect=4")
@@ -119,6 +173,34 @@ func TestWriteAnki(t *testing.T) {
 		p := puzzles[i]
 		if len(row) != 3 || !strings.Contains(row[0], "<pre>"+p.Board()+"</pre>") || !strings.HasPrefix(row[1], p.Answer().Name+": ") || !strings.Contains(row[2], "grade") {
 			t.Errorf("note %d: %q", i, row)
+		}
+	}
+}
+
+// onePlayer is a puzzle.
+type onePlayer struct{ game.Game }
+
+func (onePlayer) Values() game.Values { return game.Values{OfMover: true, Puzzle: true} }
+
+// TestGoal checks that one move alone reaches the goal of a puzzle.
+func TestGoal(t *testing.T) {
+	g := solved.Game(t, "quickcross width=2 height=2 connect=2")
+	tie, draw := game.Ties.In(3), game.Value(0)
+	for _, test := range []struct {
+		g          game.Game
+		one, other game.Value
+		want       string
+	}{
+		{g, game.Wins.In(3), tie, "find the move that wins"},
+		{g, tie, game.Loses.In(4), "find the move that does not lose"},
+		{g, tie, draw, "find the move that ties"},
+		{g, draw, game.Loses.In(4), "find the move that does not lose"},
+		{onePlayer{g}, tie, draw, "find the move that keeps the puzzle solvable"},
+	} {
+		moves := []analysis.Move{{Worth: analysis.Worth{Value: test.other, Known: true}}, {Worth: analysis.Worth{Value: test.one, Known: true}}}
+		p := Puzzle{History: player.NewHistory(test.g), Report: analysis.Report{Worth: moves[1].Worth, Moves: moves}}
+		if only, known := Only(test.g, p.Report); only != 1 || !known || p.Goal() != test.want {
+			t.Errorf("move %d, %q, want 1, %q", only, p.Goal(), test.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/internal/play/board"
@@ -202,6 +203,8 @@ func (m *model) worth(w analysis.Worth) string {
 	r, mover := analysis.ResultOf(m.g, m.h.Position(), w.Value), m.h.Turn()
 	var text string
 	switch {
+	case m.g.Values().Puzzle:
+		return notation.ValueOf(m.g, m.h.Position(), w.Value).String()
 	case r == game.Draws:
 		return "a draw: play never ends"
 	case r == game.Ties:
@@ -242,6 +245,8 @@ func (m *model) end() (text string, how tone) {
 	switch o := m.ended.Outcome; {
 	case o == game.Undecided:
 		return fmt.Sprintf("a draw (%s)", m.ended.Reason) + after, drawing
+	case o == game.Tie && m.g.Values().Puzzle:
+		return m.g.Values().Word(o) + after, winning
 	case o == game.Tie:
 		return "a tie" + after, tying
 	default:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -298,11 +299,54 @@ func TestAskedOnce(t *testing.T) {
 // solveNew solves a game, and returns its number of positions.
 func solveNew(t testing.TB, g game.Game) uint64 {
 	t.Helper()
+	return must.Get(solveInto(t, t.TempDir(), g))(t)
+}
+
+// solveInto solves a game into a directory.
+func solveInto(t testing.TB, dir string, g game.Game) (positions uint64, err error) {
+	t.Helper()
 	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-	data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	n := must.Get(solve.Run(t.Context(), data, g, o))(t).Positions
-	must.OK(t, data.Close())
-	return n
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+	defer func() { must.OK(t, data.Close()) }()
+	result, err := solve.Run(t.Context(), data, g, o)
+	return result.Positions, err
+}
+
+// TestTurns solves two heaps of 127 of which a player takes 1 to 20 of one. In one position, (127,0), the same player
+// moves again.
+func TestTurns(t *testing.T) {
+	const heap, twice = 127, 127 << 7
+	var text strings.Builder
+	fmt.Fprintf(&text, "treereduce rules 1\nname heaps\nbits 15\nstart %d\nplayers A, B\n\n", heap<<7|heap)
+	for i := range (heap + 1) << 8 {
+		p, mover := i&(1<<14-1), i>>14
+		fmt.Fprintf(&text, "%d\t%d", i, mover+1)
+		if p == 0 {
+			text.WriteString(" lose")
+		}
+		if p == twice {
+			mover ^= 1
+		}
+		for take := 1; take <= 20; take++ {
+			if p>>7 >= take {
+				fmt.Fprintf(&text, " a%d:%d", take, p-take<<7|(1-mover)<<14)
+			}
+			if p&heap >= take {
+				fmt.Fprintf(&text, " b%d:%d", take, p-take|(1-mover)<<14)
+			}
+		}
+		text.WriteByte('\n')
+	}
+	file := filepath.Join(t.TempDir(), "heaps")
+	must.OK(t, os.WriteFile(file, []byte(text.String()), 0o666))
+	g := must.Get(open(t, server(t)+" answers "+file).Kind().New([]int{0}))(t)
+	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
+		t.Errorf("500 positions are checked: %d, %v", n, err)
+	}
+	_, err := solveInto(t, t.TempDir(), g)
+	if want := regexp.MustCompile(`position (16256|32640): after move a\d+, to \d+, it is the same player's turn: turns must alternate in a game without tiers \(use tiers, see docs/rules.md\)$`); err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
 }
 
 // BenchmarkSolve solves games by a program that answers at once, and reports the CPU time of this process for a

@@ -2,6 +2,7 @@ package step
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -71,6 +72,8 @@ type Pass struct {
 	step   string
 	number int
 	ranges uint64 // in the game
+	shown  bool   // turns must alternate, and positions show them
+	turns  bool   // they do, and are computed many at once
 	set    block.Set
 	fresh  block.Set
 
@@ -93,9 +96,9 @@ type Moves interface {
 // NewPass returns pass number (from 1) of a step: Create, Mark, Solve or Ties. Positions
 // that it decides in Solve or Ties have the remoteness number.
 func NewPass(g game.Cyclic, step string, number int) *Pass {
-	words := block.Words(g.RangeSize())
+	words, shown := block.Words(g.RangeSize()), game.MustAlternate(g)
 	return &Pass{g: g, mover: g.NewMover(), step: step, number: number, ranges: game.Ranges(g),
-		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
+		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g), shown: shown, turns: shown && game.IsBatched(g)}
 }
 
 // StoresEdges reports whether the reduce of a step of a game must store edges with Pass.StoreEdges.
@@ -232,7 +235,12 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 	case Create, Mark:
 		copy(fresh.Reached, h.Some)
 		fresh.Reached.Subtract(s.Reached)
-		err = p.reach(rng, s, fresh)
+		if p.turns {
+			err = p.alternate(rng, s, h.Some, fresh.Reached)
+		}
+		if err == nil {
+			err = p.reach(rng, s, fresh)
+		}
 	case Solve:
 		return p.solve(rng, s, h, fresh)
 	case Ties:
@@ -242,6 +250,49 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 		err = p.decide(game.Ties, open, s, fresh)
 	}
 	return !fresh.Reached.Empty(), err
+}
+
+// turn returns the player to move in the positions that receive messages in Create or Mark, if turns alternate: all
+// of them are as many moves from the initial position as the number of the pass.
+func (p *Pass) turn() game.Player {
+	if p.step == Create {
+		return game.First
+	}
+	return game.Player(p.number & 1)
+}
+
+// alternate checks that the positions that receive messages and were reached before were reached in an odd number of
+// moves then too, or in an even one, and remembers which it is for the fresh ones.
+func (p *Pass) alternate(rng uint64, s *block.State, received, fresh block.Set) error {
+	s.MakeOdd()
+	again := p.set[:len(received)]
+	again.Intersect(received, s.Reached)
+	if p.turn() == game.Second {
+		again.Subtract(s.Odd)
+		s.Odd.Union(fresh)
+	} else {
+		again.Intersect(again, s.Odd)
+	}
+	if again.Empty() {
+		return nil
+	}
+	return &TurnError{Game: p.g, To: rng*uint64(p.g.RangeSize()) + uint64(again.Append(nil)[0])}
+}
+
+// A TurnError is the error of a game without tiers in which a player moves twice in a row.
+type TurnError struct {
+	Game game.Game
+	To   game.Position // after the first of these moves
+	From game.Position // before it
+	Move string        // its name; "": it and From are not known
+}
+
+func (e *TurnError) Error() string {
+	after := "after a move to position " + game.Key(e.Game, e.To)
+	if e.Move != "" {
+		after = fmt.Sprintf("position %s: after move %s, to %s,", game.Key(e.Game, e.From), e.Move, game.Key(e.Game, e.To))
+	}
+	return after + " it is the same player's turn: turns must alternate in a game without tiers (use tiers, see docs/rules.md)"
 }
 
 // reach adds the newly reached positions to the state: terminal positions with their
@@ -280,6 +331,12 @@ func wrongMoves(from game.Position, n int, what string) error {
 func (p *Pass) reachStoring(rng uint64, s, fresh *block.State) error {
 	var ended [game.Ties + 1]block.Set
 	err := p.each(rng, fresh.Reached, func(g game.Game, at game.Position, slot int) error {
+		if p.turns && g.ToMove(at) != p.turn() {
+			if p.step == Create {
+				return errors.New("player 2 moves in the initial position, expected player 1")
+			}
+			return &TurnError{Game: p.g, To: at}
+		}
 		end := g.Primitive(at)
 		if end == 0 {
 			return p.storeEdges(g, at, slot, &s.Number)
@@ -333,8 +390,8 @@ func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block
 		switch {
 		case m.To >= positions:
 			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, positions)
-		case mover == game.Second && g.ToMove(m.To) == mover:
-			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
+		case !p.turns && (mover == game.Second || p.shown) && g.ToMove(m.To) == mover: // otherwise alternate finds it
+			return &TurnError{p.g, m.To, from, cmp.Or(m.Name, "?")}
 		}
 	}
 	return p.StoreEdges(from, p.moves)

@@ -94,6 +94,15 @@ func TestCheck(t *testing.T) {
 			t.Errorf("picture: %v, want %s", err, want)
 		}
 	}
+	for want, test := range map[string]struct{ more, answer string }{
+		`question "text 0": expected UTF-8 without control characters, found "\u2028"`: {`text\n`, `0) echo 1 ;; *) printf 'a\342\200\250\n' ;;`},
+		`question "picture 0": expected UTF-8 without control characters, found "\t"`:  {`picture\n`, `0) echo 1 ;; *) printf 'a\tb\n' ;;`},
+		`question "0": expected UTF-8 without control characters, found "\x01"`:        {"", `0) printf 'a\001:1\n' ;;`},
+	} {
+		if err := checked(t, script(t, test.more, test.answer)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	for want, more := range map[string]string{
 		"player 2 moves in the initial position":    "players Y, Z",
 		"after move 1 it is the same player's turn": "players X, O",
@@ -141,7 +150,7 @@ func TestHostile(t *testing.T) {
 		{"no-such-program", `the header: its output ends (exit status 127); on stderr: "sh: 1: no-such-program: not found"`},
 		{"echo trouble >&2; exit 1", `the header: its output ends (exit status 1); on stderr: "trouble"`},
 		{"yes", `the header: its header has more than 1000 lines`},
-		{"cat /dev/zero", `the header: a line has more than 65536 bytes`},
+		{"cat /dev/zero", `the header: a line has more than 131072 bytes`},
 		{"printf treereduce", `the header: its output ends in a line: "treereduce" (exit status 0)`},
 		{"echo; echo", `the header: expected "treereduce rules 1" as the first line`},
 		{"sleep 1000", `no answer within 1s: check that it flushes its output, and ends it with an empty line`},
@@ -156,7 +165,14 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) echo error not mine ;;"), `position 0: answered "error not mine": it is refused`},
 		{script(t, "", "*) sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
-		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
+		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 131072 bytes`},
+		{script(t, `title A\tB\n`, "*) echo lose ;;"), `the header: expected UTF-8 without control characters, found "\t" in "title A\tB"`},
+		{script(t, `rules A\033[2JB\n`, "*) echo lose ;;"), `found "\x1b" in "rules A\x1b[2JB"`},
+		{script(t, `players A, B\302\205\n`, "*) echo lose ;;"), `found "\u0085" in "players A, B\u0085"`},
+		{script(t, `title \377\n`, "*) echo lose ;;"), `found "\xff" in "title \xff"`},
+		{script(t, "", `*) printf 'error \177\n' ;;`), `position 0: expected UTF-8 without control characters, found "\x7f" in "error \x7f"`},
+		{script(t, "", `*) printf 'a\000b:1\n' ;;`), `position 0: expected UTF-8 without control characters, found "\x00" in "a\x00b:1"`},
+		{script(t, "", `*) printf 'a:1 lange\342\200\256:2\n' ;;`), `found "\u202e" in "a:1 lange\u202e:2"`},
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
 		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected name, title, rules, parameter`},

@@ -524,7 +524,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		if again, err := c.g.Parse(string(c.text)); err != nil {
 			return fmt.Sprintf("its text is not read: %v", err), nil
 		} else if again != p {
-			return fmt.Sprintf("its text is read as position %#x", again), nil
+			return fmt.Sprintf("its text is read as position %s", game.Key(c.g.Game, again)), nil
 		}
 	}
 	c.moves = c.g.Moves(c.moves[:0], p)

@@ -328,6 +328,15 @@ func solveInto(t testing.TB, dir string, g game.Game) (positions uint64, err err
 	return result.Positions, err
 }
 
+// TestDecimal checks that messages write positions of a rules program as it does.
+func TestDecimal(t *testing.T) {
+	g := must.Get(open(t, script(t, `tiers 3\n`, `0) echo 200 ;; 200) echo 130 ;;`)).Kind().New([]int{0}))(t)
+	want := "position 200: a move leads from tier 3 to 130 of tier 2,"
+	if _, err := solveInto(t, t.TempDir(), g); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // TestTurns solves two heaps of 127 of which a player takes 1 to 20 of one. In one position, (127,0), the same player
 // moves again.
 func TestTurns(t *testing.T) {

@@ -128,7 +128,7 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 		var wrong error
 		err := p.successors(rng, set, func(to uint64, successors block.Set) {
 			if beyond, ok := p.beyond(to, successors); ok && wrong == nil {
-				wrong = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				wrong = fmt.Errorf("a move of a position of range %#x leads to %s, expected one below %s", rng, game.Key(p.g, beyond), game.Key(p.g, p.g.Positions()))
 			}
 			if wrong != nil {
 				return
@@ -202,7 +202,7 @@ func (p *Pass) toPredecessors(rng uint64, to block.Set, send func(rng uint64, fr
 		var err error
 		b.Predecessors(rng, to, func(from uint64, predecessors block.Set) {
 			if beyond, ok := p.beyond(from, predecessors); ok && err == nil {
-				err = fmt.Errorf("a predecessor of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				err = fmt.Errorf("a predecessor of a position of range %#x is %s, expected one below %s", rng, game.Key(p.g, beyond), game.Key(p.g, p.g.Positions()))
 			}
 			if err == nil {
 				send(from, predecessors)
@@ -279,6 +279,9 @@ func (p *Pass) alternate(rng uint64, s *block.State, received, fresh block.Set) 
 	return &TurnError{Game: p.g, To: rng*uint64(p.g.RangeSize()) + uint64(again.Append(nil)[0])}
 }
 
+// UseTiers is the advice in an error of a game that only tiers would make possible: resumed, a run fails again.
+const UseTiers = "use tiers, see docs/rules.md"
+
 // A TurnError is the error of a game without tiers in which a player moves twice in a row.
 type TurnError struct {
 	Game game.Game
@@ -292,7 +295,7 @@ func (e *TurnError) Error() string {
 	if e.Move != "" {
 		after = fmt.Sprintf("position %s: after move %s, to %s,", game.Key(e.Game, e.From), e.Move, game.Key(e.Game, e.To))
 	}
-	return after + " it is the same player's turn: turns must alternate in a game without tiers (use tiers, see docs/rules.md)"
+	return after + " it is the same player's turn: turns must alternate in a game without tiers (" + UseTiers + ")"
 }
 
 // reach adds the newly reached positions to the state: terminal positions with their
@@ -316,15 +319,15 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Number.Zero(of, open)
 	if wrong := of.Append(nil); len(wrong) > 0 {
 		from := rng*uint64(p.g.RangeSize()) + uint64(wrong[0])
-		return wrongMoves(from, len(p.g.Moves(nil, from)), "moves")
+		return p.wrongMoves(from, len(p.g.Moves(nil, from)), "moves")
 	}
 	return nil
 }
 
 // wrongMoves returns the error of a position that has no moves but is not terminal, or more of
 // them than a block.Counter can count.
-func wrongMoves(from game.Position, n int, what string) error {
-	return fmt.Errorf("position %#x is not terminal, and has %d %s: expected 1 to %d", from, n, what, block.MaxCount)
+func (p *Pass) wrongMoves(from game.Position, n int, what string) error {
+	return fmt.Errorf("position %s is not terminal, and has %d %s: expected 1 to %d", game.Key(p.g, from), n, what, block.MaxCount)
 }
 
 // reachStoring does the part of reach that concerns the fresh positions, and stores their outgoing edges.
@@ -382,14 +385,14 @@ func (p *Pass) each(rng uint64, of block.Set, do func(g game.Game, at game.Posit
 func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
-		return wrongMoves(from, n, "successors")
+		return p.wrongMoves(from, n, "successors")
 	}
 	into.Put(slot, len(p.moves))
 	mover, positions := g.ToMove(from), p.g.Positions()
 	for _, m := range p.moves {
 		switch {
 		case m.To >= positions:
-			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, positions)
+			return fmt.Errorf("a move of position %s leads to %s, expected one below %s", game.Key(p.g, from), game.Key(p.g, m.To), game.Key(p.g, positions))
 		case !p.turns && (mover == game.Second || p.shown) && g.ToMove(m.To) == mover: // otherwise alternate finds it
 			return &TurnError{p.g, m.To, from, cmp.Or(m.Name, "?")}
 		}
@@ -428,7 +431,7 @@ func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) e
 		return nil
 	}
 	if p.number > game.MaxByteRemoteness {
-		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for in a game without tiers", p.number, game.MaxByteRemoteness)
+		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for in a game without tiers (%s)", p.number, game.MaxByteRemoteness, UseTiers)
 	}
 	s.Decide(uint8(result), p.number, of)
 	fresh.Reached.Union(of)

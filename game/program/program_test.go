@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +23,12 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/system"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
+	"github.com/treereduce/treereduce/table"
 )
 
 // server builds the rules program that answers for our own games.
@@ -315,24 +319,96 @@ func TestAskedOnce(t *testing.T) {
 // solveNew solves a game, and returns its number of positions.
 func solveNew(t testing.TB, g game.Game) uint64 {
 	t.Helper()
-	return must.Get(solveInto(t, t.TempDir(), g))(t)
+	return must.Get(solveInto(t, t.TempDir(), g, func(*solve.Options) {}))(t)
 }
 
-// solveInto solves a game into a directory.
-func solveInto(t testing.TB, dir string, g game.Game) (positions uint64, err error) {
+// solveInto solves a game into a directory, with changed options.
+func solveInto(t testing.TB, dir string, g game.Game, change func(*solve.Options)) (positions uint64, err error) {
 	t.Helper()
 	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	change(&o)
 	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer func() { must.OK(t, data.Close()) }()
 	result, err := solve.Run(t.Context(), data, g, o)
 	return result.Positions, err
 }
 
+// TestRandomRules solves random rules programs, and compares every value, or the refusal, with brute force.
+func TestRandomRules(t *testing.T) { randomRules(t, 0, 40) }
+
+// TestLongRandomRules is TestRandomRules for more programs.
+func TestLongRandomRules(t *testing.T) {
+	longtest.Skip(t)
+	randomRules(t, 40, 300)
+}
+
+func randomRules(t *testing.T, from, to uint64) {
+	name, kinds := server(t), make(map[string]int)
+	for seed := from; seed < to; seed++ {
+		g := naive.RandomRules(rand.New(rand.NewPCG(48, seed)))
+		want, refused := g.Solve()
+		file := filepath.Join(t.TempDir(), "answers")
+		must.OK(t, os.WriteFile(file, []byte(g.Answers()), 0o666))
+		what := fmt.Sprintf("tiers %v, players %v, puzzle %v, %q", g.Tiers >= 0, g.Players, g.Puzzle, refused)
+		kinds[what]++
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { compareRules(t, name+" answers "+file, g, want, refused, int(seed)) }) {
+			t.Logf("program %d: %s", seed, what)
+		}
+	}
+	for what, n := range kinds {
+		t.Logf("%3d programs: %s", n, what)
+	}
+}
+
+// compareRules solves the game of a rules program, and compares it with the values of the positions that play can reach, or
+// with the reason why it must be refused.
+func compareRules(t *testing.T, command string, brute *naive.Rules, want map[uint64]naive.Worth, refused string, seed int) {
+	g := must.Get(open(t, command).Kind().New([]int{0}))(t)
+	_, err := program.Check(t.Context(), g, 50, uint64(seed))
+	dir := t.TempDir()
+	if err == nil {
+		_, err = solveInto(t, dir, g, func(o *solve.Options) {
+			o.Reducers, o.Codec = 1+seed%3, []jobdir.Codec{jobdir.Packed, jobdir.Text}[seed%2]
+		})
+	}
+	if refused != "" || err != nil {
+		if refused == "" || err == nil || !strings.Contains(err.Error(), refused) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, refused)
+		}
+		return
+	}
+	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer solved.Close()
+	n := 0
+	for batch, err := range solved.All() {
+		must.OK(t, err)
+		for i, p := range batch.Positions {
+			v := batch.Values[i]
+			result := game.Result(v.Outcome())
+			if !g.Values().OfMover {
+				result = v.Outcome().For(game.Player(brute.Mover(p)))
+			}
+			if got := (naive.Worth{Result: result.String(), Remoteness: v.Remoteness()}); got != want[p] {
+				t.Errorf("position %d: %v, want %v", p, got, want[p])
+			}
+		}
+		n += len(batch.Positions)
+	}
+	if n != len(want) {
+		t.Errorf("%d positions, want %d", n, len(want))
+	}
+	must.Get(solved.Verify(t.Context()))(t)
+	for _, sample := range []uint64{0, 7} {
+		_, _, err := table.Rules{Sample: sample}.Verify(t.Context(), solved)
+		must.OK(t, err)
+	}
+}
+
 // TestDecimal checks that messages write positions of a rules program as it does.
 func TestDecimal(t *testing.T) {
 	g := must.Get(open(t, script(t, `tiers 3\n`, `0) echo 200 ;; 200) echo 130 ;;`)).Kind().New([]int{0}))(t)
 	want := "position 200: a move leads from tier 3 to 130 of tier 2,"
-	if _, err := solveInto(t, t.TempDir(), g); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := solveInto(t, t.TempDir(), g, func(*solve.Options) {}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -368,7 +444,7 @@ func TestTurns(t *testing.T) {
 	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
 		t.Errorf("500 positions are checked: %d, %v", n, err)
 	}
-	_, err := solveInto(t, t.TempDir(), g)
+	_, err := solveInto(t, t.TempDir(), g, func(*solve.Options) {})
 	if want := regexp.MustCompile(`position (16256|32640): after move a\d+, to \d+, it is the same player's turn: turns must alternate in a game without tiers \(use tiers, see docs/rules.md\)$`); err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("%v", err)
 	}

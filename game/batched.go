@@ -5,8 +5,8 @@ package game
 type Batched interface {
 	Game
 	// Batch returns the game with Primitive, Moves and ToMove of some positions computed, which must ascend
-	// and stay unchanged while the result is in use. Its moves have no names; in a game without tiers, the
-	// player to move is always First. It serves one goroutine. An error names the position.
+	// and stay unchanged while the result is in use. Its moves have no names. It serves one goroutine. An error
+	// names the position.
 	Batch(ps []Position) (Game, error)
 }
 

@@ -1,6 +1,8 @@
 package game
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,6 +27,8 @@ type Info struct {
 	// Vast is the approximate number of positions of a game with too many to enumerate: it
 	// can be played and searched, but not solved. 0: the game can be solved.
 	Vast float64
+	// Decimal means that messages write positions as decimal numbers, not as hexadecimal keys.
+	Decimal bool
 	// OmitsStart means that final, the text of all positions, has no line for the initial
 	// position.
 	OmitsStart bool
@@ -50,6 +54,14 @@ func TitleOf(g Game) string {
 		return title
 	}
 	return g.Spec()
+}
+
+// Key returns a position of a game as messages write it, see Info.Decimal.
+func Key(g Game, p Position) string {
+	if g.Info().Decimal {
+		return strconv.FormatUint(p, 10)
+	}
+	return fmt.Sprintf("%#x", p)
 }
 
 // RulesOf returns the rules of a game for people, with the values of its parameters; "" if it has none.

@@ -136,7 +136,7 @@
 // slot for every hash of its range:
 //
 //	file    = "TRRANGE3" … as above
-//	block   = uv(slots) plane …             nine, in the order of block.State
+//	block   = uv(slots) plane … [set]       nine, in the order of block.State, and Odd unless it is empty
 //	plane   = set                           as above
 //	        | 5                             an empty set
 //	        | 6                             the same set as the first plane

@@ -35,18 +35,27 @@ func (e *Encoder) AppendPlanes(dst []byte, slots int, planes ...block.Set) []byt
 // DecodePlanes decodes the packed form of sets into planes, which must be large enough for the
 // given number of slots.
 func (d *Decoder) DecodePlanes(src []byte, slots int, planes ...block.Set) error {
+	rest, err := d.readPlanes(src, slots, planes)
+	if err == nil && len(rest) != 0 {
+		err = fmt.Errorf("%d bytes after the planes", len(rest))
+	}
+	return err
+}
+
+// readPlanes is DecodePlanes with more bytes after the planes, which it returns.
+func (d *Decoder) readPlanes(src []byte, slots int, planes []block.Set) (rest []byte, err error) {
 	n, used := binary.Uvarint(src)
 	if used <= 0 {
-		return errShort
+		return nil, errShort
 	}
 	if n != uint64(slots) {
-		return fmt.Errorf("planes of %d slots, expected %d", n, slots)
+		return nil, fmt.Errorf("planes of %d slots, expected %d", n, slots)
 	}
 	src = src[used:]
 	for i, plane := range planes {
 		clear(plane)
 		if len(src) == 0 {
-			return errShort
+			return nil, errShort
 		}
 		switch code := src[0]; {
 		case code == planeNone:
@@ -55,16 +64,12 @@ func (d *Decoder) DecodePlanes(src []byte, slots int, planes ...block.Set) error
 			copy(plane, planes[0])
 			src = src[1:]
 		default:
-			var err error
 			if src, err = d.readSet(src, plane, slots); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	if len(src) != 0 {
-		return fmt.Errorf("%d bytes after the planes", len(src))
-	}
-	return nil
+	return src, nil
 }
 
 // AppendInbox appends the packed form of h, the inbox of n slots, as the block of a pair.
@@ -86,6 +91,9 @@ func (p *Packer) AddState(rng uint64, n int, s *block.State) {
 	from := len(p.Bytes)
 	planes := s.Planes()
 	p.Bytes = p.encoder.AppendPlanes(p.Bytes, n, planes[:]...)
+	if !s.Odd.Empty() {
+		p.Bytes = p.encoder.appendSet(p.Bytes, s.Odd, n)
+	}
 	p.end(Cell{First: rng, Last: rng}, from)
 }
 
@@ -108,8 +116,15 @@ func (c *Cursor) ReadState(e Entry, n int, s *block.State) error {
 	}
 	s.Reset(n)
 	planes := s.Planes()
-	if err = c.decoder.DecodePlanes(raw, n, planes[:]...); err == nil {
-		err = checkState(&planes)
+	rest, err := c.decoder.readPlanes(raw, n, planes[:])
+	if err == nil && len(rest) > 0 {
+		s.MakeOdd()
+		if rest, err = c.decoder.readSet(rest, s.Odd, n); err == nil && len(rest) > 0 {
+			err = fmt.Errorf("%d bytes after the planes", len(rest))
+		}
+	}
+	if err == nil {
+		err = checkState(append(planes[:], s.Odd))
 	}
 	if err != nil {
 		return c.f.errorf("range %#x, at byte %d: %v", e.Range, e.Offset, err)
@@ -118,7 +133,7 @@ func (c *Cursor) ReadState(e Entry, n int, s *block.State) error {
 }
 
 // checkState returns an error if no state can have these planes.
-func checkState(planes *[block.StatePlanes]block.Set) error {
+func checkState(planes []block.Set) error {
 	for _, plane := range planes[1:] {
 		for i, w := range plane {
 			if w&^planes[0][i] != 0 {

@@ -151,7 +151,7 @@ func (t *Table) Unreached(p game.Position, cannot error) error {
 		return err
 	case len(predecessors) > 0:
 		q := predecessors[0]
-		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%#x) leads to it", q.Move, t.g.AppendText(nil, q.Position), q.Position)))
+		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%s) leads to it", q.Move, t.g.AppendText(nil, q.Position), game.Key(t.g, q.Position))))
 	case p == t.g.Start():
 		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the initial position"))
 	}

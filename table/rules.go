@@ -60,7 +60,7 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 		return 0, 0, err
 	}
 	cyclic := game.MethodOf(t.g).States != nil
-	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, most: most}, parts)
+	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, turns: game.MustAlternate(t.g), most: most}, parts)
 }
 
 // plainRules contains the rules by which values are checked.
@@ -68,6 +68,7 @@ type plainRules struct {
 	game.Game
 	values game.Values
 	cyclic bool // play may never end
+	turns  bool // turns must alternate, and the positions show whose turn it is
 	most   int  // the greatest remoteness that the format can store
 }
 
@@ -188,7 +189,9 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		var marks reachedSlots // marks made by the moves of this part
 		switch {
 		case part.own:
-			marks, err = newReached(part, append(firsts, first))
+			if marks, err = newReached(part, append(firsts, first)); err == nil && g.turns {
+				c.turns = [2]reachedSlots{marks.empty(), marks.empty()}
+			}
 		case i+1 < len(parts):
 			marks, err = newReached(parts[i+1], nil)
 		}
@@ -200,6 +203,9 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		}
 		if err == nil && part.own {
 			err = c.checkReachable(ctx, part, marks)
+		}
+		if err == nil && g.turns {
+			err = c.checkTurns(ctx, part)
 		}
 		if err != nil {
 			return 0, 0, err
@@ -260,6 +266,10 @@ type rulesCheck struct {
 	g     *plainRules
 	total uint64 // number of positions to check
 
+	// turns has, by player, the positions in which it is the player's turn: where the player moves, and after each
+	// move of the other one. It is nil unless turns must alternate, the positions show them, and all are checked.
+	turns [2]reachedSlots
+
 	mu     sync.Mutex
 	done   uint64
 	report func(share float64)
@@ -267,6 +277,18 @@ type rulesCheck struct {
 
 // reachedSlots is the set of positions that moves lead to, by range.
 type reachedSlots map[uint64]block.Set
+
+// empty returns an empty set for the same ranges.
+func (r reachedSlots) empty() reachedSlots {
+	e := make(reachedSlots, len(r))
+	for rng, set := range r {
+		e[rng] = make(block.Set, len(set))
+	}
+	return e
+}
+
+// add adds a slot. It is safe for concurrent use.
+func (r reachedSlots) add(rng uint64, slot int) { atomic.OrUint64(&r[rng][slot>>6], 1<<(slot&63)) }
 
 // newReached returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
@@ -363,11 +385,31 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reache
 	})
 }
 
+// checkTurns returns a Fault if a player moves in a position to which the same player has moved. All positions of the
+// part have been checked.
+func (c *rulesCheck) checkTurns(ctx context.Context, part *rulesPart) error {
+	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
+		return func(d drawn, slots []uint32) error {
+			rng, _, err := part.ranges.at(d.i)
+			if err != nil {
+				return err
+			}
+			for _, slot := range slots {
+				if c.turns[0][rng].Has(int(slot)) && c.turns[1][rng].Has(int(slot)) {
+					p, _ := reader.at(int(slot))
+					return newFault(c.g.Game, p, "the player to move is the one who has moved to it: in a game without tiers turns must alternate")
+				}
+			}
+			return nil
+		}
+	})
+}
+
 // positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
 	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
 		one := newRulesPosition(c.g, reader)
-		one.marks, one.half = marks, part.half
+		one.marks, one.turns, one.half = marks, c.turns, part.half
 		return func(d drawn, slots []uint32) error {
 			slots = d.of(slots)
 			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
@@ -422,9 +464,11 @@ type rulesPosition struct {
 	g      *plainRules
 	finder finder
 	marks  reachedSlots
+	turns  [2]reachedSlots // see rulesCheck
 	half   *halfPart
 
 	batched game.Batched // nil: each position is computed alone
+	after   game.Game    // for the player to move after a move
 	asked   []game.Position
 	checked int
 	text    []byte
@@ -440,7 +484,7 @@ func newRulesPosition(g *plainRules, f finder) *rulesPosition {
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
 // computed alone.
 func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Position, game.Value)) {
-	c.g = g
+	c.g, c.after = g, g.Game
 	if c.batched == nil {
 		return
 	}
@@ -450,8 +494,23 @@ func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Po
 		c.asked = append(c.asked, p)
 	}
 	slices.Sort(c.asked)
-	if batch, err := c.batched.Batch(c.asked); err == nil {
-		c.g = &plainRules{batch, g.values, g.cyclic, g.most}
+	batch, err := c.batched.Batch(c.asked)
+	if err != nil {
+		return
+	}
+	c.g = &plainRules{batch, g.values, g.cyclic, g.turns, g.most}
+	if g.turns && c.turns[0] == nil {
+		var after []game.Position
+		for _, p := range c.asked {
+			c.moves = batch.Moves(c.moves[:0], p)
+			for _, m := range c.moves {
+				after = append(after, m.To)
+			}
+		}
+		slices.Sort(after)
+		if batch, err := c.batched.Batch(slices.Compact(after)); err == nil {
+			c.after = batch
+		}
 	}
 }
 
@@ -465,11 +524,19 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		if again, err := c.g.Parse(string(c.text)); err != nil {
 			return fmt.Sprintf("its text is not read: %v", err), nil
 		} else if again != p {
-			return fmt.Sprintf("its text is read as position %#x", again), nil
+			return fmt.Sprintf("its text is read as position %s", game.Key(c.g.Game, again)), nil
 		}
 	}
 	c.moves = c.g.Moves(c.moves[:0], p)
-	if end := c.g.values.Ended(c.g.Primitive(p), c.g.ToMove(p)); end != 0 {
+	mover := c.g.ToMove(p)
+	if c.turns[0] != nil {
+		rng, slot, _, _, err := c.finder.find(p)
+		if err != nil {
+			return "", err
+		}
+		c.turns[mover].add(rng, slot)
+	}
+	if end := c.g.values.Ended(c.g.Primitive(p), mover); end != 0 {
 		switch {
 		case len(c.moves) > 0:
 			return "it is terminal, but has moves", nil
@@ -490,8 +557,13 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		if !ok {
 			return missing(c.g, m), nil
 		}
+		if c.turns[0] != nil {
+			c.turns[mover.Other()].add(rng, slot)
+		} else if c.g.turns && c.after.ToMove(m.To) == mover {
+			return fmt.Sprintf("after move %s it is the same player's turn: in a game without tiers turns must alternate", m.Name), nil
+		}
 		if c.marks != nil {
-			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
+			c.marks.add(rng, slot)
 			if ok, err := c.markImage(m.To); err != nil {
 				return "", err
 			} else if !ok {

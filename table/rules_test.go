@@ -286,3 +286,55 @@ func TestEachRangeLowest(t *testing.T) {
 		t.Errorf("%v, want the lowest", err)
 	}
 }
+
+// A turned is a game whose positions show whose turn it is.
+type turned struct {
+	game.Cyclic
+	second []game.Position // in which the second player moves
+}
+
+func (g turned) Values() game.Values {
+	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"A", "B"}}
+}
+
+func (g turned) ToMove(p game.Position) game.Player {
+	if slices.Contains(g.second, p) {
+		return game.Second
+	}
+	return game.First
+}
+
+func (g turned) Primitive(p game.Position) game.Value {
+	if v := g.Cyclic.Primitive(p); v != 0 {
+		return game.Outcome(v.Outcome()).For(g.ToMove(p)).In(0)
+	}
+	return 0
+}
+
+// TestRulesTurns checks that a position in which a player moves who has just moved is found, by all positions and by a
+// sample.
+func TestRulesTurns(t *testing.T) {
+	graph := game.WithRanges(testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {3, 0}, 2: {3, 4}, 4: {5}},
+		End:  map[game.Position]game.Result{3: game.Loses, 5: game.Loses},
+		Size: 6,
+	}, 4)
+	for _, test := range []struct {
+		second []game.Position
+		right  bool
+	}{{[]game.Position{1, 2, 5}, true}, {[]game.Position{1, 2, 4, 5}, false}, {[]game.Position{1, 2, 4}, false}} {
+		for _, g := range []game.Cyclic{turned{graph, test.second}, batched{turned{graph, test.second}, false}} {
+			tab := must.Get(OpenOf(cyclicTable(t, g, valuesOf(graph)), ".", g))(t)
+			for sample := range uint64(6) {
+				var fault *Fault
+				_, _, err := Rules{Sample: sample}.Verify(t.Context(), tab)
+				if found := errors.As(err, &fault) && strings.Contains(err.Error(), "in a game without tiers turns must alternate"); found == test.right && (test.right || sample == 0 || sample == 5) {
+					t.Errorf("%T, second %v, sample %d: %v", g, test.second, sample, err)
+				} else if err != nil && test.right {
+					t.Error(err)
+				}
+			}
+			must.OK(t, tab.Close())
+		}
+	}
+}

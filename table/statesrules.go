@@ -36,6 +36,7 @@ func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.StateFiles) er
 		open = open[:len(s.Reached)]
 		s.Open(open)
 		s.Number.PutAll(0, open)
+		s.Odd = nil
 		chunk.Reset()
 		chunk.AddState(g, states.Range(i), &s)
 		if err := w.Append(chunk); err != nil {

@@ -299,7 +299,7 @@ func (t *Table) Line(p game.Position) iter.Seq2[Choice, error] {
 // missing describes the fault of a position with a move to a position that is not in the
 // table.
 func missing(g game.Game, m game.Move) string {
-	return fmt.Sprintf("its move %s leads to '%s' (%#x), which is missing", m.Name, g.AppendText(nil, m.To), m.To)
+	return fmt.Sprintf("its move %s leads to '%s' (%s), which is missing", m.Name, g.AppendText(nil, m.To), game.Key(g, m.To))
 }
 
 // A Fault is an error in the contents of a table: the first one that was found.
@@ -308,18 +308,20 @@ type Fault struct {
 	Position game.Position
 	Board    string // the position as text; "" if it is not valid
 	Reason   string
+
+	key string // the position as messages write it
 }
 
 func (f *Fault) Error() string {
 	if f.Tier < 0 {
 		return fmt.Sprintf("'%s' (%d): %s", f.Board, f.Position, f.Reason)
 	}
-	return fmt.Sprintf("tier %d: '%s' (%#x): %s", f.Tier, f.Board, f.Position, f.Reason)
+	return fmt.Sprintf("tier %d: '%s' (%s): %s", f.Tier, f.Board, f.key, f.Reason)
 }
 
 // newFault returns a Fault of a position.
 func newFault(g game.Game, p game.Position, reason string) error {
-	f := &Fault{Tier: -1, Position: p, Reason: reason}
+	f := &Fault{Tier: -1, Position: p, Reason: reason, key: game.Key(g, p)}
 	if g.Check(p) == nil {
 		f.Board = string(g.AppendText(nil, p))
 		if a, ok := g.(game.Acyclic); ok {

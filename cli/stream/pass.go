@@ -64,7 +64,7 @@ func (t *task) pass(m game.Method) (n step.Counters, err error) {
 		t.o.StoreEdges = edges.SendEdges
 	}
 	n, err = work.do(name, m, t.in, t.out, t.o)
-	return n, edges.Finish(err)
+	return n, edges.Finish(lists.NameMove(err, files.FS, states, g))
 }
 
 // checkStates checks that the states in dir are those before this pass. The states of another

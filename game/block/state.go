@@ -16,9 +16,13 @@ type State struct {
 	Reached Set
 	Result  [2]Set
 	Number  Counter
+
+	// Odd is the positions that play can reach in an odd number of moves. It is kept for games whose positions show
+	// whose turn it is, during the forward passes; otherwise it is empty.
+	Odd Set
 }
 
-// StatePlanes is the number of sets in a State.
+// StatePlanes is the number of sets in a State without Odd.
 const StatePlanes = 3 + CounterPlanes
 
 // Reset sets s to a state of n slots, none of them reached.
@@ -28,9 +32,17 @@ func (s *State) Reset(n int) {
 		s.Result[i] = s.Result[i].resize(n)
 	}
 	s.Number.Reset(n)
+	s.Odd = s.Odd[:0]
 }
 
-// Planes returns the sets of s, in the order above.
+// MakeOdd makes Odd a set of as many slots as Reached, unless it is one.
+func (s *State) MakeOdd() {
+	if len(s.Odd) < len(s.Reached) {
+		s.Odd = s.Odd.resize(64 * len(s.Reached))
+	}
+}
+
+// Planes returns the sets of s without Odd, in the order above.
 func (s *State) Planes() [StatePlanes]Set {
 	planes := [StatePlanes]Set{s.Reached, s.Result[0], s.Result[1]}
 	copy(planes[3:], s.Number[:])

@@ -62,7 +62,6 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 	}
 	g.Picture(p) // ends the command if it is wrong
 	a, tiers := g.(game.Acyclic)
-	shown := !tiers && g.Values().Players[0] != ""
 	for _, m := range moves {
 		if err := g.Check(m.To); err != nil {
 			return fmt.Errorf("move %s: %w", m.Name, err)
@@ -72,7 +71,7 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 			return fmt.Errorf("move %s leads from tier %d to tier %d, expected a later one", m.Name, a.Tier(p), a.Tier(m.To))
 		case tiers && a.Tier(m.To) > a.Tiers():
 			return fmt.Errorf("move %s leads to tier %d, the last one is %d", m.Name, a.Tier(m.To), a.Tiers())
-		case shown && g.ToMove(p) == g.ToMove(m.To):
+		case game.MustAlternate(g) && g.ToMove(p) == g.ToMove(m.To):
 			return fmt.Errorf("after move %s it is the same player's turn: in a game without tiers turns must alternate", m.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
@@ -46,9 +48,6 @@ func parseHeader(lines [][]byte) (*header, error) {
 	}
 	seen := make(map[string]bool)
 	for i, line := range lines[1:] {
-		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("line %d of the header is not UTF-8: %q", i+2, clip(line))
-		}
 		key, value, _ := strings.Cut(string(line), " ")
 		err := h.set(key, value)
 		if seen[key] && key != "parameter" && key != "rules" {
@@ -277,6 +276,28 @@ func (h *header) parseMove(line []byte) (to game.Position, n int) {
 		return 0, 0
 	}
 	return to, n
+}
+
+// checkText checks a line of a program, whatever it says: it is UTF-8, and without control characters and those that
+// change the direction of text or end a line.
+func checkText(line []byte) error {
+	const ones = 0x0101010101010101 // the high bit of a byte of found is set if the byte is below ' ', DEL or not ASCII
+	rest := line
+	for ; len(rest) >= 8; rest = rest[8:] {
+		x := binary.LittleEndian.Uint64(rest)
+		del := x ^ 0x7f*ones
+		if found := x | (x - ' '*ones) | (del - ones); found&(0x80*ones) != 0 {
+			break
+		}
+	}
+	for len(rest) > 0 {
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return fmt.Errorf("expected UTF-8 without control characters, found %q in %q", rest[:n], clip(line))
+		}
+		rest = rest[n:]
+	}
+	return nil
 }
 
 // clip returns the beginning of a text, for an error.

@@ -37,7 +37,6 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		"treereduce rules 1":                  "the header has no line name",
 		small + "\nstart 8":                   `"start 8": it is there twice`,
 		small + "\nsize 8":                    "expected name, title, rules",
-		small + "\n\xff":                      "is not UTF-8",
 		small + "\nparameter width":           "expected parameter NAME INTEGER",
 		small + "\nbelow x":                   "expected a number from 1 to 18446744073709551615",
 		small + "\nbelow 0":                   "expected a number from 1 to",
@@ -87,6 +86,22 @@ func TestParseAnswer(t *testing.T) {
 		}
 		if got != test.want && (err == nil || !strings.Contains(got, test.want)) {
 			t.Errorf("%q: %s, want %s", test.line, got, test.want)
+		}
+	}
+}
+
+// TestCheckText checks each kind of character at each place of a line.
+func TestCheckText(t *testing.T) {
+	for _, good := range []string{"", "take1:0", "Häuser 5×4", "♟️ 👩‍🚀 日本語 ~"} {
+		for n := range 20 {
+			must.OK(t, checkText([]byte(strings.Repeat("x", n)+good+strings.Repeat("~", n%9))))
+		}
+	}
+	for _, bad := range []string{"\x00", "\t", "\r", "\x1b", "\x1f", "\x7f", "\u0080", "\u009f", "\u2028", "\u2029", "\u202e", "\u2066", "\u200f", "\xff", "\xc3", "\xed\xa0\x80"} {
+		for n := range 20 {
+			if err := checkText([]byte(strings.Repeat("x", n) + bad + strings.Repeat("~", n%9))); err == nil {
+				t.Errorf("%q after %d bytes is not found", bad, n)
+			}
 		}
 	}
 }

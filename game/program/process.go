@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxLine is the number of bytes of the longest line of an answer.
-	maxLine = 64 << 10
+	// maxLine is the number of bytes of the longest line: 1,000 moves with names of 100 bytes fit.
+	maxLine = 128 << 10
 	// maxHeader is the number of lines of the longest header.
 	maxHeader = 1000
 	// maxErrorLine is the number of bytes of the last line of stderr that an error has.
@@ -80,7 +80,8 @@ func (p *process) line() ([]byte, error) {
 	line, err := p.out.ReadSlice('\n')
 	switch {
 	case err == nil:
-		return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
+		line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))
+		return line, checkText(line)
 	case errors.Is(err, bufio.ErrBufferFull):
 		return nil, fmt.Errorf("a line has more than %d bytes: %q", maxLine, clip(line))
 	case errors.Is(err, io.EOF) && len(line) > 0:

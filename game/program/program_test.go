@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,9 +23,12 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/system"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
+	"github.com/treereduce/treereduce/table"
 )
 
 // server builds the rules program that answers for our own games.
@@ -93,6 +98,15 @@ func TestCheck(t *testing.T) {
 			t.Errorf("picture: %v, want %s", err, want)
 		}
 	}
+	for want, test := range map[string]struct{ more, answer string }{
+		`question "text 0": expected UTF-8 without control characters, found "\u2028"`: {`text\n`, `0) echo 1 ;; *) printf 'a\342\200\250\n' ;;`},
+		`question "picture 0": expected UTF-8 without control characters, found "\t"`:  {`picture\n`, `0) echo 1 ;; *) printf 'a\tb\n' ;;`},
+		`question "0": expected UTF-8 without control characters, found "\x01"`:        {"", `0) printf 'a\001:1\n' ;;`},
+	} {
+		if err := checked(t, script(t, test.more, test.answer)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	for want, more := range map[string]string{
 		"player 2 moves in the initial position":    "players Y, Z",
 		"after move 1 it is the same player's turn": "players X, O",
@@ -140,7 +154,7 @@ func TestHostile(t *testing.T) {
 		{"no-such-program", `the header: its output ends (exit status 127); on stderr: "sh: 1: no-such-program: not found"`},
 		{"echo trouble >&2; exit 1", `the header: its output ends (exit status 1); on stderr: "trouble"`},
 		{"yes", `the header: its header has more than 1000 lines`},
-		{"cat /dev/zero", `the header: a line has more than 65536 bytes`},
+		{"cat /dev/zero", `the header: a line has more than 131072 bytes`},
 		{"printf treereduce", `the header: its output ends in a line: "treereduce" (exit status 0)`},
 		{"echo; echo", `the header: expected "treereduce rules 1" as the first line`},
 		{"sleep 1000", `no answer within 1s: check that it flushes its output, and ends it with an empty line`},
@@ -155,7 +169,14 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) echo error not mine ;;"), `position 0: answered "error not mine": it is refused`},
 		{script(t, "", "*) sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
-		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 65536 bytes`},
+		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 131072 bytes`},
+		{script(t, `title A\tB\n`, "*) echo lose ;;"), `the header: expected UTF-8 without control characters, found "\t" in "title A\tB"`},
+		{script(t, `rules A\033[2JB\n`, "*) echo lose ;;"), `found "\x1b" in "rules A\x1b[2JB"`},
+		{script(t, `players A, B\302\205\n`, "*) echo lose ;;"), `found "\u0085" in "players A, B\u0085"`},
+		{script(t, `title \377\n`, "*) echo lose ;;"), `found "\xff" in "title \xff"`},
+		{script(t, "", `*) printf 'error \177\n' ;;`), `position 0: expected UTF-8 without control characters, found "\x7f" in "error \x7f"`},
+		{script(t, "", `*) printf 'a\000b:1\n' ;;`), `position 0: expected UTF-8 without control characters, found "\x00" in "a\x00b:1"`},
+		{script(t, "", `*) printf 'a:1 lange\342\200\256:2\n' ;;`), `found "\u202e" in "a:1 lange\u202e:2"`},
 		{script(t, "", "*) exec 0<&-; sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, `players X, O\n`, "*) echo lose ;;"), `position 0: answered "lose": expected it to begin with the player to move, 1 or 2`},
 		{script(t, `$RANDOM$$\n`, "*) echo lose ;;"), `expected name, title, rules, parameter`},
@@ -298,11 +319,135 @@ func TestAskedOnce(t *testing.T) {
 // solveNew solves a game, and returns its number of positions.
 func solveNew(t testing.TB, g game.Game) uint64 {
 	t.Helper()
+	return must.Get(solveInto(t, t.TempDir(), g, func(*solve.Options) {}))(t)
+}
+
+// solveInto solves a game into a directory, with changed options.
+func solveInto(t testing.TB, dir string, g game.Game, change func(*solve.Options)) (positions uint64, err error) {
+	t.Helper()
 	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
-	data := must.Get(store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	n := must.Get(solve.Run(t.Context(), data, g, o))(t).Positions
-	must.OK(t, data.Close())
-	return n
+	change(&o)
+	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+	defer func() { must.OK(t, data.Close()) }()
+	result, err := solve.Run(t.Context(), data, g, o)
+	return result.Positions, err
+}
+
+// TestRandomRules solves random rules programs, and compares every value, or the refusal, with brute force.
+func TestRandomRules(t *testing.T) { randomRules(t, 0, 40) }
+
+// TestLongRandomRules is TestRandomRules for more programs.
+func TestLongRandomRules(t *testing.T) {
+	longtest.Skip(t)
+	randomRules(t, 40, 300)
+}
+
+func randomRules(t *testing.T, from, to uint64) {
+	name, kinds := server(t), make(map[string]int)
+	for seed := from; seed < to; seed++ {
+		g := naive.RandomRules(rand.New(rand.NewPCG(48, seed)))
+		want, refused := g.Solve()
+		file := filepath.Join(t.TempDir(), "answers")
+		must.OK(t, os.WriteFile(file, []byte(g.Answers()), 0o666))
+		what := fmt.Sprintf("tiers %v, players %v, puzzle %v, %q", g.Tiers >= 0, g.Players, g.Puzzle, refused)
+		kinds[what]++
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { compareRules(t, name+" answers "+file, g, want, refused, int(seed)) }) {
+			t.Logf("program %d: %s", seed, what)
+		}
+	}
+	for what, n := range kinds {
+		t.Logf("%3d programs: %s", n, what)
+	}
+}
+
+// compareRules solves the game of a rules program, and compares it with the values of the positions that play can reach, or
+// with the reason why it must be refused.
+func compareRules(t *testing.T, command string, brute *naive.Rules, want map[uint64]naive.Worth, refused string, seed int) {
+	g := must.Get(open(t, command).Kind().New([]int{0}))(t)
+	_, err := program.Check(t.Context(), g, 50, uint64(seed))
+	dir := t.TempDir()
+	if err == nil {
+		_, err = solveInto(t, dir, g, func(o *solve.Options) {
+			o.Reducers, o.Codec = 1+seed%3, []jobdir.Codec{jobdir.Packed, jobdir.Text}[seed%2]
+		})
+	}
+	if refused != "" || err != nil {
+		if refused == "" || err == nil || !strings.Contains(err.Error(), refused) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, refused)
+		}
+		return
+	}
+	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer solved.Close()
+	n := 0
+	for batch, err := range solved.All() {
+		must.OK(t, err)
+		for i, p := range batch.Positions {
+			v := batch.Values[i]
+			result := game.Result(v.Outcome())
+			if !g.Values().OfMover {
+				result = v.Outcome().For(game.Player(brute.Mover(p)))
+			}
+			if got := (naive.Worth{Result: result.String(), Remoteness: v.Remoteness()}); got != want[p] {
+				t.Errorf("position %d: %v, want %v", p, got, want[p])
+			}
+		}
+		n += len(batch.Positions)
+	}
+	if n != len(want) {
+		t.Errorf("%d positions, want %d", n, len(want))
+	}
+	must.Get(solved.Verify(t.Context()))(t)
+	for _, sample := range []uint64{0, 7} {
+		_, _, err := table.Rules{Sample: sample}.Verify(t.Context(), solved)
+		must.OK(t, err)
+	}
+}
+
+// TestDecimal checks that messages write positions of a rules program as it does.
+func TestDecimal(t *testing.T) {
+	g := must.Get(open(t, script(t, `tiers 3\n`, `0) echo 200 ;; 200) echo 130 ;;`)).Kind().New([]int{0}))(t)
+	want := "position 200: a move leads from tier 3 to 130 of tier 2,"
+	if _, err := solveInto(t, t.TempDir(), g, func(*solve.Options) {}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestTurns solves two heaps of 127 of which a player takes 1 to 20 of one. In one position, (127,0), the same player
+// moves again.
+func TestTurns(t *testing.T) {
+	const heap, twice = 127, 127 << 7
+	var text strings.Builder
+	fmt.Fprintf(&text, "treereduce rules 1\nname heaps\nbits 15\nstart %d\nplayers A, B\n\n", heap<<7|heap)
+	for i := range (heap + 1) << 8 {
+		p, mover := i&(1<<14-1), i>>14
+		fmt.Fprintf(&text, "%d\t%d", i, mover+1)
+		if p == 0 {
+			text.WriteString(" lose")
+		}
+		if p == twice {
+			mover ^= 1
+		}
+		for take := 1; take <= 20; take++ {
+			if p>>7 >= take {
+				fmt.Fprintf(&text, " a%d:%d", take, p-take<<7|(1-mover)<<14)
+			}
+			if p&heap >= take {
+				fmt.Fprintf(&text, " b%d:%d", take, p-take|(1-mover)<<14)
+			}
+		}
+		text.WriteByte('\n')
+	}
+	file := filepath.Join(t.TempDir(), "heaps")
+	must.OK(t, os.WriteFile(file, []byte(text.String()), 0o666))
+	g := must.Get(open(t, server(t)+" answers "+file).Kind().New([]int{0}))(t)
+	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
+		t.Errorf("500 positions are checked: %d, %v", n, err)
+	}
+	_, err := solveInto(t, t.TempDir(), g, func(*solve.Options) {})
+	if want := regexp.MustCompile(`position (16256|32640): after move a\d+, to \d+, it is the same player's turn: turns must alternate in a game without tiers \(use tiers, see docs/rules.md\)$`); err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
 }
 
 // BenchmarkSolve solves games by a program that answers at once, and reports the CPU time of this process for a

@@ -48,7 +48,7 @@ func (g *rules) ToMove(p game.Position) game.Player { return g.answer(p).mover }
 
 func (g *rules) Info() game.Info {
 	title := cmp.Or(g.title, strings.Join(append([]string{g.name}, g.words()...), " "))
-	info := game.Info{Title: title, Rules: g.rules, Hashes: g.most + 1} // 0 for all of 64 bits, as it should be
+	info := game.Info{Title: title, Rules: g.rules, Hashes: g.most + 1, Decimal: true} // Hashes is 0 for all of 64 bits, as it should be
 	if info.Rules != "" {
 		info.Rules += "\n"
 	}
@@ -201,9 +201,6 @@ func (g *rules) Batch(ps []game.Position) (game.Game, error) {
 				return errors.New("it is refused")
 			}
 			s, moves, err := g.parse(line, ps[i], b.moves, nil)
-			if g.tiers < 0 { // the engine, for which values are those of the mover, does not need the player
-				s.mover = game.First
-			}
 			b.standings, b.moves, b.ends = append(b.standings, s), moves, append(b.ends, len(moves))
 			return err
 		})

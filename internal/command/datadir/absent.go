@@ -36,7 +36,7 @@ func Absent(place *filesys.Place, name string) error {
 	how := ""
 	if r, err := solve.ReadReport(place.FS, place.Path); err == nil {
 		how = ": " + came(r)
-		if r.Status == solve.Running {
+		if r.Status == solve.Running || r.Status == solve.Failed && strings.Contains(r.Error, step.UseTiers) {
 			return fmt.Errorf("%s: %s is not solved yet%s", name, m.Game, how)
 		}
 	}
@@ -62,7 +62,7 @@ func came(j *solve.Report) string {
 	case solve.Died:
 		return "its driver died" + at
 	case solve.Failed:
-		return "it failed" + at
+		return "it failed" + at + ": " + j.Error
 	}
 	return "it was stopped" + at
 }

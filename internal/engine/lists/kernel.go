@@ -9,11 +9,12 @@ import (
 
 // A PositionError describes an error in the rows of a position.
 type PositionError struct {
+	Game   game.Game
 	Key    uint64
 	Reason string
 }
 
-func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
+func (e *PositionError) Error() string { return fmt.Sprintf("position %s: %s", game.Key(e.Game, e.Key), e.Reason) }
 
 // A Kernel does the work of a job on its intervals, in the forward or the retrograde pass. It
 // is used by one goroutine.
@@ -97,7 +98,7 @@ func (k *kernel) answer(p game.Position) (word uint64, moves []game.Move, err er
 	}
 	k.moves = game.DistinctMoves(k.asked.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
-		return 0, nil, &PositionError{p, "it is not terminal, and has no moves"}
+		return 0, nil, &PositionError{k.g, p, "it is not terminal, and has no moves"}
 	}
 	return Message(game.NewValue(game.Undecided, int(mover)), len(k.moves)), k.moves, nil
 }
@@ -140,7 +141,7 @@ func (k *possible) send(p game.Position, moves []game.Move) error {
 		successor := moves[i].To
 		tier := k.g.Tier(successor)
 		if tier <= k.tier || tier > k.g.Tiers() {
-			return &PositionError{p, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, successor, tier, k.g.Tiers())}
+			return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected one of the tiers after it, up to %d", k.tier, game.Key(k.g, successor), tier, k.g.Tiers())}
 		}
 		if err := k.out.Send(tier, Row{Key: successor, Word: p}); err != nil {
 			return err
@@ -183,10 +184,10 @@ func (k *solve) Do(r *Rows) error {
 		predecessors, messages = predecessors[n:], messages[received:]
 	}
 	if len(messages) > 0 {
-		return errUnknownRecipient(messages[0].Key)
+		return k.errUnknownRecipient(messages[0].Key)
 	}
 	if k.answers && len(answers) > 0 {
-		return &PositionError{answers[0].Key, "an answer of the rules is stored, but no list of predecessors contains the position"}
+		return &PositionError{k.g, answers[0].Key, "an answer of the rules is stored, but no list of predecessors contains the position"}
 	}
 	k.Positions += int64(len(r.Values))
 	k.Finished += int64(len(r.Values))
@@ -204,26 +205,26 @@ func (k *solve) known(rows []Row, answers *[]Row, first bool) (word uint64, err 
 		return word, err
 	}
 	if len(*answers) == 0 || (*answers)[0].Key != p {
-		return 0, &PositionError{p, "no answer of the rules is stored for this position"}
+		return 0, &PositionError{k.g, p, "no answer of the rules is stored for this position"}
 	}
 	word, *answers = (*answers)[0].Word, (*answers)[1:]
 	return word, nil
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
-func errUnknownRecipient(p game.Position) error {
-	return &PositionError{p, "received a message, but no list of predecessors contains the position"}
+func (k *solve) errUnknownRecipient(p game.Position) error {
+	return &PositionError{k.g, p, "received a message, but no list of predecessors contains the position"}
 }
 
 // value returns the value of a position with the given answer that has received the given messages.
 func (k *solve) value(p game.Position, answer uint64, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
-		return 0, errUnknownRecipient(messages[0].Key)
+		return 0, k.errUnknownRecipient(messages[0].Key)
 	}
 	ended, successors := ValueOf(answer), TimesOf(answer)
 	if ended.Valid() {
 		if len(messages) > 0 {
-			return 0, &PositionError{p, "received a message, but the position is terminal"}
+			return 0, &PositionError{k.g, p, "received a message, but the position is terminal"}
 		}
 		return ended, nil
 	}
@@ -233,7 +234,7 @@ func (k *solve) value(p game.Position, answer uint64, messages []Row) (game.Valu
 		received += TimesOf(m.Word)
 		v := ValueOf(m.Word)
 		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
+			return 0, &PositionError{k.g, p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
 		}
 		if best == 0 || k.values.Better(mover, v, best) {
 			best = v
@@ -244,7 +245,7 @@ func (k *solve) value(p game.Position, answer uint64, messages []Row) (game.Valu
 		if received > successors {
 			why = "duplicate messages"
 		}
-		return 0, &PositionError{p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
+		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
 	}
 	return k.values.Before(best), nil
 }
@@ -261,7 +262,7 @@ func (k *solve) send(predecessors []Row, v game.Value) error {
 		}
 		tier := k.g.Tier(r.Word)
 		if tier < 0 || tier >= k.tier {
-			return &PositionError{r.Key, fmt.Sprintf("its predecessor %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
+			return &PositionError{k.g, r.Key, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, r.Word), tier, k.tier)}
 		}
 		if err := k.out.Send(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -156,6 +157,32 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 		}
 	}
 	return m, nil
+}
+
+// NameMove returns err, or the step.TurnError in it with a move, from the edges that were stored up to the pass in the
+// directory dir.
+func NameMove(err error, fsys store.FS, dir string, g game.Cyclic) error {
+	var turn *step.TurnError
+	if !errors.As(err, &turn) || turn.Move != "" {
+		return err
+	}
+	m, failed := OpenMoves(fsys, dir, g)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	defer m.Close()
+	to := block.Set{1}
+	failed = m.Reader().Predecessors(turn.To, to, func(from game.Position) {
+		if turn.Move != "" && turn.From <= from || g.ToMove(from) != g.ToMove(turn.To) {
+			return
+		}
+		for _, move := range g.Moves(nil, from) {
+			if move.To == turn.To {
+				turn.From, turn.Move = from, move.Name
+			}
+		}
+	})
+	return cmp.Or(failed, error(turn))
 }
 
 // take adds the edges stored by the pass in a directory. received is the number of

@@ -2,6 +2,7 @@ package step
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -71,6 +72,8 @@ type Pass struct {
 	step   string
 	number int
 	ranges uint64 // in the game
+	shown  bool   // turns must alternate, and positions show them
+	turns  bool   // they do, and are computed many at once
 	set    block.Set
 	fresh  block.Set
 
@@ -93,9 +96,9 @@ type Moves interface {
 // NewPass returns pass number (from 1) of a step: Create, Mark, Solve or Ties. Positions
 // that it decides in Solve or Ties have the remoteness number.
 func NewPass(g game.Cyclic, step string, number int) *Pass {
-	words := block.Words(g.RangeSize())
+	words, shown := block.Words(g.RangeSize()), game.MustAlternate(g)
 	return &Pass{g: g, mover: g.NewMover(), step: step, number: number, ranges: game.Ranges(g),
-		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
+		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g), shown: shown, turns: shown && game.IsBatched(g)}
 }
 
 // StoresEdges reports whether the reduce of a step of a game must store edges with Pass.StoreEdges.
@@ -125,7 +128,7 @@ func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set bloc
 		var wrong error
 		err := p.successors(rng, set, func(to uint64, successors block.Set) {
 			if beyond, ok := p.beyond(to, successors); ok && wrong == nil {
-				wrong = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				wrong = fmt.Errorf("a move of a position of range %#x leads to %s, expected one below %s", rng, game.Key(p.g, beyond), game.Key(p.g, p.g.Positions()))
 			}
 			if wrong != nil {
 				return
@@ -199,7 +202,7 @@ func (p *Pass) toPredecessors(rng uint64, to block.Set, send func(rng uint64, fr
 		var err error
 		b.Predecessors(rng, to, func(from uint64, predecessors block.Set) {
 			if beyond, ok := p.beyond(from, predecessors); ok && err == nil {
-				err = fmt.Errorf("a predecessor of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				err = fmt.Errorf("a predecessor of a position of range %#x is %s, expected one below %s", rng, game.Key(p.g, beyond), game.Key(p.g, p.g.Positions()))
 			}
 			if err == nil {
 				send(from, predecessors)
@@ -232,7 +235,12 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 	case Create, Mark:
 		copy(fresh.Reached, h.Some)
 		fresh.Reached.Subtract(s.Reached)
-		err = p.reach(rng, s, fresh)
+		if p.turns {
+			err = p.alternate(rng, s, h.Some, fresh.Reached)
+		}
+		if err == nil {
+			err = p.reach(rng, s, fresh)
+		}
 	case Solve:
 		return p.solve(rng, s, h, fresh)
 	case Ties:
@@ -242,6 +250,52 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 		err = p.decide(game.Ties, open, s, fresh)
 	}
 	return !fresh.Reached.Empty(), err
+}
+
+// turn returns the player to move in the positions that receive messages in Create or Mark, if turns alternate: all
+// of them are as many moves from the initial position as the number of the pass.
+func (p *Pass) turn() game.Player {
+	if p.step == Create {
+		return game.First
+	}
+	return game.Player(p.number & 1)
+}
+
+// alternate checks that the positions that receive messages and were reached before were reached in an odd number of
+// moves then too, or in an even one, and remembers which it is for the fresh ones.
+func (p *Pass) alternate(rng uint64, s *block.State, received, fresh block.Set) error {
+	s.MakeOdd()
+	again := p.set[:len(received)]
+	again.Intersect(received, s.Reached)
+	if p.turn() == game.Second {
+		again.Subtract(s.Odd)
+		s.Odd.Union(fresh)
+	} else {
+		again.Intersect(again, s.Odd)
+	}
+	if again.Empty() {
+		return nil
+	}
+	return &TurnError{Game: p.g, To: rng*uint64(p.g.RangeSize()) + uint64(again.Append(nil)[0])}
+}
+
+// UseTiers is the advice in an error of a game that only tiers would make possible: resumed, a run fails again.
+const UseTiers = "use tiers, see docs/rules.md"
+
+// A TurnError is the error of a game without tiers in which a player moves twice in a row.
+type TurnError struct {
+	Game game.Game
+	To   game.Position // after the first of these moves
+	From game.Position // before it
+	Move string        // its name; "": it and From are not known
+}
+
+func (e *TurnError) Error() string {
+	after := "after a move to position " + game.Key(e.Game, e.To)
+	if e.Move != "" {
+		after = fmt.Sprintf("position %s: after move %s, to %s,", game.Key(e.Game, e.From), e.Move, game.Key(e.Game, e.To))
+	}
+	return after + " it is the same player's turn: turns must alternate in a game without tiers (" + UseTiers + ")"
 }
 
 // reach adds the newly reached positions to the state: terminal positions with their
@@ -265,21 +319,27 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Number.Zero(of, open)
 	if wrong := of.Append(nil); len(wrong) > 0 {
 		from := rng*uint64(p.g.RangeSize()) + uint64(wrong[0])
-		return wrongMoves(from, len(p.g.Moves(nil, from)), "moves")
+		return p.wrongMoves(from, len(p.g.Moves(nil, from)), "moves")
 	}
 	return nil
 }
 
 // wrongMoves returns the error of a position that has no moves but is not terminal, or more of
 // them than a block.Counter can count.
-func wrongMoves(from game.Position, n int, what string) error {
-	return fmt.Errorf("position %#x is not terminal, and has %d %s: expected 1 to %d", from, n, what, block.MaxCount)
+func (p *Pass) wrongMoves(from game.Position, n int, what string) error {
+	return fmt.Errorf("position %s is not terminal, and has %d %s: expected 1 to %d", game.Key(p.g, from), n, what, block.MaxCount)
 }
 
 // reachStoring does the part of reach that concerns the fresh positions, and stores their outgoing edges.
 func (p *Pass) reachStoring(rng uint64, s, fresh *block.State) error {
 	var ended [game.Ties + 1]block.Set
 	err := p.each(rng, fresh.Reached, func(g game.Game, at game.Position, slot int) error {
+		if p.turns && g.ToMove(at) != p.turn() {
+			if p.step == Create {
+				return errors.New("player 2 moves in the initial position, expected player 1")
+			}
+			return &TurnError{Game: p.g, To: at}
+		}
 		end := g.Primitive(at)
 		if end == 0 {
 			return p.storeEdges(g, at, slot, &s.Number)
@@ -325,16 +385,16 @@ func (p *Pass) each(rng uint64, of block.Set, do func(g game.Game, at game.Posit
 func (p *Pass) storeEdges(g game.Game, from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
-		return wrongMoves(from, n, "successors")
+		return p.wrongMoves(from, n, "successors")
 	}
 	into.Put(slot, len(p.moves))
 	mover, positions := g.ToMove(from), p.g.Positions()
 	for _, m := range p.moves {
 		switch {
 		case m.To >= positions:
-			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, positions)
-		case mover == game.Second && g.ToMove(m.To) == mover:
-			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
+			return fmt.Errorf("a move of position %s leads to %s, expected one below %s", game.Key(p.g, from), game.Key(p.g, m.To), game.Key(p.g, positions))
+		case !p.turns && (mover == game.Second || p.shown) && g.ToMove(m.To) == mover: // otherwise alternate finds it
+			return &TurnError{p.g, m.To, from, cmp.Or(m.Name, "?")}
 		}
 	}
 	return p.StoreEdges(from, p.moves)
@@ -371,7 +431,7 @@ func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) e
 		return nil
 	}
 	if p.number > game.MaxByteRemoteness {
-		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for in a game without tiers", p.number, game.MaxByteRemoteness)
+		return fmt.Errorf("a position is decided in %d moves: at most %d are provided for in a game without tiers (%s)", p.number, game.MaxByteRemoteness, UseTiers)
 	}
 	s.Decide(uint8(result), p.number, of)
 	fresh.Reached.Union(of)

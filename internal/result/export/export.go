@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"encoding/json"
 	"io"
 	"runtime"
 	"sort"
@@ -68,20 +69,21 @@ func Dotted(text []byte) []byte {
 // quoteCSV quotes a field if necessary.
 func quoteCSV(dst []byte, from int) []byte {
 	field := dst[from:]
-	if bytes.IndexByte(field, ',') < 0 && bytes.IndexByte(field, '"') < 0 {
+	if !bytes.ContainsAny(field, ",\"\r\n") {
 		return dst
 	}
 	quoted := `"` + strings.ReplaceAll(string(field), `"`, `""`) + `"`
 	return append(dst[:from], quoted...)
 }
 
-// quoteJSON makes dst[from:] a JSON string. A board is text without control characters, so that only
-// backslashes and quotation marks need escaping.
+// quoteJSON makes dst[from:] a JSON string, which need not be of ASCII.
 func quoteJSON(dst []byte, from int) []byte {
-	for _, c := range []byte{'\\', '"'} {
-		if bytes.IndexByte(dst[from:], c) >= 0 {
-			dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{c}, []byte{'\\', c})...)
-		}
+	if bytes.ContainsFunc(dst[from:], func(r rune) bool { return r < ' ' || r > '~' || r == '\\' || r == '"' }) {
+		var quoted bytes.Buffer
+		e := json.NewEncoder(&quoted)
+		e.SetEscapeHTML(false)
+		e.Encode(string(dst[from:])) // a string has no errors
+		return append(dst[:from], bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 	}
 	dst = append(dst, '"', '"')
 	copy(dst[from+1:], dst[from:len(dst)-2])

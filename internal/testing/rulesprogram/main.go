@@ -1,5 +1,7 @@
 // Rulesprogram is a rules program for tests: it answers for one of our games, whose name is its first argument. The
 // name of its game is that with the letter p before it. A game with tiers has the tier before its own positions.
+// With the arguments answers and FILE, the file has all that it says: the header, and the questions, each with a tab and
+// the answer.
 package main
 
 import (
@@ -16,9 +18,43 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1], os.Args[2:]); err != nil {
+	do := run
+	if os.Args[1] == "answers" {
+		do = answers
+	}
+	if err := do(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "rulesprogram:", err)
 		os.Exit(1)
+	}
+}
+
+// answers prints the header that the file of words contains, and its answers.
+func answers(_ string, words []string) error {
+	text, err := os.ReadFile(words[0])
+	if err != nil {
+		return err
+	}
+	header, rest, _ := strings.Cut(string(text), "\n\n")
+	known := map[string]string{"": ""}
+	for line := range strings.Lines(rest) {
+		question, answer, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		known[question] = answer
+	}
+	out := bufio.NewWriterSize(os.Stdout, 1<<16)
+	fmt.Fprint(out, header, "\n\n")
+	for in := bufio.NewScanner(os.Stdin); ; {
+		if err := out.Flush(); err != nil || !in.Scan() {
+			return err
+		}
+		for {
+			answer, ok := known[in.Text()]
+			if !ok {
+				answer = "error it is not in the file"
+			}
+			if fmt.Fprintln(out, answer); in.Text() == "" || !in.Scan() {
+				break
+			}
+		}
 	}
 }
 

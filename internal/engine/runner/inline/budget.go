@@ -330,7 +330,7 @@ func indexMemory(ranges float64) int { return int(min(ranges, 1<<62)) / pageRang
 func blockMemory(slots int) int { return slots + slots/4 }
 
 // stateMemory is the memory of a state: nine bits for each hash of a range.
-func stateMemory(g game.Cyclic) int { return block.StatePlanes * 8 * block.Words(g.RangeSize()) }
+func stateMemory(g game.Cyclic) int { return (block.StatePlanes + 1) * 8 * block.Words(g.RangeSize()) }
 
 // lineMemory is the memory of a record as a line of text.
 func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len("\t255\n") }

@@ -96,7 +96,7 @@ func (w *stateWork) openEarly() {
 }
 
 func (w *stateWork) close(err error) error {
-	err = w.edges.finish(err)
+	err = w.edges.finish(lists.NameMove(err, w.FS, w.PreviousPass, w.g))
 	if err == nil && w.early != nil && w.early.boxes != nil {
 		w.runner.early = w.early
 	}

@@ -1,0 +1,307 @@
+package naive
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Rules is a game of a rules program (docs/rules.md): all answers of the program, and their meaning.
+type Rules struct {
+	Tiers                     int // the last tier; -1: none
+	Players, TiesLate, Puzzle bool
+
+	bits, below uint64
+	start       uint64
+	nodes       map[uint64]rulesNode
+}
+
+// A rulesNode is a position.
+type rulesNode struct {
+	mover int    // 0 or 1; without Players always 0
+	end   string // Win, Lose or Tie for the mover; Draw: a puzzle is stuck; "": the game goes on
+	next  []uint64
+	named bool // its moves have names
+}
+
+// RandomRules returns a random game: with and without tiers, players, late ties, cycles, moves from a position to itself,
+// several moves to the same position, unreachable positions, and puzzles. In some games with players but without tiers,
+// the same player moves again after one move of one position, which may be unreachable; some games are long.
+func RandomRules(r *rand.Rand) *Rules {
+	g := &Rules{Tiers: -1, bits: uint64(8 + r.IntN(20)), nodes: make(map[uint64]rulesNode)}
+	switch r.IntN(8) {
+	case 0:
+		g.Puzzle = true
+	case 1, 2, 3:
+		g.Tiers, g.TiesLate = 1+r.IntN(15), r.IntN(2) == 0
+	}
+	g.Players = !g.Puzzle && r.IntN(3) > 0
+	number := func() uint64 { // of a new position that is in no tier yet
+		for {
+			p := r.Uint64N(1 << (g.bits - 4))
+			if _, taken := g.nodes[p]; !taken {
+				return p
+			}
+		}
+	}
+	n := 2 + r.IntN(15<<r.IntN(5))
+	n = min(n, 1<<(g.bits-5))
+	long := g.Tiers < 0 && r.IntN(4) == 0
+	all := make([]uint64, n) // the initial position first
+	for i := range all {
+		all[i] = number()
+		g.nodes[all[i]] = rulesNode{}
+	}
+	if g.Tiers >= 0 {
+		g.addTiers(r, all)
+	}
+	g.start = all[0]
+	if g.below = 0; r.IntN(3) == 0 {
+		g.below = slices.Max(all) + 1
+	}
+	for i, p := range all {
+		x := rulesNode{named: r.IntN(2) == 0}
+		if g.Players && i > 0 {
+			x.mover = r.IntN(2)
+			if long {
+				x.mover = i % 2
+			}
+		}
+		g.nodes[p] = x
+	}
+	ends := 1 + r.IntN(1+n/4)
+	for i, p := range all {
+		g.link(r, all, i, long, ends)
+		if x := g.nodes[p]; len(x.next) == 0 && x.end == "" {
+			x.end = []string{Win, Lose, Lose, Tie}[r.IntN(4)]
+			if g.Puzzle {
+				x.end = []string{Tie, Tie, Draw}[r.IntN(3)]
+			}
+			g.nodes[p] = x
+		}
+	}
+	if g.Players && g.Tiers < 0 && r.IntN(2) == 0 {
+		g.moveTwice(r, all)
+	}
+	return g
+}
+
+// addTiers moves the positions to tiers: the highest bits of a number are its tier. Only the first is in tier 0.
+func (g *Rules) addTiers(r *rand.Rand, all []uint64) {
+	for i, p := range all {
+		delete(g.nodes, p)
+		if i > 0 {
+			all[i] |= uint64(1+r.IntN(g.Tiers)) << (g.bits - g.tierBits())
+		}
+	}
+	for _, p := range all {
+		g.nodes[p] = rulesNode{}
+	}
+}
+
+func (g *Rules) tierBits() uint64 {
+	n := uint64(0)
+	for rest := g.Tiers; rest > 0; rest /= 2 {
+		n++
+	}
+	return n
+}
+
+func (g *Rules) tier(p uint64) uint64 { return p >> (g.bits - g.tierBits()) }
+
+// link gives position all[i] its moves, unless it is one of the last ends positions.
+func (g *Rules) link(r *rand.Rand, all []uint64, i int, long bool, ends int) {
+	p, n := all[i], len(all)
+	if i > 0 && i >= n-ends {
+		return
+	}
+	x := g.nodes[p]
+	moves := 1 + r.IntN(4)
+	if r.IntN(20) == 0 {
+		moves = 10 + r.IntN(50)
+	}
+	if long {
+		moves = 1 + r.IntN(2)*r.IntN(2)
+	}
+	for range moves {
+		to := all[r.IntN(n)]
+		switch {
+		case long:
+			to = all[min(n-1, i+1+2*r.IntN(2)*r.IntN(2)*r.IntN(2))]
+		case r.IntN(2) == 0:
+			to = all[min(n-1, i+1+r.IntN(3))]
+		case g.Tiers < 0 && r.IntN(8) == 0:
+			to = p
+		}
+		if g.Tiers >= 0 && g.tier(to) <= g.tier(p) || g.Tiers < 0 && g.Players && g.nodes[to].mover == x.mover {
+			continue
+		}
+		if x.named || !slices.Contains(x.next, to) { // without names, each move leads to another position
+			x.next = append(x.next, to)
+		}
+	}
+	g.nodes[p] = x
+}
+
+// moveTwice adds a move to a position after which the same player moves.
+func (g *Rules) moveTwice(r *rand.Rand, all []uint64) {
+	p := all[r.IntN(len(all))]
+	x := g.nodes[p]
+	for _, to := range all[r.IntN(len(all)):] {
+		if x.end == "" && g.nodes[to].mover == x.mover && !slices.Contains(x.next, to) && len(x.next) < 63 {
+			x.next = append(x.next, to)
+			g.nodes[p] = x
+			return
+		}
+	}
+}
+
+// Answers returns the header of the program, an empty line, and for each position a line with the question, a tab and
+// the answer.
+func (g *Rules) Answers() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "treereduce rules 1\nname random\nbits %d\nstart %d\n", g.bits, g.start)
+	for _, line := range []struct {
+		said bool
+		text string
+	}{
+		{g.Tiers >= 0, fmt.Sprintf("tiers %d", g.Tiers)}, {g.TiesLate, "ties late"}, {g.Players, "players Ann, Bob"},
+		{g.Puzzle, "puzzle"}, {g.below > 0, fmt.Sprintf("below %d", g.below)},
+	} {
+		if line.said {
+			fmt.Fprintln(&b, line.text)
+		}
+	}
+	b.WriteByte('\n')
+	for _, p := range slices.Sorted(maps.Keys(g.nodes)) {
+		x := g.nodes[p]
+		words := []string{map[string]string{Win: "win", Lose: "lose", Tie: "tie", "": ""}[x.end]}
+		if g.Puzzle && x.end != "" {
+			words[0] = map[string]string{Tie: "solved", Draw: "stuck"}[x.end]
+		}
+		for i, to := range x.next {
+			words = append(words, fmt.Sprint(to))
+			if x.named {
+				words[i+1] = fmt.Sprintf("m%d:%d", i, to)
+			}
+		}
+		if g.Players {
+			words = slices.Insert(words, 0, fmt.Sprint(x.mover+1))
+		}
+		fmt.Fprintf(&b, "%d\t%s\n", p, strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	}
+	return b.String()
+}
+
+// Mover returns the player to move in a position, 0 or 1.
+func (g *Rules) Mover(p uint64) int { return g.nodes[p].mover }
+
+// reach returns the positions that play can reach.
+func (g *Rules) reach() map[uint64]bool {
+	reached := map[uint64]bool{g.start: true}
+	for more := true; more; {
+		more = false
+		for p := range g.nodes {
+			for _, to := range g.nodes[p].next {
+				if reached[p] && !reached[to] {
+					reached[to], more = true, true
+				}
+			}
+		}
+	}
+	return reached
+}
+
+// Solve returns the values of all positions that play can reach, for the player to move, by trying everything round by
+// round: a position is decided in round n if it is n moves from its end. refused is a part of the error with which the
+// game must be refused; "": it must be solved.
+func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
+	reached := g.reach()
+	values = make(map[uint64]Worth)
+	for p := range reached {
+		x := g.nodes[p]
+		for _, to := range x.next {
+			if g.Tiers < 0 && g.Players && g.nodes[to].mover == x.mover {
+				return nil, "it is the same player's turn"
+			}
+		}
+	}
+	if g.Tiers >= 0 {
+		for p := range reached {
+			g.search(p, values)
+		}
+		return values, ""
+	}
+	for p := range reached {
+		if end := g.nodes[p].end; end != "" && end != Draw {
+			values[p] = Worth{end, 0}
+		}
+	}
+	for _, ties := range []bool{false, true} {
+		for n, idle := 1, 0; idle < 2; n++ {
+			found := make(map[uint64]Worth)
+			for p := range reached {
+				if _, known := values[p]; !known && len(g.nodes[p].next) > 0 {
+					if w, ok := g.round(p, n, ties, values); ok {
+						found[p] = w
+					}
+				}
+			}
+			idle++
+			for p, w := range found {
+				values[p], idle = w, 0
+				if n > 63 {
+					refused = "a position is decided in 64 moves"
+				}
+			}
+		}
+	}
+	for p := range reached {
+		if _, known := values[p]; !known {
+			values[p] = Worth{Draw, 0}
+		}
+	}
+	return values, refused
+}
+
+// round returns the value of a position without tiers if it is decided in round n.
+func (g *Rules) round(p uint64, n int, ties bool, values map[uint64]Worth) (w Worth, ok bool) {
+	won := 0 // moves to won positions
+	for _, to := range g.nodes[p].next {
+		after, known := values[to]
+		switch {
+		case !known:
+		case !ties && after.Result == Lose:
+			return Worth{Win, n}, true
+		case !ties && after.Result == Win:
+			won++
+		case ties && after == Worth{Tie, n - 1}:
+			return Worth{Tie, n}, true
+		}
+	}
+	return Worth{Lose, n}, !ties && won == len(g.nodes[p].next)
+}
+
+// search returns the value of a position with tiers, and adds it to values, by minimax.
+func (g *Rules) search(p uint64, values map[uint64]Worth) Worth {
+	x := g.nodes[p]
+	if w, known := values[p]; known {
+		return w
+	}
+	rank := map[string]int{Lose: 0, Tie: 1, Win: 2}
+	best := Worth{x.end, 0}
+	for i, to := range x.next {
+		w := g.search(to, values)
+		if w.Remoteness++; !g.Players || g.nodes[to].mover != x.mover {
+			w.Result = map[string]string{Win: Lose, Lose: Win, Tie: Tie}[w.Result]
+		}
+		later := w.Result == Lose || w.Result == Tie && g.TiesLate
+		if i == 0 || rank[w.Result] > rank[best.Result] || w.Result == best.Result && w.Remoteness != best.Remoteness && later == (w.Remoteness > best.Remoteness) {
+			best = w
+		}
+	}
+	values[p] = best
+	return best
+}

@@ -2,11 +2,13 @@
 
 import linecache
 import os
+import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import Iterator
+from typing import Iterator, List
 
 import pytest
 from protocol import EXAMPLES, HERE
@@ -40,7 +42,7 @@ def test_solve(tmp_path: Path) -> None:
     assert (data / "treereduce.json").stat().st_mtime_ns == written
     with solve(Stones, data, stones=9) as table:  # another game replaces it
         assert len(table) == 10
-    command = f"{os.path.basename(sys.executable)} -m treereduce {HERE / 'tests' / 'stones.py'} Stones"
+    command = f"python3 -m treereduce {HERE / 'tests' / 'stones.py'} Stones"
     with Table(data, rules=command) as table:
         assert table.lookup("oooo").value == "lose"
 
@@ -67,6 +69,100 @@ def test_errors(tmp_path: Path) -> None:
         solve(Stones, tmp_path / "data", height=3)
     with pytest.raises(DriverError, match=r"Broken\.moves\(2\): stones\.py line \d+: ZeroDivisionError"):
         solve(Broken, tmp_path / "data")
+
+
+MODULE = """
+class Base:
+    start = 5
+    positions = 6
+
+    def primitive(self, p):
+        return None if p else "lose"
+
+    def moves(self, p):
+        return [p - 1]
+"""
+PROGRAM = """
+from lib.base import Base
+from treereduce.rules import main
+
+class One(Base):
+    pass
+
+if __name__ == "__main__":
+    main(One)
+"""
+
+
+def checked(command: str, folder: Path, status: int = 0) -> List[str]:
+    """Return what driver check prints of a program: its code, and what that is a hash of."""
+    python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(HERE), "HOME": str(folder)}
+    ended = subprocess.run(
+        [find_driver(), "check", "one", "--rules-program", command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == status, ended.stderr
+    return (ended.stdout or ended.stderr).replace(": 6 positions", "").splitlines()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 "my dir/one.py"', "python3 ~/'my dir/one.py'", 'python3 "$HOME/my dir/one.py"', "cd 'my dir' && python3 one.py",
+        "cd 'my dir' && python3 -m one", "python3 'my dir/one.py';true", "python3 -m treereduce 'my dir/one.py' One",
+        "env PYTHONPATH=$PYTHONPATH:lib.zip python3 one.py",
+    ],
+)  # fmt: skip
+def test_identity(command: str, tmp_path: Path) -> None:
+    """A change of the program, or of a module that it imports, is noticed."""
+    folder = tmp_path if "zip" in command else tmp_path / "my dir"
+    (folder / "lib").mkdir(parents=True)
+
+    def write(name: str, text: str) -> None:
+        if "zip" in command and "lib" in name:
+            with zipfile.ZipFile(folder / "lib.zip", "w") as packed:
+                packed.writestr(zipfile.ZipInfo("lib/__init__.py"), "")
+                packed.writestr(zipfile.ZipInfo(name), text)
+        else:
+            (folder / name).write_text(text)
+
+    write("lib/base.py", MODULE)
+    write("one.py", PROGRAM)
+    first = checked(command, tmp_path)
+    names = [line.split()[1] for line in first if line.startswith("  module ")]
+    assert names == ["__main__"] * ("treereduce" not in command) + ["lib"] * ("zip" in command) + ["lib.base"]
+    write("lib/base.py", MODULE + "# more")
+    second = checked(command, tmp_path)
+    write("one.py", PROGRAM + "# more")
+    assert len({first[0], second[0], checked(command, tmp_path)[0]}) == 3
+    write("lib/base.py", MODULE)
+    write("one.py", PROGRAM)
+    assert checked(command, tmp_path) == first
+
+
+def test_installed(tmp_path: Path) -> None:
+    """A program that is installed has neither a file in the command nor a module that counts."""
+    (tmp_path / "base.py").write_text(MODULE)
+    code = "import site, base, treereduce.rules; site.getsitepackages = lambda: [WHERE]; base.Base.name = 'one'; treereduce.rules.main(base.Base)"
+    (error,) = checked(shlex.join(["python3", "-c", code.replace("WHERE", repr(str(tmp_path)))]), tmp_path, 1)
+    assert error.endswith("name them by --rules-files")
+    assert "  module base " in "\n".join(checked(shlex.join(["python3", "-c", code.replace("WHERE", "")]), tmp_path))
+
+
+def test_module_changed(tmp_path: Path) -> None:
+    """A table is not opened if a module of its class has changed."""
+    for name, text in ("lib.py", MODULE), ("one.py", PROGRAM.replace("lib.base", "lib")):
+        (tmp_path / name).write_text(text)
+    command = f"python3 -m treereduce {tmp_path / 'one.py'} One"
+    subprocess.run(
+        [sys.executable, "-c", "from one import One; from treereduce import solve; solve(One, 'data').close()"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{tmp_path}"}, check=True,
+    )  # fmt: skip
+    with Table(tmp_path / "data", rules=command) as table:
+        assert len(table) == 6
+    (tmp_path / "lib.py").write_text(MODULE.replace("[p - 1]", "[p - 2 + p % 2]"))
+    with pytest.raises(DriverError, match="its rules program was another one"), Table(tmp_path / "data", rules=command) as table:
+        table.lookup(5)
 
 
 CELL = """

@@ -37,15 +37,16 @@ def find_driver(driver: Optional[PathLike] = None) -> str:
     that contains this file.
     """
     given = driver or os.environ.get("TREEREDUCE_DRIVER")
-    built = Path(__file__).absolute().parents[2] / "bin" / "driver"
+    checkout = Path(__file__).absolute().parents[2]
+    built = checkout / "bin" / "driver"
     places = [os.fspath(given)] if given else [str(PROGRAMS / "driver"), "driver", str(built)]
     path = next(filter(None, map(shutil.which, places)), None)
+    if path is None and given:
+        raise DriverError(f"no program {os.fspath(given)}")
+    if path is None and (checkout / "go.mod").exists():
+        raise DriverError(f"no driver in PATH and no {built}: build it with make, or set TREEREDUCE_DRIVER")
     if path is None:
-        raise DriverError(
-            f"no program {os.fspath(given)}"
-            if given
-            else f"no driver in PATH and no {built}: build it with make, or set TREEREDUCE_DRIVER"
-        )
+        raise DriverError("no driver in PATH: make builds it, and the wheel of a release has it; TREEREDUCE_DRIVER is its path")
     return path
 
 

@@ -34,7 +34,11 @@ def solve(
     words = [f"--{name}={value}" for name, value in program.parameters.items()]
     words += [f"--data={os.fspath(data)}", "--resume" if resume else "--replace"]
     # Process puts the directory of this Python into PATH: the files that the command names are a part of the rules.
-    command = f"{os.path.basename(sys.executable)} -m treereduce {shlex.quote(_file(rules, data))} {rules.__name__}"
+    # It is python3 if that is this Python, because the words of the command are a part of the rules, too.
+    python = Path(sys.executable).with_name("python3")
+    if not python.exists() or not python.samefile(sys.executable):
+        python = Path(sys.executable)
+    command = f"{python.name} -m treereduce {shlex.quote(_file(rules, data))} {rules.__name__}"
     with Process(find_driver(driver), "solve", program.name, *words, rules=command) as process:
         process.stdout.read()
         process.check()

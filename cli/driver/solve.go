@@ -230,7 +230,11 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 // ship adds a rules program to what the tasks of a cluster get.
 func (f *solveFlags) ship(p *rules.Program) error {
 	words, files, err := p.There()
-	f.files = append(f.files, p.Files()...)
+	for _, name := range p.Files() {
+		if !slices.ContainsFunc(f.files, func(given string) bool { return filepath.Clean(given) == filepath.Clean(name) }) {
+			f.files = append(f.files, name)
+		}
+	}
 	f.define = append(f.define, "treereduce."+command.RulesProperty+"="+words, "treereduce."+command.FilesProperty+"="+strings.Join(files, ":"))
 	return err
 }

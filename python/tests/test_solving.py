@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Iterator, List
+from unittest.mock import MagicMock
 
 import pytest
 from protocol import EXAMPLES, HERE
@@ -218,6 +219,74 @@ def test_notebook(notebook: ModuleType, tmp_path: Path) -> None:
     notebook.word = "take"  # type: ignore[attr-defined]
     with pytest.raises(RulesError, match="^word is defined in another cell: define it in the cell of the class$"):
         run_cell(notebook, CELL)
+
+
+TAKEN = """
+class Stones:
+    start = 10
+    positions = 11
+
+    def primitive(self, p):
+        return "lose" if p == 0 else None
+
+    def moves(self, p):
+        return [p - n for n in TAKE if n <= p]
+
+"""
+SOLVE = "table = treereduce.solve(Stones, DATA)\n"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("TAKE = [1]\nfor n in (2, 3):\n    TAKE.append(n)\n", ""),
+        ("TAKE = [1]\nTAKE.append(2); TAKE[1:] = 2, 3\n", ""),
+        ("TAKE = {1: 0, 2: 0}\nTAKE[3] = 0\n", "print('a line of output')\n"),
+        ("N = 3\nTAKE = [i + 1 for i in range(N)]\n", ""),
+        ("import random\nrandom.seed(5)\nTAKE = [1, random.choice([2, 3, 4, 7])]\nTAKE.append(5 - TAKE[1] if TAKE[1] < 4 else 9)\n", ""),
+        ("TAKE = 1, 2\n", "def moves(self, p):\n    return [p - n for n in (1, 2, 3) if n <= p]\nStones.moves = moves\n"),
+        ("TAKE = 1, 2\n", "TAKE = TAKE + (3,)\nstart = 5; more = start\n"),
+        ("import functools, re\nfrom collections import deque\nTAKE = deque([1, 2])\n@functools.lru_cache(None)\ndef f(x): return {x, 'a', 'b', 'c'}\n",
+         "TAKE.append(3)\nStones.more = f, property(f), classmethod(f), re.compile('a'), {'x': {'y', 'z'}}, Stones\n"),
+    ],
+)  # fmt: skip
+def test_cell(notebook: ModuleType, tmp_path: Path, before: str, after: str) -> None:
+    """The statements of a cell before solve are carried over, in this cell and in later ones."""
+    notebook.DATA = str(tmp_path / "data")  # type: ignore[attr-defined]
+    for cells in [before + TAKEN + after + SOLVE + "table.close()\n"], [before + TAKEN + after, SOLVE]:
+        for cell in cells:
+            run_cell(notebook, cell)
+        notebook.table.close()
+        with Table(notebook.DATA, rules=f"python3 -m treereduce {notebook.DATA}.rules.py Stones") as table:
+            taken = [10 - p.hash for p in [table.lookup(move.move) for move in table.moves(10)]]
+        assert sorted(taken) == ([1, 2, 3] if after.startswith("def") else sorted(notebook.TAKE))
+
+
+@pytest.mark.parametrize(
+    "cells, message",
+    [
+        (["TAKE = [1]\n" + TAKEN, "TAKE.append(2)\n", SOLVE], "TAKE is not what the cell of the class makes it"),
+        (["TAKE = [1]\n" + TAKEN, "def moves(self, p): return [p - 1]\nStones.moves = moves\n", SOLVE], "Stones is not what"),
+        (["TAKE = [1]\n" + TAKEN + "import sys; sys.argv\n", "import random\nTAKE = [random.choice([1])] * 2\n", SOLVE], "TAKE is not what"),
+        (["TAKE = [1]\n" + TAKEN + SOLVE + "table.close()\nTAKE.append(2)\n" + SOLVE], "TAKE is not what"),
+        (["import random\nrandom.seed(5)\n", "TAKE = [1, random.randrange(2, 10**9)]\n" + TAKEN, SOLVE], "TAKE is not what"),
+        (["TAKE = [1]\ndef f(p, by=1): return p - by\n" + TAKEN.replace("p - n", "f(p)"), "f.__defaults__ = 2,\n", SOLVE], "f is not what"),
+        (["TAKE = [1]\nclass A:\n    n = 1\na = A()\n" + TAKEN.replace("p - n", "p - a.n"), "a.n = 2\n", SOLVE], "a is not what"),
+        (["TAKE = [1]\nget_ipython().run_line_magic('run', 'x.py')\n" + TAKEN, SOLVE], "^line 2 of the cell of the class: move this command"),
+        (["TAKE = [1]\n" + TAKEN + "def run():\n    treereduce.solve(Stones)\nrun()\n"], "call solve only if .*, or in a cell after that of"),
+        (["TAKE = [1]\n", TAKEN, SOLVE], "^TAKE is defined in another cell: define it in the cell of the class$"),
+    ],
+)  # fmt: skip
+def test_not_carried(
+    notebook: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cells: List[str], message: str
+) -> None:
+    """A class that is another one in the notebook than its cell says is refused."""
+    monkeypatch.chdir(tmp_path)
+    notebook.DATA = str(tmp_path / "data")  # type: ignore[attr-defined]
+    notebook.get_ipython = lambda: MagicMock()  # type: ignore[attr-defined]
+    with pytest.raises((RulesError, DriverError), match=message):
+        for cell in cells:
+            run_cell(notebook, cell)
 
 
 def test_script(tmp_path: Path) -> None:

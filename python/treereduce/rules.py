@@ -217,10 +217,11 @@ def _modules() -> Iterator[str]:
     paths += [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(__file__)]
     installed = tuple(os.path.join(path, "") for path in {*paths, *map(os.path.realpath, paths)})
     for name, module in sorted(sys.modules.items()):
-        file, loader = getattr(module, "__file__", None), getattr(module, "__loader__", None)
+        file = getattr(module, "__file__", None)
         if isinstance(file, str) and not os.path.abspath(file).startswith(installed):
-            try:  # a loader also reads a file in a zip file
-                source = loader.get_data(file) if hasattr(loader, "get_data") else Path(file).read_bytes()
+            read = getattr(getattr(module, "__loader__", None), "get_data", None)  # also from a zip file
+            try:
+                source = read(file) if read else Path(file).read_bytes()
             except OSError as error:
                 raise RulesError(f"module {name}: {error}") from None
             yield f"{''.join(name.split())} {hashlib.sha256(source).hexdigest()[:16]}"

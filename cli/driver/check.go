@@ -39,10 +39,14 @@ func (p *program) checkCommand() *cli.Command {
 			return err
 		}
 		n, err := rules.Check(c.Context, g, c.Int("positions"), c.Uint64("seed"))
-		if err == nil {
-			fmt.Fprintf(c.App.Writer, "%s: %s checked, no fault found\n", g.Spec(), numfmt.Count(n, "position"))
+		if err != nil {
+			return err
 		}
-		return err
+		fmt.Fprintf(c.App.Writer, "%s: %s checked, no fault found\n%s is a hash of the header and of:\n", g.Spec(), numfmt.Count(n, "position"), rules.Code)
+		for _, line := range p.rules.Identity() {
+			fmt.Fprintf(c.App.Writer, "  %s\n", command.Printable(line))
+		}
+		return nil
 	})
 	if p.rules == nil {
 		check.Action = func(*cli.Context) error {

@@ -225,8 +225,11 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 				return err
 			}
 		}
-		f.files = append(f.files, p.rules.Files()...)
-		f.define = append(f.define, "treereduce."+command.RulesProperty+"="+p.rules.There())
+		if r.Name == plan.Hadoop {
+			if err := f.ship(p.rules); err != nil {
+				return err
+			}
+		}
 	}
 	if r.Solve == nil {
 		return p.solveHere(s, r)
@@ -235,6 +238,18 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 		return command.Usagef("--replace is not for --runner %s: use --resume or --overwrite", r.Name)
 	}
 	return r.Solve(s)
+}
+
+// ship adds a rules program to what the tasks of a cluster get.
+func (f *solveFlags) ship(p *rules.Program) error {
+	words, files, err := p.There()
+	for _, name := range p.Files() {
+		if !slices.ContainsFunc(f.files, func(given string) bool { return filepath.Clean(given) == filepath.Clean(name) }) {
+			f.files = append(f.files, name)
+		}
+	}
+	f.define = append(f.define, "treereduce."+command.RulesProperty+"="+words, "treereduce."+command.FilesProperty+"="+strings.Join(files, ":"))
+	return err
 }
 
 // solveOf checks the part of a command line that is the same for all runners.

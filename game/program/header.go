@@ -50,7 +50,7 @@ func parseHeader(lines [][]byte) (*header, error) {
 	for i, line := range lines[1:] {
 		key, value, _ := strings.Cut(string(line), " ")
 		err := h.set(key, value)
-		if seen[key] && key != "parameter" && key != "rules" {
+		if seen[key] && key != "parameter" && key != "rules" && key != "module" {
 			err = errors.New("it is there twice")
 		}
 		if seen[key] = true; err != nil {
@@ -89,6 +89,10 @@ func (h *header) set(key, value string) (err error) {
 			return errors.New("expected parameter NAME INTEGER")
 		}
 		h.params = append(h.params, param{name, number})
+	case "module": // a part of the hash
+		if words := strings.Fields(value); len(words) != 2 || value != strings.Join(words, " ") {
+			return errors.New("expected module NAME HASH")
+		}
 	case "players":
 		h.players = strings.Split(value, ", ")
 		if len(h.players) != 2 || h.players[0] == h.players[1] || slices.Contains(h.players, "") {
@@ -114,7 +118,7 @@ func (h *header) set(key, value string) (err error) {
 		n, err = between(value, 1, game.MaxRemoteness)
 		h.tiers = int(n)
 	default:
-		err = errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text or picture")
+		err = errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text, picture or module")
 	}
 	return err
 }

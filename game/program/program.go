@@ -9,6 +9,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,6 +49,7 @@ func Changed(before, now string) bool {
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
 	Limit time.Duration // for an answer; 0: Limit
+	Files []string      // files that are a part of the rules, beside those that the command names
 	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
 	// return no errors. nil: the method panics.
 	Fail func(error)
@@ -60,7 +64,8 @@ type Program struct {
 	o       Options
 	kind    game.Kind
 	lines   [][]byte // the header for the default parameters
-	files   []string
+	line    *line
+	files   []file
 	code    string
 
 	mu      sync.Mutex
@@ -68,28 +73,51 @@ type Program struct {
 	games   map[string]game.Game // by their specs: a command asks for the same game several times
 }
 
+// A file is a part of the rules.
+type file struct {
+	name string
+	info fs.FileInfo
+	sum  [sha256.Size]byte
+}
+
 // Open runs a shell command to ask for the parameters of its game. The caller must close the program.
-func Open(command string, o Options) (*Program, error) {
+func Open(command string, o Options) (_ *Program, err error) {
 	o.Limit = cmp.Or(o.Limit, Limit)
-	p := &Program{command: command, o: o, files: namedFiles(command), running: make(map[*process]bool)}
+	p := &Program{command: command, o: o, line: lineOf(command), running: make(map[*process]bool)}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	for _, name := range append(p.line.files(), o.Files...) {
+		f, err := readFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("rules program %q: %w", command, err)
+		}
+		if !slices.ContainsFunc(p.files, func(g file) bool { return filepath.Clean(g.name) == filepath.Clean(name) }) {
+			p.files = append(p.files, f)
+		}
+	}
 	first, err := p.run(nil)
 	if err != nil {
 		return nil, err
 	}
 	h := first.header
 	p.lines = first.lines
-	if p.code, err = codeOf(p.lines, p.files); err != nil {
-		p.Close()
-		return nil, err
-	}
+	p.code = p.codeOf()
 	p.kind = game.Kind{Name: h.name, Usage: cmp.Or(h.title, "rules program "+command), New: p.newGame}
 	for _, param := range h.params {
 		p.kind.Params = append(p.kind.Params, game.Param{Name: param.name, Usage: "parameter of the rules program", Default: param.value})
 	}
 	p.kind.Params = append(p.kind.Params, game.Param{Name: Code, Usage: "hash of the rules program", Words: []string{p.code}})
 	if err := (game.Kinds{p.kind}).Check(); err != nil {
-		p.Close()
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
+	}
+	if len(p.files) == 0 && len(modules(p.lines)) == 0 {
+		return nil, fmt.Errorf("rules program %q: found no file of it, but the content of its files is a part of the rules: name them by --rules-files", command)
+	}
+	if err := p.unchanged(first.lines); err != nil {
+		return nil, err
 	}
 	p.games = map[string]game.Game{p.spec(h.words()): p.gameOf(first)}
 	return p, nil
@@ -98,22 +126,58 @@ func Open(command string, o Options) (*Program, error) {
 // Kind returns the game of the program. Its last parameter is the hash of the program.
 func (p *Program) Kind() game.Kind { return p.kind }
 
-// Files returns the files that the command names. Their content is part of the rules.
-func (p *Program) Files() []string { return p.files }
-
-// There returns the command where these files are in the working directory, as in a task of a cluster.
-func (p *Program) There() string {
-	words := strings.Fields(p.command)
-	for i, word := range words {
-		if name := unquoted(word); slices.Contains(p.files, name) {
-			words[i] = "./" + filepath.Base(name)
-		}
+// Files returns the files whose content is a part of the rules.
+func (p *Program) Files() (names []string) {
+	for _, f := range p.files {
+		names = append(names, f.name)
 	}
-	return strings.Join(words, " ")
+	return names
 }
 
-// unquoted returns a word of a command without the quotes around it.
-func unquoted(word string) string { return strings.Trim(word, `'"`) }
+// There returns the command and the option Files where all files are in the working directory, as in a task of a cluster.
+func (p *Program) There() (command string, files []string, err error) {
+	sums := make(map[string]file)
+	for _, f := range p.files {
+		base := filepath.Base(f.name)
+		if other, ok := sums[base]; ok && other.sum != f.sum {
+			return "", nil, fmt.Errorf("rules program %q: %s and %s have the same name in a task: rename one", p.command, other.name, f.name)
+		}
+		sums[base] = f
+	}
+	return p.line.there(), slices.Sorted(maps.Keys(sums)), nil
+}
+
+// Identity returns what is hashed beside the header, and the modules of the header.
+func (p *Program) Identity() []string {
+	files := make([]string, len(p.files))
+	for i, f := range p.files {
+		files[i] = fmt.Sprintf("file %s %x", filepath.Base(f.name), f.sum)
+	}
+	slices.Sort(files)
+	lines := append([]string{"words " + p.line.identity()}, slices.Compact(files)...)
+	for _, name := range slices.Sorted(maps.Keys(modules(p.lines))) {
+		lines = append(lines, "module "+name+" "+modules(p.lines)[name])
+	}
+	return lines
+}
+
+// codeOf returns the hash of the program, as a word of a spec.
+func (p *Program) codeOf() string {
+	sum := sha256.Sum256(fmt.Appendf(bytes.Join(p.lines, []byte("\n")), "\n\n%s", strings.Join(p.Identity(), "\n")))
+	return fmt.Sprintf("x%x", sum[:6])
+}
+
+// modules returns the hashes of the modules in a header, by their names.
+func modules(lines [][]byte) map[string]string {
+	found := make(map[string]string)
+	for _, line := range lines {
+		if key, rest, _ := strings.Cut(string(line), " "); key == "module" {
+			name, hash, _ := strings.Cut(rest, " ")
+			found[name] = hash
+		}
+	}
+	return found
+}
 
 // Close ends all processes of the program.
 func (p *Program) Close() {
@@ -135,32 +199,46 @@ func (p *Program) closed() bool {
 	return p.running == nil
 }
 
-// namedFiles returns the files that a command names, except programs of the system.
-func namedFiles(command string) (files []string) {
-	for _, word := range strings.Fields(command) {
-		name := unquoted(word)
-		// Hadoop Streaming adds the working directory to PATH.
-		installed := filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && !installed {
-			files = append(files, name)
-		}
+// readFile reads a file.
+func readFile(name string) (f file, err error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return f, fmt.Errorf("file of the rules: %w", err)
 	}
-	return files
+	defer r.Close()
+	if f.info, err = r.Stat(); err == nil && !f.info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: expected a regular file", name)
+	}
+	sum := sha256.New()
+	if err == nil {
+		_, err = io.Copy(sum, r)
+	}
+	if err != nil {
+		return f, fmt.Errorf("file of the rules: %w", err)
+	}
+	f.name = name
+	sum.Sum(f.sum[:0])
+	return f, nil
 }
 
-// codeOf returns a hash of files and of the default header, as a word of a spec.
-func codeOf(header [][]byte, files []string) (string, error) {
-	sum := sha256.New()
-	sum.Write(bytes.Join(header, []byte("\n")))
-	for _, name := range files {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			return "", fmt.Errorf("file of the rules program: %w", err)
+// unchanged returns an error if a file, or a module in a header, is not that of the hash.
+func (p *Program) unchanged(header [][]byte) error {
+	for _, f := range p.files {
+		info, err := os.Stat(f.name)
+		if err == nil && info.Size() == f.info.Size() && info.ModTime().Equal(f.info.ModTime()) {
+			continue
 		}
-		fmt.Fprintf(sum, "\n%s %d\n", filepath.Base(name), len(content))
-		sum.Write(content)
+		if now, err := readFile(f.name); err != nil || now.sum != f.sum {
+			return cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began: %s", p.command, f.name))
+		}
 	}
-	return fmt.Sprintf("x%x", sum.Sum(nil)[:6]), nil
+	hashes := modules(p.lines)
+	for name, now := range modules(header) {
+		if before, ok := hashes[name]; ok && now != before {
+			return fmt.Errorf("rules program %q: a module of it has changed since this command began: %s", p.command, name)
+		}
+	}
+	return nil
 }
 
 // run runs the program with some parameters, or without any, and reads its header. Close ends it at any time.
@@ -191,11 +269,15 @@ func (p *Program) begin(words []string) (*process, error) {
 
 // start starts the program with some parameters, as often as a game needs.
 func (p *Program) start(words []string) (*process, error) {
-	if code, err := codeOf(p.lines, p.files); err != nil || code != p.code {
-		return nil, cmp.Or(err, fmt.Errorf("rules program %q: a file of it has changed since this command began", p.command))
+	if err := p.unchanged(nil); err != nil {
+		return nil, err
 	}
 	process, err := p.run(words)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.unchanged(process.lines); err != nil {
+		process.Kill(0)
 		return nil, err
 	}
 	if h := process.header; h.name != p.kind.Name || !slices.Equal(h.words(), words) {

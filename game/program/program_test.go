@@ -220,8 +220,9 @@ func TestChanged(t *testing.T) {
 	p := open(t, command)
 	g := must.Get(p.Kind().New([]int{0}))(t)
 	name := strings.TrimPrefix(command, "sh ")
-	if want := "sh ./rules.sh"; p.There() != want {
-		t.Errorf("%q in a task, want %q", p.There(), want)
+	there, files, err := p.There()
+	if must.OK(t, err); there != "sh ./rules.sh" || !slices.Equal(files, []string{"rules.sh"}) {
+		t.Errorf("%q in a task, with %q", there, files)
 	}
 	must.OK(t, os.WriteFile(name, append(must.Get(os.ReadFile(name))(t), "# more\n"...), 0o666))
 	errs := make([]error, 2)
@@ -230,9 +231,119 @@ func TestChanged(t *testing.T) {
 		all.Go(func() { _, errs[i] = game.BatchOf(g, []game.Position{0}) })
 	}
 	all.Wait()
-	err := errors.Join(errs...)
+	err = errors.Join(errs...)
 	if runtime.GOMAXPROCS(0) > 1 && (err == nil || !strings.Contains(err.Error(), "a file of it has changed since this command began")) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestIdentity changes words of commands, and files: the code changes with each that counts.
+func TestIdentity(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", must.Get(os.Getwd())(t))
+	must.OK(t, os.Mkdir("my dir", 0o777))
+	text := "printf 'treereduce rules 1\\nname one\\nbits 4\\nstart 0\\n\\n'\n"
+	codeOf := func(command string, files ...string) string {
+		p := must.Get(program.Open(command, program.Options{Files: files}))(t)
+		defer p.Close()
+		params := p.Kind().Params
+		return params[len(params)-1].Words[0]
+	}
+	write := func(name, text string) { must.OK(t, os.WriteFile(name, []byte(text), 0o666)) }
+	write("my dir/x.sh", text)
+	write("data", "1")
+	for _, command := range []string{`sh "my dir/x.sh"`, `sh ~/my\ dir/x.sh`, `sh "$HOME/my dir/x.sh"`, `cd my\ dir && sh x.sh`, "sh 'my dir/x.sh';true", "sh -s <'my dir/x.sh'"} {
+		before, normal := codeOf(command), codeOf(command+" normal")
+		if misere := codeOf(command + " misere"); misere == normal || normal == before {
+			t.Errorf("%s: %s, with words after it %s and %s", command, before, normal, misere)
+		}
+		named := codeOf(command, "data", "./data")
+		write("my dir/x.sh", text+"# more\n")
+		if after := codeOf(command); after == before {
+			t.Errorf("%s: %s, also after a change of the file", command, before)
+		}
+		write("my dir/x.sh", text)
+		write("data", "2")
+		if other := codeOf(command, "data"); named == before || other == named {
+			t.Errorf("%s: %s, with a named file %s, after its change %s", command, before, named, other)
+		}
+		write("data", "1")
+		if after := codeOf(command, "data"); codeOf(command) != before || after != named {
+			t.Errorf("%s: %s, with a named file %s; found another code for the same files", command, before, named)
+		}
+	}
+	if here, there := codeOf("/bin/sh 'my dir/x.sh' normal"), codeOf("sh  $HOME/'my dir'/x.sh normal"); here != there {
+		t.Errorf("%s and %s for other folders", here, there)
+	}
+	if normal, misere := codeOf("sh 'my dir/x.sh' normal"), codeOf("sh 'my dir/x.sh' misere"); normal == misere {
+		t.Errorf("%s with two words", normal)
+	}
+}
+
+// TestNoFile checks that a command of which no file is found is refused, unless its program reports modules.
+func TestNoFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.OK(t, os.WriteFile("data", nil, 0o666))
+	must.OK(t, os.Mkdir("folder", 0o777))
+	header := func(more string) string {
+		return `printf "treereduce rules 1\nname one\nbits 4\nstart 0\n` + more + `\n"`
+	}
+	const advice = `found no file of it, but the content of its files is a part of the rules: name them by --rules-files`
+	for _, test := range []struct {
+		command, want string
+		files         []string
+	}{
+		{command: header(""), want: advice},
+		{command: header("") + " folder", want: advice},
+		{command: header("") + " 2>data", want: advice},
+		{command: header(""), files: []string{"data"}},
+		{command: header("") + " data"},
+		{command: header(`module a.b 12\nmodule c 34\n`)},
+		{command: header(`module a\n`), want: `"module a": expected module NAME HASH`},
+		{command: header(""), files: []string{"none"}, want: "file of the rules: open none: "},
+		{command: header(""), files: []string{"folder"}, want: "file of the rules: folder: expected a regular file"},
+	} {
+		p, err := program.Open(test.command, program.Options{Files: test.files})
+		if err == nil {
+			p.Close()
+		}
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %q: %v, want %s", test.command, test.files, err, test.want)
+		}
+	}
+}
+
+// TestSameName checks that two files of one name cannot go to a task, if they are not the same.
+func TestSameName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.OK(t, os.Mkdir("a", 0o777))
+	for _, name := range []string{"x.sh", "a/x.sh"} {
+		must.OK(t, os.WriteFile(name, []byte("printf 'treereduce rules 1\\nname one\\nbits 4\\nstart 0\\n\\n'"), 0o666))
+	}
+	if _, _, err := open(t, ": x.sh; sh a/x.sh").There(); err == nil {
+		must.OK(t, os.WriteFile("x.sh", nil, 0o666))
+		_, _, err = open(t, ": x.sh; sh a/x.sh").There()
+		if err == nil || !strings.Contains(err.Error(), "x.sh and a/x.sh have the same name in a task: rename one") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestModuleChanged changes a module that the program reports: no other copy of it answers.
+func TestModuleChanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name, text string) { must.OK(t, os.WriteFile(name, []byte(text), 0o666)) }
+	write("rules.sh", "cat header\nwhile read -r p; do echo; done\n")
+	header := "treereduce rules 1\nname one\nparameter n 1\nbits 4\nstart 0\nmodule m 12\n"
+	write("header", header+"\n")
+	p := open(t, "sh rules.sh")
+	write("header", header+"module lazy 78\n\n")
+	if _, err := p.Kind().New([]int{2, 0}); err == nil || !strings.Contains(err.Error(), "found game one and parameters [n=1]") {
+		t.Errorf("one more module: %v", err)
+	}
+	write("header", strings.Replace(header, "12", "34", 1)+"\n")
+	if _, err := p.Kind().New([]int{2, 0}); err == nil || !strings.Contains(err.Error(), "a module of it has changed since this command began: m") {
+		t.Errorf("another module: %v", err)
 	}
 }
 

@@ -141,7 +141,7 @@ func printError(name, called string, err error, stderr io.Writer) {
 		fmt.Fprintf(stderr, "%s: it is the game of a rules program: add --%s COMMAND\n", name, RulesFlag)
 	}
 	if errors.As(err, &other) && other.Param.Name == program.Code {
-		fmt.Fprintf(stderr, "%s: the rules program has changed since then: driver solve --overwrite solves the game again\n", name)
+		fmt.Fprintf(stderr, "%s: its rules program was another one (driver check lists what counts), or treereduce an earlier version: driver solve --overwrite solves the game again\n", name)
 	}
 	if errors.As(err, &usage) {
 		fmt.Fprintf(stderr, "%s: see %s --help\n", name, called)

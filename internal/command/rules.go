@@ -5,43 +5,48 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
 )
 
-// RulesVariable is the environment variable that replaces --rules-program. WithRules sets it for the
-// processes that this one starts.
-const RulesVariable = "TREEREDUCE_RULES"
+// RulesVariable and FilesVariable are the environment variables that replace --rules-program and --rules-files.
+// WithRules sets them for the processes that this one starts.
+const RulesVariable, FilesVariable = "TREEREDUCE_RULES", "TREEREDUCE_RULES_FILES"
 
-// RulesProperty is the property of a job on a cluster that has the command.
-const RulesProperty = "rules"
+// RulesProperty and FilesProperty are the properties of a job on a cluster that have their values.
+const RulesProperty, FilesProperty = "rules", "rules-files"
 
-// RulesFlag is the name of the flag --rules-program.
-const RulesFlag = "rules-program"
+// RulesFlag and FilesFlag are the names of the flags --rules-program and --rules-files.
+const RulesFlag, FilesFlag = "rules-program", "rules-files"
 
-// WithRules calls run with the games, the arguments without --rules-program, and the program that it names, or
+// WithRules calls run with the games, the arguments without these flags, and the program that they name, or
 // the environment; its game is one more game. The program is nil if none is named, or if only the environment names
 // one and of is a game of ours, the one that the arguments ask for. It ends before WithRules
 // returns. If a question fails later, in a method that returns no error, WithRules ends this process.
 func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
-	name, args, err := rulesProgram(args)
+	name, files, args, err := rulesProgram(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
 	if _, ours := games.Named(of); name == "" && !ours {
 		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	}
+	if name == "" && files != "" {
+		return Exit(args, Usagef("--%s: expected --%s as well", FilesFlag, RulesFlag), stderr)
+	}
 	if name == "" {
 		return run(games, args, nil)
 	}
+	files = cmp.Or(files, os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
 	var p *program.Program
 	fail := func(err error) {
 		p.Close()
 		os.Exit(Exit(args, err, stderr))
 	}
-	if p, err = program.Open(name, program.Options{Fail: fail}); err != nil {
+	if p, err = program.Open(name, program.Options{Fail: fail, Files: filepath.SplitList(files)}); err != nil {
 		return Exit(args, err, stderr)
 	}
 	defer p.Close()
@@ -49,7 +54,7 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 	if _, taken := games.Named(kind.Name); taken {
 		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
 	}
-	if err := os.Setenv(RulesVariable, name); err != nil {
+	if err := cmp.Or(os.Setenv(RulesVariable, name), os.Setenv(FilesVariable, files)); err != nil {
 		return Exit(args, err, stderr)
 	}
 	return run(append(slices.Clone(games), kind), args, p)
@@ -66,24 +71,32 @@ func GameIn(games game.Kinds, args []string) string {
 	return ""
 }
 
-// rulesProgram returns the value of --rules-program, and the other arguments.
-func rulesProgram(args []string) (name string, others []string, err error) {
+// rulesProgram returns the values of --rules-program and --rules-files, the latter as a path list, and the other arguments.
+func rulesProgram(args []string) (name, files string, others []string, err error) {
 	for len(args) > 0 {
 		word := args[0]
 		args = args[1:]
 		flag := aFlag.FindStringSubmatch(word)
 		switch {
 		case word == "--":
-			return name, append(append(others, word), args...), nil
-		case flag == nil || flag[1] != RulesFlag:
+			return name, files, append(append(others, word), args...), nil
+		case flag == nil || flag[1] != RulesFlag && flag[1] != FilesFlag:
 			others = append(others, word)
-		case flag[2] != "":
-			name = flag[2][1:] // without =
-		case len(args) == 0:
-			return "", others, Usagef("--%s: expected a command", RulesFlag)
+			continue
+		case flag[2] == "" && len(args) == 0:
+			return "", "", others, Usagef("--%s: expected %s", flag[1], map[string]string{RulesFlag: "a command", FilesFlag: "a file"}[flag[1]])
+		case flag[2] == "":
+			flag[2], args = "="+args[0], args[1:]
+		}
+		value := flag[2][1:] // without =
+		switch {
+		case flag[1] == RulesFlag:
+			name = value
+		case files != "":
+			files += string(os.PathListSeparator) + value
 		default:
-			name, args = args[0], args[1:]
+			files = value
 		}
 	}
-	return name, others, nil
+	return name, files, others, nil
 }

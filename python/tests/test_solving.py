@@ -2,11 +2,14 @@
 
 import linecache
 import os
+import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import Iterator
+from typing import Iterator, List
+from unittest.mock import MagicMock
 
 import pytest
 from protocol import EXAMPLES, HERE
@@ -40,7 +43,7 @@ def test_solve(tmp_path: Path) -> None:
     assert (data / "treereduce.json").stat().st_mtime_ns == written
     with solve(Stones, data, stones=9) as table:  # another game replaces it
         assert len(table) == 10
-    command = f"{os.path.basename(sys.executable)} -m treereduce {HERE / 'tests' / 'stones.py'} Stones"
+    command = f"python3 -m treereduce {HERE / 'tests' / 'stones.py'} Stones"
     with Table(data, rules=command) as table:
         assert table.lookup("oooo").value == "lose"
 
@@ -81,6 +84,100 @@ def test_errors(tmp_path: Path) -> None:
         solve(Stones, tmp_path / "data", height=3)
     with pytest.raises(DriverError, match=r"Broken\.moves\(2\): stones\.py line \d+: ZeroDivisionError"):
         solve(Broken, tmp_path / "data")
+
+
+MODULE = """
+class Base:
+    start = 5
+    positions = 6
+
+    def primitive(self, p):
+        return None if p else "lose"
+
+    def moves(self, p):
+        return [p - 1]
+"""
+PROGRAM = """
+from lib.base import Base
+from treereduce.rules import main
+
+class One(Base):
+    pass
+
+if __name__ == "__main__":
+    main(One)
+"""
+
+
+def checked(command: str, folder: Path, status: int = 0) -> List[str]:
+    """Return what driver check prints of a program: its code, and what that is a hash of."""
+    python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(HERE), "HOME": str(folder)}
+    ended = subprocess.run(
+        [find_driver(), "check", "one", "--rules-program", command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode == status, ended.stderr
+    return (ended.stdout or ended.stderr).replace(": 6 positions", "").splitlines()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 "my dir/one.py"', "python3 ~/'my dir/one.py'", 'python3 "$HOME/my dir/one.py"', "cd 'my dir' && python3 one.py",
+        "cd 'my dir' && python3 -m one", "python3 'my dir/one.py';true", "python3 -m treereduce 'my dir/one.py' One",
+        "env PYTHONPATH=$PYTHONPATH:lib.zip python3 one.py",
+    ],
+)  # fmt: skip
+def test_identity(command: str, tmp_path: Path) -> None:
+    """A change of the program, or of a module that it imports, is noticed."""
+    folder = tmp_path if "zip" in command else tmp_path / "my dir"
+    (folder / "lib").mkdir(parents=True)
+
+    def write(name: str, text: str) -> None:
+        if "zip" in command and "lib" in name:
+            with zipfile.ZipFile(folder / "lib.zip", "w") as packed:
+                packed.writestr(zipfile.ZipInfo("lib/__init__.py"), "")
+                packed.writestr(zipfile.ZipInfo(name), text)
+        else:
+            (folder / name).write_text(text)
+
+    write("lib/base.py", MODULE)
+    write("one.py", PROGRAM)
+    first = checked(command, tmp_path)
+    names = [line.split()[1] for line in first if line.startswith("  module ")]
+    assert names == ["__main__"] * ("treereduce" not in command) + ["lib"] * ("zip" in command) + ["lib.base"]
+    write("lib/base.py", MODULE + "# more")
+    second = checked(command, tmp_path)
+    write("one.py", PROGRAM + "# more")
+    assert len({first[0], second[0], checked(command, tmp_path)[0]}) == 3
+    write("lib/base.py", MODULE)
+    write("one.py", PROGRAM)
+    assert checked(command, tmp_path) == first
+
+
+def test_installed(tmp_path: Path) -> None:
+    """A program that is installed has neither a file in the command nor a module that counts."""
+    (tmp_path / "base.py").write_text(MODULE)
+    code = "import site, base, treereduce.rules; site.getsitepackages = lambda: [WHERE]; base.Base.name = 'one'; treereduce.rules.main(base.Base)"
+    (error,) = checked(shlex.join(["python3", "-c", code.replace("WHERE", repr(str(tmp_path)))]), tmp_path, 1)
+    assert error.endswith("name them by --rules-files")
+    assert "  module base " in "\n".join(checked(shlex.join(["python3", "-c", code.replace("WHERE", "")]), tmp_path))
+
+
+def test_module_changed(tmp_path: Path) -> None:
+    """A table is not opened if a module of its class has changed."""
+    for name, text in ("lib.py", MODULE), ("one.py", PROGRAM.replace("lib.base", "lib")):
+        (tmp_path / name).write_text(text)
+    command = f"python3 -m treereduce {tmp_path / 'one.py'} One"
+    subprocess.run(
+        [sys.executable, "-c", "from one import One; from treereduce import solve; solve(One, 'data').close()"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{tmp_path}"}, check=True,
+    )  # fmt: skip
+    with Table(tmp_path / "data", rules=command) as table:
+        assert len(table) == 6
+    (tmp_path / "lib.py").write_text(MODULE.replace("[p - 1]", "[p - 2 + p % 2]"))
+    with pytest.raises(DriverError, match="its rules program was another one"), Table(tmp_path / "data", rules=command) as table:
+        table.lookup(5)
 
 
 CELL = """
@@ -136,6 +233,74 @@ def test_notebook(notebook: ModuleType, tmp_path: Path) -> None:
     notebook.word = "take"  # type: ignore[attr-defined]
     with pytest.raises(RulesError, match="^word is defined in another cell: define it in the cell of the class$"):
         run_cell(notebook, CELL)
+
+
+TAKEN = """
+class Stones:
+    start = 10
+    positions = 11
+
+    def primitive(self, p):
+        return "lose" if p == 0 else None
+
+    def moves(self, p):
+        return [p - n for n in TAKE if n <= p]
+
+"""
+SOLVE = "table = treereduce.solve(Stones, DATA)\n"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("TAKE = [1]\nfor n in (2, 3):\n    TAKE.append(n)\n", ""),
+        ("TAKE = [1]\nTAKE.append(2); TAKE[1:] = 2, 3\n", ""),
+        ("TAKE = {1: 0, 2: 0}\nTAKE[3] = 0\n", "print('a line of output')\n"),
+        ("N = 3\nTAKE = [i + 1 for i in range(N)]\n", ""),
+        ("import random\nrandom.seed(5)\nTAKE = [1, random.choice([2, 3, 4, 7])]\nTAKE.append(5 - TAKE[1] if TAKE[1] < 4 else 9)\n", ""),
+        ("TAKE = 1, 2\n", "def moves(self, p):\n    return [p - n for n in (1, 2, 3) if n <= p]\nStones.moves = moves\n"),
+        ("TAKE = 1, 2\n", "TAKE = TAKE + (3,)\nstart = 5; more = start\n"),
+        ("import functools, re\nfrom collections import deque\nTAKE = deque([1, 2])\n@functools.lru_cache(None)\ndef f(x): return {x, 'a', 'b', 'c'}\n",
+         "TAKE.append(3)\nStones.more = f, property(f), classmethod(f), re.compile('a'), {'x': {'y', 'z'}}, Stones\n"),
+    ],
+)  # fmt: skip
+def test_cell(notebook: ModuleType, tmp_path: Path, before: str, after: str) -> None:
+    """The statements of a cell before solve are carried over, in this cell and in later ones."""
+    notebook.DATA = str(tmp_path / "data")  # type: ignore[attr-defined]
+    for cells in [before + TAKEN + after + SOLVE + "table.close()\n"], [before + TAKEN + after, SOLVE]:
+        for cell in cells:
+            run_cell(notebook, cell)
+        notebook.table.close()
+        with Table(notebook.DATA, rules=f"python3 -m treereduce {notebook.DATA}.rules.py Stones") as table:
+            taken = [10 - p.hash for p in [table.lookup(move.move) for move in table.moves(10)]]
+        assert sorted(taken) == ([1, 2, 3] if after.startswith("def") else sorted(notebook.TAKE))
+
+
+@pytest.mark.parametrize(
+    "cells, message",
+    [
+        (["TAKE = [1]\n" + TAKEN, "TAKE.append(2)\n", SOLVE], "TAKE is not what the cell of the class makes it"),
+        (["TAKE = [1]\n" + TAKEN, "def moves(self, p): return [p - 1]\nStones.moves = moves\n", SOLVE], "Stones is not what"),
+        (["TAKE = [1]\n" + TAKEN + "import sys; sys.argv\n", "import random\nTAKE = [random.choice([1])] * 2\n", SOLVE], "TAKE is not what"),
+        (["TAKE = [1]\n" + TAKEN + SOLVE + "table.close()\nTAKE.append(2)\n" + SOLVE], "TAKE is not what"),
+        (["import random\nrandom.seed(5)\n", "TAKE = [1, random.randrange(2, 10**9)]\n" + TAKEN, SOLVE], "TAKE is not what"),
+        (["TAKE = [1]\ndef f(p, by=1): return p - by\n" + TAKEN.replace("p - n", "f(p)"), "f.__defaults__ = 2,\n", SOLVE], "f is not what"),
+        (["TAKE = [1]\nclass A:\n    n = 1\na = A()\n" + TAKEN.replace("p - n", "p - a.n"), "a.n = 2\n", SOLVE], "a is not what"),
+        (["TAKE = [1]\nget_ipython().run_line_magic('run', 'x.py')\n" + TAKEN, SOLVE], "^line 2 of the cell of the class: move this command"),
+        (["TAKE = [1]\n" + TAKEN + "def run():\n    treereduce.solve(Stones)\nrun()\n"], "call solve only if .*, or in a cell after that of"),
+        (["TAKE = [1]\n", TAKEN, SOLVE], "^TAKE is defined in another cell: define it in the cell of the class$"),
+    ],
+)  # fmt: skip
+def test_not_carried(
+    notebook: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cells: List[str], message: str
+) -> None:
+    """A class that is another one in the notebook than its cell says is refused."""
+    monkeypatch.chdir(tmp_path)
+    notebook.DATA = str(tmp_path / "data")  # type: ignore[attr-defined]
+    notebook.get_ipython = lambda: MagicMock()  # type: ignore[attr-defined]
+    with pytest.raises((RulesError, DriverError), match=message):
+        for cell in cells:
+            run_cell(notebook, cell)
 
 
 def test_script(tmp_path: Path) -> None:

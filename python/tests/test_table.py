@@ -171,6 +171,14 @@ def test_find_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("TREEREDUCE_DRIVER", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_driver() == str(HERE.parent / "bin" / "driver")
+    with monkeypatch.context() as installed:  # by pip, without a driver
+        installed.setattr("treereduce.driver.__file__", str(tmp_path / "lib" / "site-packages" / "treereduce" / "driver.py"))
+        with pytest.raises(DriverError, match="^no driver in PATH: make builds it, and the wheel of a release has it; TREEREDUCE_DRIVER is its path$"):
+            find_driver()
+        (tmp_path / "lib" / "go.mod").parent.mkdir()
+        (tmp_path / "lib" / "go.mod").touch()
+        with pytest.raises(DriverError, match=f"^no driver in PATH and no {tmp_path}/lib/bin/driver: build it with make, or set TREEREDUCE_DRIVER$"):
+            find_driver()
     other = tmp_path / "driver"
     other.symlink_to("/bin/sh")
     assert find_driver() == str(other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,12 +11,15 @@ import threading
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Deque, Optional, Type, Union
+from typing import IO, Deque, Dict, Optional, Type, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 #: The directory of the programs that a wheel contains.
 PROGRAMS = Path(__file__).absolute().parent / "bin"
+
+#: The environment variable with the fingerprints of a class in a notebook, for the rules program.
+EXPECTED = "TREEREDUCE_EXPECTED"
 
 #: The number of lines of stderr that a process keeps.
 KEPT_LINES = 20
@@ -37,15 +41,16 @@ def find_driver(driver: Optional[PathLike] = None) -> str:
     that contains this file.
     """
     given = driver or os.environ.get("TREEREDUCE_DRIVER")
-    built = Path(__file__).absolute().parents[2] / "bin" / "driver"
+    checkout = Path(__file__).absolute().parents[2]
+    built = checkout / "bin" / "driver"
     places = [os.fspath(given)] if given else [str(PROGRAMS / "driver"), "driver", str(built)]
     path = next(filter(None, map(shutil.which, places)), None)
+    if path is None and given:
+        raise DriverError(f"no program {os.fspath(given)}")
+    if path is None and (checkout / "go.mod").exists():
+        raise DriverError(f"no driver in PATH and no {built}: build it with make, or set TREEREDUCE_DRIVER")
     if path is None:
-        raise DriverError(
-            f"no program {os.fspath(given)}"
-            if given
-            else f"no driver in PATH and no {built}: build it with make, or set TREEREDUCE_DRIVER"
-        )
+        raise DriverError("no driver in PATH: make builds it, and the wheel of a release has it; TREEREDUCE_DRIVER is its path")
     return path
 
 
@@ -57,12 +62,14 @@ def main() -> None:
 class Process:
     """A command of driver. As a context manager it ends the process."""
 
-    def __init__(self, driver: str, *words: str, rules: Optional[str] = None) -> None:
-        """Start the command. rules is the command of a rules program, see docs/rules.md."""
+    def __init__(self, driver: str, *words: str, rules: Optional[str] = None, expected: Optional[Dict[str, str]] = None) -> None:
+        """Start the command. rules is the command of a rules program, see docs/rules.md, and expected the fingerprints of
+        its class in a notebook."""
         self._owner = os.getpid()
         environment = dict(os.environ)
         if rules:  # a program in Python is run by this Python, and can import this package
             environment["TREEREDUCE_RULES"] = rules
+            environment[EXPECTED] = json.dumps(expected or {})
             for name, first in ("PATH", Path(sys.executable).parent), ("PYTHONPATH", Path(__file__).absolute().parents[1]):
                 environment[name] = os.pathsep.join(filter(None, [str(first), os.environ.get(name)]))
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.

@@ -4,12 +4,16 @@ A position is an integer. docs/python.md has an example, and lists what a class 
 """
 
 import functools
+import hashlib
 import inspect
 import operator
 import os
 import re
+import site
 import sys
+import sysconfig
 import traceback
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, SupportsIndex, Tuple, TypeVar, Union
 
@@ -33,7 +37,7 @@ def main(rules: Callable[..., Any]) -> None:
     out, sys.stdout = sys.stdout.buffer, sys.stderr
     try:
         program = Program(rules, dict(word.partition("=")[::2] for word in sys.argv[1:]))
-        out.write(program.header().encode())
+        out.write(program.header(_modules()).encode())
         out.flush()
         for lines in _questions():
             out.write("\n".join([*program.answers(lines), ""]).encode("utf-8", "surrogateescape"))
@@ -75,8 +79,8 @@ class Program:
         self._below = positions or 1 << self._bits
         self._position = self._answerer()
 
-    def header(self) -> str:
-        """Return the header, with the empty line at its end."""
+    def header(self, modules: Iterable[str] = ()) -> str:
+        """Return the header, with the empty line at its end. modules are names with hashes."""
         text = self._value("rules", _string, inspect.cleandoc(type(self._game).__doc__ or ""))
         bits = self._bits + self._last.bit_length()
         lines: List[Tuple[str, object]] = [  # with what is false if a line is not wanted
@@ -94,6 +98,7 @@ class Program:
             ("puzzle", self._ends[0] == "solved"),
             ("text", self._has("text")),
             ("picture", self._has("picture")),
+            *(("module", module) for module in modules),
         ]
         return "".join(f"{key}\n" if value is True else f"{key} {_line(value)}\n" for key, value in lines if value) + "\n"
 
@@ -204,6 +209,22 @@ class Program:
         if method == "moves" and not isinstance(error, _Wrong) and not _frames(error):
             text = f"expected integers, pairs (name, integer), or a dict of these: {error}"
         return RulesError(f"{self._class}.{method}({', '.join(map(str, p))}): {text}".replace("(): ", ": "))
+
+
+def _modules() -> Iterator[str]:
+    """Yield the modules of this process, with hashes of their sources, that are not installed with Python or by pip."""
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(__file__)]
+    installed = tuple(os.path.join(path, "") for path in {*paths, *map(os.path.realpath, paths)})
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and not os.path.abspath(file).startswith(installed):
+            read = getattr(getattr(module, "__loader__", None), "get_data", None)  # also from a zip file
+            try:
+                source = read(file) if read else Path(file).read_bytes()
+            except OSError as error:
+                raise RulesError(f"module {name}: {error}") from None
+            yield f"{''.join(name.split())} {hashlib.sha256(source).hexdigest()[:16]}"
 
 
 def _integer(value: Any) -> int:

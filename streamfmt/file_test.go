@@ -94,7 +94,7 @@ func TestFileRoundTrip(t *testing.T) {
 				t.Errorf("opened %q of %q, tier %d", f.Name(), f.Spec(), f.Tier())
 			}
 			counts := f.Counts()
-			if counts != countsOf(blocks) {
+			if counts != countsOf(blocks) || f.Stored() != counts.Total() {
 				t.Error("wrong counts")
 			}
 			entries := must.Get(f.Entries())(t)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -661,5 +662,35 @@ func TestSampleReadsOnce(t *testing.T) {
 		if uint64(len(different)) != n {
 			t.Errorf("%d positions, want %d", len(different), n)
 		}
+	}
+}
+
+// TestHalfStats checks the number of stored positions of each tier, and the checksum of the content, which is the same in
+// every table of the game, and the sum of those in the seal.
+func TestHalfStats(t *testing.T) {
+	dir, g := solved(t)
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	stored := make([]uint64, g.Tiers()+1)
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for _, p := range b.Positions {
+			if game.HalfOf(g).IsStored(p) {
+				stored[b.Tier]++
+			}
+		}
+	}
+	s := must.Get(tab.Stats())(t)
+	for tier, n := range stored {
+		if s.Tiers[tier].Stored != n {
+			t.Errorf("tier %d stores %d positions, want %d", tier, s.Tiers[tier].Stored, n)
+		}
+	}
+	var sum uint64
+	for _, f := range must.Get(store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir)))(t).Files {
+		sum += must.Get(strconv.ParseUint(f.Content, 16, 64))(t)
+	}
+	if want := "5a7f362cb65b4d0d"; s.Content != want || fmt.Sprintf("%016x", sum) != want {
+		t.Errorf("content %s, by the seal %016x, want %s", s.Content, sum, want)
 	}
 }

@@ -110,6 +110,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckAnotherCopy checks rules that differ from one copy of the program to the next.
+func TestCheckAnotherCopy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	err := checked(t, script(t, "", `0) [ "$n" ] || { n=1; [ -e begun ] && n=2; : >begun; }; echo $n ;; *) echo lose ;;`))
+	if err == nil || !strings.Contains(err.Error(), "position 0: asked again, the program gives another answer") {
+		t.Errorf("%v", err)
+	}
+}
+
 // checked returns the error of Check, or of a question.
 func checked(t *testing.T, command string) (err error) {
 	t.Helper()

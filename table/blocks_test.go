@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -465,6 +466,42 @@ func TestOpenOtherGame(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
 	if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), `of another game: expected "mnk width=3 height=3 connect=3", found "`+g.Spec()+`"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestOpenWrongFiles opens tables whose files do not fit together, with a right seal.
+func TestOpenWrongFiles(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"tier-00.blocks", "tier-01.blocks: it stores half of the positions, and other files do not"}, // it stores all
+		{"tier-09.blocks", "tier-09.blocks: it stores half of the positions, and other files do not"},
+		{"tier-99.blocks", `22 files, but those of the 21 tiers of "connectn width=4 height=5 connect=3" are 21`},
+	} {
+		dir, g := solved(t)
+		out := must.Get(os.Create(filepath.Join(dir, table.Dir, test.name)))(t)
+		w := must.Get(streamfmt.NewWriter(out, g.Spec(), int(test.name[6]-'0')))(t)
+		must.OK(t, errors.Join(w.Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
+		if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+	}
+}
+
+// TestCurrent checks whether a table is still there after its seal was written again, and deleted.
+func TestCurrent(t *testing.T) {
+	dir, _ := solved(t)
+	seal := filepath.Join(dir, table.Dir, store.Success)
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
+	defer tab.Close()
+	if !tab.Current() {
+		t.Error("nothing has changed")
+	}
+	must.OK(t, os.Chtimes(seal, time.Time{}, time.Unix(0, 0)))
+	if tab.Current() {
+		t.Error("the seal has another time")
+	}
+	remove(t, seal)
+	if tab.Current() {
+		t.Error("the seal is missing")
 	}
 }
 

@@ -94,6 +94,31 @@ func TestVerifyImages(t *testing.T) {
 	}
 }
 
+// TestVerifyRanges deletes each range of a tier. To some of them, only the mirror images of stored positions have moves.
+func TestVerifyRanges(t *testing.T) {
+	g := board(t, 3, 4)
+	correct := solvedgames.Dir(t, g)
+	tab := must.Get(table.OpenOf(store.Local{}, correct, g))(t)
+	defer tab.Close()
+	ranges := make(map[uint64]game.Position)
+	for batch, err := range tab.All() {
+		must.OK(t, err)
+		for _, p := range batch.Positions {
+			if batch.Tier == 6 && game.HalfOf(g).IsStored(p) {
+				ranges[p>>g.LowBits()] = p
+			}
+		}
+	}
+	for rng, p := range ranges {
+		dir := t.TempDir()
+		must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))))
+		rewrite(t, dir, g, p, func(b *block.Block, _ int) { clear(b.Done) })
+		if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+			t.Errorf("range %#x: %v", rng, err)
+		}
+	}
+}
+
 // wrapped is a board of one range whose mirror images are wrong: those of a low part with number 65,536
 // or above in its list are those of a part with a lower number.
 type wrapped struct{ *connectn.Rules }

@@ -731,3 +731,25 @@ func TestHalfStats(t *testing.T) {
 		t.Errorf("content %s, by the seal %016x, want %s", s.Content, sum, want)
 	}
 }
+
+// TestDrawNumbers checks that a draw has the number 0 in the table, not one of undecided moves.
+func TestDrawNumbers(t *testing.T) {
+	g := must.Get(quickcross.New(3, 3, 3))(t)
+	file := must.Get(jobdir.OpenStateFile(store.Local{}, filepath.Join(solvedgames.Dir(t, g), table.CyclicFile), g))(t)
+	defer file.Close()
+	c, draws := file.Cursor(), 0
+	for i := range file.Len() {
+		var s block.State
+		must.OK(t, c.Read(i, &s))
+		open := make(block.Set, len(s.Reached))
+		s.Open(open)
+		for slot := range open.All() {
+			if draws++; s.Number.Get(slot) != 0 {
+				t.Fatalf("range %#x, slot %d: number %d", file.Range(i), slot, s.Number.Get(slot))
+			}
+		}
+	}
+	if draws == 0 {
+		t.Error("there are no draws")
+	}
+}

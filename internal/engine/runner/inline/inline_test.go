@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +115,9 @@ func TestOpenSuccessors(t *testing.T) {
 // fullFS cannot create files.
 type fullFS struct{ store.Local }
 
-func (fullFS) Create(string) (io.WriteCloser, error) { return nil, errors.New("full") }
+var errFull = errors.New("disk full")
+
+func (fullFS) Create(string) (io.WriteCloser, error) { return nil, errFull }
 
 // TestKept runs jobs with one Runner, which keeps their outputs for the next ones, and checks that a job uses what
 // was kept of its input only, and nothing after a job that failed.
@@ -168,19 +171,61 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
+// TestOutboxFinishError checks that an error of creating or of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
-		w := edges.newSender(leastRows)
-		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
-		if err := edges.finish(nil); !errors.Is(err, failed) {
-			t.Errorf("%v: %v, want %v", codec, err, failed)
+		for _, fsys := range []store.FS{fullFS{}, storetest.Unclosed{FS: store.Local{}, Err: errFull}} {
+			edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
+			w := edges.newSender(leastRows)
+			must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
+			if err := edges.finish(nil); !errors.Is(err, errFull) {
+				t.Errorf("%v, %T: %v, want %v", codec, fsys, err, errFull)
+			}
 		}
 	}
+}
+
+// TestCut divides all keys at borders, also at the first and the last key.
+func TestCut(t *testing.T) {
+	var i intervals
+	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.tasks != 4 {
+		t.Errorf("%d tasks, %v, want %s", i.tasks, i.of, want)
+	}
+}
+
+// TestTooManyMessages sends a slot as many counted messages as an inbox can have, and one more, in memory and by files.
+func TestTooManyMessages(t *testing.T) {
+	g := game.WithRanges(testgames.TieGame(), 4)
+	for _, limit := range []int{0, 1 << 20} {
+		s := &shuffle{job: &job{Job: &runner.Job{FS: store.Local{}, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g)), limit: limit}
+		l := receiver{shuffle: s}
+		for n := range block.MaxCount + 1 {
+			s.send(0, block.Set{1}, true)
+			err := s.failed()
+			if limit == 0 { // each message is in a file
+				_, err = l.fetch(0)
+			}
+			if (err != nil) != (n == block.MaxCount) {
+				t.Errorf("limit %d, %d messages: %v", limit, n+1, err)
+			}
+		}
+		must.OK(t, s.close())
+	}
+}
+
+// TestSpillError checks that an error of closing a file of messages fails the pass.
+func TestSpillError(t *testing.T) {
+	g := game.WithRanges(testgames.TieGame(), 4)
+	fsys := storetest.Unclosed{FS: store.Local{}, Err: errFull}
+	s := &shuffle{job: &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g))}
+	s.send(0, block.Set{1}, false)
+	if err := s.failed(); !errors.Is(err, errFull) {
+		t.Errorf("%v, want %v", err, errFull)
+	}
+	must.OK(t, s.close())
 }
 
 // TestLeast checks, for games by lists or with cycles, that the minimum memory is enough for

@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,64 @@ func TestFinishError(t *testing.T) {
 		if _, err := run(t.Context(), j, w); !errors.Is(err, failed) || finished != broken+1 {
 			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
 		}
+	}
+}
+
+// TestEmptyShards checks that all shards of a job are created, also those after the last task.
+func TestEmptyShards(t *testing.T) {
+	finished := 0
+	j := &job{Job: &runner.Job{Reducers: 3}, borders: []game.Position{1, 2}, plan: plan{workers: 1, preset: presets[0]}}
+	w := &brokenWork{job: j, numbered: numbered{tasks: 1}, broken: -1, finished: &finished}
+	if _, err := run(t.Context(), j, w); err != nil || finished != 3 {
+		t.Errorf("%v, %d parts are finished", err, finished)
+	}
+}
+
+// TestShardErrors checks that an error of closing a file of a shard is one of the shard.
+func TestShardErrors(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Acyclic)
+	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
+	part := func(fsys store.FS) *lists.PartWriter {
+		return lists.NewPartWriter(create(fsys), g, 0, lists.Messages, jobdir.Packed)
+	}
+	full := storetest.Unclosed{FS: store.Local{}, Err: errFull}
+	for name, shard := range map[string]interface{ Finish(error) error }{
+		"text":    textShard{create(full)},
+		"rows":    listShard{PartWriter: part(full), answers: part(store.Local{})},
+		"answers": listShard{PartWriter: part(store.Local{}), answers: part(full)},
+	} {
+		if err := shard.Finish(nil); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want %v", name, err, errFull)
+		}
+	}
+}
+
+// TestWholePredecessors solves half of a tier, whose positions are all in a directory, or half of them.
+func TestWholePredecessors(t *testing.T) {
+	g := must.Get(connectn.New(3, 3, 3))(t)
+	half, dir, jobs := game.HalfOf(g), t.TempDir(), 0
+	job := func(name string, tier int, h *game.Half, input, predecessors string) string {
+		jobs++
+		out := filepath.Join(dir, fmt.Sprint(jobs))
+		must.OK(t, os.Mkdir(out, 0o777))
+		must.Get(new(Runner).Run(t.Context(), &runner.Job{Name: name, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Half: h, Tier: tier, Reducers: 1,
+			Input: []string{input}, Predecessors: predecessors, Output: out, Codec: jobdir.Packed}))(t)
+		must.OK(t, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
+		return out
+	}
+	var solved [2][]byte
+	for i, h := range []*game.Half{half, nil} {
+		firsts := []string{job(step.Init, 0, h, "", "")}
+		last := job(step.Init, 0, half, "", "")
+		for tier := 1; tier <= g.Tiers(); tier++ {
+			firsts = append(firsts, job(step.Possible, tier, h, firsts[tier-1], ""))
+			last = job(step.Possible, tier, half, last, "")
+		}
+		second := job(step.Solve, g.Tiers()-1, half, last, firsts[g.Tiers()-1])
+		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0, jobdir.Packed))))(t)
+	}
+	if !bytes.Equal(solved[0], solved[1]) {
+		t.Error("the outputs differ")
 	}
 }
 
@@ -216,7 +275,7 @@ func TestTooManyMessages(t *testing.T) {
 	}
 }
 
-// TestSpillError checks that an error of closing a file of messages fails the pass.
+// TestSpillError checks that an error of closing a file of messages fails the pass, as does a file that has changed.
 func TestSpillError(t *testing.T) {
 	g := game.WithRanges(testgames.TieGame(), 4)
 	fsys := storetest.Unclosed{FS: store.Local{}, Err: errFull}
@@ -224,6 +283,12 @@ func TestSpillError(t *testing.T) {
 	s.send(0, block.Set{1}, false)
 	if err := s.failed(); !errors.Is(err, errFull) {
 		t.Errorf("%v, want %v", err, errFull)
+	}
+	s.err, s.job.FS = nil, store.Local{}
+	s.send(1, block.Set{1}, false)
+	must.OK(t, os.WriteFile(s.spills[1].name, make([]byte, 100), 0o666))
+	if _, err := (&receiver{shuffle: s}).fetch(1); err == nil || !strings.Contains(err.Error(), "_spill-00001: range 0x1: ") {
+		t.Errorf("%v", err)
 	}
 	must.OK(t, s.close())
 }

@@ -139,12 +139,14 @@ func TestWholePredecessors(t *testing.T) {
 		return out
 	}
 	var solved [2][]byte
+	last := ""
 	for i, h := range []*game.Half{half, nil} {
 		firsts := []string{job(step.Init, 0, h, "", "")}
-		last := job(step.Init, 0, half, "", "")
 		for tier := 1; tier <= g.Tiers(); tier++ {
 			firsts = append(firsts, job(step.Possible, tier, h, firsts[tier-1], ""))
-			last = job(step.Possible, tier, half, last, "")
+		}
+		if h != nil {
+			last = firsts[g.Tiers()]
 		}
 		second := job(step.Solve, g.Tiers()-1, half, last, firsts[g.Tiers()-1])
 		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0, jobdir.Packed))))(t)
@@ -252,6 +254,33 @@ func TestCut(t *testing.T) {
 	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
 	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.tasks != 4 {
 		t.Errorf("%d tasks, %v, want %s", i.tasks, i.of, want)
+	}
+}
+
+// fewRanges are the ranges below a number.
+type fewRanges struct{ next, most uint64 }
+
+func (f *fewRanges) nextRange() (rng uint64, size int, ok bool, err error) {
+	f.next++
+	return f.next - 1, 1, f.next <= f.most, nil
+}
+
+func (f *fewRanges) done() float64 { return 0 }
+
+// TestCutter divides ranges at borders, also at the first key of one.
+func TestCutter(t *testing.T) {
+	c := cutter{ahead: []game.Position{2 << 4, 3<<4 + 1, 4 << 4}, lowBits: 4, enough: 1000, from: &fewRanges{most: 6}}
+	var tasks [][]uint64
+	for {
+		task, ok, err := c.next()
+		must.OK(t, err)
+		if !ok {
+			break
+		}
+		tasks = append(tasks, task.ranges)
+	}
+	if want := "[[0 1] [2 3] [4 5]]"; fmt.Sprint(tasks) != want {
+		t.Errorf("%v, want %s", tasks, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package hadoop
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -142,6 +143,29 @@ func TestLostComplete(t *testing.T) {
 	}
 	if err := store.WriteFile(f, "/file", nil); err != nil || !recovered || h.files["/file"] == nil {
 		t.Errorf("%v, recovered: %v, there is %v", err, recovered, h.files)
+	}
+}
+
+// TestLostBytes loses the answer to the call that closes a file, and the data nodes of its last block, so that its lease is
+// not recovered until an interrupt. The file must not stay.
+func TestLostBytes(t *testing.T) {
+	h, f := newFakeHDFS(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	f.EndWith(ctx)
+	h.before = func(method string, _ message) (exception, bool) {
+		switch method {
+		case "complete":
+			return cut, true
+		case "truncate":
+			interrupt()
+			return inRecovery, true
+		}
+		return "", false
+	}
+	w := must.Get(f.Create("/file"))(t).(*writer)
+	w.size = 1
+	if err := w.Close(); !errors.Is(err, errLastBytes) || h.files["/file"] != nil {
+		t.Errorf("%v, there is %v", err, h.files)
 	}
 }
 

@@ -124,7 +124,7 @@ func connectTo(t *testing.T, limit string, nodes ...*fakeNode) *FS {
 	for _, n := range nodes {
 		addresses = append(addresses, n.Addr().String())
 	}
-	f, err := connect(hadoopconf.HadoopConf{"ipc.client.rpc-timeout.ms": limit}, addresses, "hdfs://fake", func() (string, error) { return "me", nil })
+	f, err := connect(hadoopconf.HadoopConf{"ipc.client.rpc-timeout.ms": limit, "dfs.client.socket-timeout": limit}, addresses, "hdfs://fake", func() (string, error) { return "me", nil })
 	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f

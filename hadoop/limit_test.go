@@ -93,6 +93,9 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%v, want %v", err, context.Canceled)
 		}
 	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a later call: %v, want %v", err, context.Canceled)
+	}
 	if f.limits.sleep(time.Hour) {
 		t.Error("slept for an hour")
 	}

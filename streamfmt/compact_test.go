@@ -2,8 +2,10 @@ package streamfmt
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game/block"
@@ -141,6 +143,106 @@ func TestCompact(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAddHalf counts the records of blocks of half a tier: those that are balanced once, the others twice.
+func TestAddHalf(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 0))
+	for _, blocks := range compactCases(r) {
+		counts := countsOf(blocks)
+		for _, compact := range []bool{false, true} {
+			for _, b := range blocks {
+				p, balanced, want := new(Packer), make(block.Set, len(b.Done)), [2]Counts{}
+				if compact {
+					p.SetCompact(deduceByKey, NewSampler(deduceByKey).Model(&counts))
+				}
+				share := r.Float64() * 1.5
+				for slot := range b.Done.All() {
+					times := 1
+					if r.Float64() < share {
+						balanced.Add(slot)
+						times = 0
+					}
+					want[times][b.Val[slot]]++
+				}
+				if p.AddHalf(b, balanced); p.Counts != want[0] || p.Twice != want[1] {
+					t.Fatalf("%d slots, %v: once %v, twice %v, want %v", b.Len(), compact, p.Counts, p.Twice, want)
+				}
+			}
+		}
+	}
+}
+
+// TestContent checks that the checksum of content is the same for every model and in every file, and another one
+// after each change of the blocks.
+func TestContent(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 0))
+	var blocks [3]*block.Block
+	for i := range blocks {
+		blocks[i] = compactBlock(r, uint64(i), 5000, 0.1, []byte{9, 14})
+	}
+	a, b, c := blocks[0], blocks[1], blocks[2]
+	content := func(sample int, blocks ...*block.Block) uint64 {
+		return mustOpen(t, writeCompact(t, blocks, sample)).Content()
+	}
+	want := content(0, a, b, c)
+	var joined bytes.Buffer
+	file := mustOpen(t, writeCompact(t, []*block.Block{b}, 0))
+	w := must.Get(NewCompactWriter(&joined, "game size=3", 7, false, file.Model()))(t)
+	packed := func(of *block.Block) *Packer {
+		var p Packer
+		p.SetCompact(deduceByKey, file.Model())
+		p.Add(of)
+		return &p
+	}
+	must.OK(t, errors.Join(w.Append(packed(a)), w.AppendFile(file), w.Append(packed(c)), w.Close()))
+	for name, got := range map[string]uint64{
+		"another model": content(2, a, b, c),
+		"two files":     content(0, a) + content(2, b, c),
+		"appended":      mustOpen(t, joined.Bytes()).Content(),
+	} {
+		if got != want {
+			t.Errorf("%s: content %#x, want %#x", name, got, want)
+		}
+	}
+	changed := func(change func(c *block.Block)) *block.Block { // of a
+		c := *a
+		c.Open, c.Done, c.Val = slices.Clone(a.Open), slices.Clone(a.Done), slices.Clone(a.Val)
+		change(&c)
+		return &c
+	}
+	set := func(slot int, value byte) *block.Block { // 0: there is no position
+		return changed(func(c *block.Block) {
+			if c.Val[slot] = value; value == 0 {
+				c.Done.Remove(slot)
+			}
+		})
+	}
+	open := func(rng uint64, slot int) *block.Block { // it is not compact
+		return changed(func(c *block.Block) {
+			c.Range = rng
+			c.Done.Remove(slot)
+			c.Open.Add(slot)
+			c.Val[slot] = 0
+		})
+	}
+	known, value := slices.Index(a.Val, 5), slices.Index(a.Val, 9)
+	seen := map[uint64]string{want: "the blocks"}
+	for name, got := range map[string]uint64{
+		"another value":         content(0, set(value, 14), b, c),
+		"no position":           content(0, set(value, 0), b, c),
+		"no position, deduced":  content(0, set(known, 0), b, c),
+		"a block not compact":   content(0, open(0, value), b, c),
+		"another not compact":   content(0, open(0, known), b, c),
+		"not compact":           content(0, open(0, value), open(1, known)),
+		"with ranges exchanged": content(0, open(0, known), open(1, value)),
+		"another tier":          content(0, changed(func(c *block.Block) { c.Tier++ }), b, c),
+	} {
+		if seen[got] != "" {
+			t.Errorf("%s: the content is that of %s", name, seen[got])
+		}
+		seen[got] = name
 	}
 }
 

@@ -94,7 +94,7 @@ func TestFileRoundTrip(t *testing.T) {
 				t.Errorf("opened %q of %q, tier %d", f.Name(), f.Spec(), f.Tier())
 			}
 			counts := f.Counts()
-			if counts != countsOf(blocks) {
+			if counts != countsOf(blocks) || f.Stored() != counts.Total() {
 				t.Error("wrong counts")
 			}
 			entries := must.Get(f.Entries())(t)
@@ -513,14 +513,42 @@ func TestOpenFileErrors(t *testing.T) {
 	}
 }
 
-// TestForgedSummary checks that a summary longer than 256 counts is refused before it is read:
-// it may be as long as the file.
+// TestForgedSummary checks that a summary longer than 256 counts is refused before it is read, as it may be as long as
+// the file, and that a summary of another length is an error if its checksum is correct.
 func TestForgedSummary(t *testing.T) {
 	data := writeFile(t, nil, 1)
 	at := len(data) - tailSize
 	forged := slices.Concat(data[:at], make([]byte, 257*countSize), data[at:])
 	if _, err := openFile(forged); err == nil || err.Error() != "f.blocks: damaged at its end" {
 		t.Errorf("error %v", err)
+	}
+
+	count, stored := make([]byte, countSize), make([]byte, totalSize)
+	model := slices.Concat([]byte{0}, stored, []byte{1, 0, 0, 0})
+	for _, tt := range []struct {
+		magic   string
+		parts   byte
+		summary []byte
+		want    string
+	}{
+		{fileMagic, wholeTier, count, "<nil>"},
+		{fileMagic, wholeTier, stored, "f.blocks: damaged at its end"},
+		{fileMagic, halfTier, slices.Concat(count, stored), "<nil>"},
+		{fileMagic, halfTier, count, "f.blocks: damaged at its end"},
+		{fileMagic, halfTier, stored[1:], "f.blocks: damaged at its end"},
+		{compactMagic, wholeTier, slices.Concat(count, model), "<nil>"},
+		{compactMagic, wholeTier, slices.Concat(count[1:], model), "f.blocks: damaged at its end"},
+		{compactMagic, halfTier, model, "f.blocks: damaged at its end"},
+		{compactMagic, wholeTier, stored, "f.blocks: damaged at its end"}, // no model
+		{compactMagic, wholeTier, append(stored, 1, 0, 0, 0), "f.blocks: damaged at its end"},
+		{compactMagic, wholeTier, append(stored, 0, 0, 0, 0), "f.blocks: damaged at its end: its frequencies are damaged"},
+	} {
+		var out bytes.Buffer
+		w, _ := newWriter(&out, tt.magic, "game size=3", 7, tt.parts)
+		must.OK(t, w.end(w.offset, tt.summary, 0, tailMagic))
+		if _, err := openFile(out.Bytes()); fmt.Sprint(err) != tt.want {
+			t.Errorf("%s, %d, %x: error %v, want %s", tt.magic, tt.parts, tt.summary, err, tt.want)
+		}
 	}
 }
 

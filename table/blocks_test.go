@@ -13,9 +13,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -467,6 +469,42 @@ func TestOpenOtherGame(t *testing.T) {
 	}
 }
 
+// TestOpenWrongFiles opens tables whose files do not fit together, with a right seal.
+func TestOpenWrongFiles(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"tier-00.blocks", "tier-01.blocks: it stores half of the positions, and other files do not"}, // it stores all
+		{"tier-09.blocks", "tier-09.blocks: it stores half of the positions, and other files do not"},
+		{"tier-99.blocks", `22 files, but those of the 21 tiers of "connectn width=4 height=5 connect=3" are 21`},
+	} {
+		dir, g := solved(t)
+		out := must.Get(os.Create(filepath.Join(dir, table.Dir, test.name)))(t)
+		w := must.Get(streamfmt.NewWriter(out, g.Spec(), int(test.name[6]-'0')))(t)
+		must.OK(t, errors.Join(w.Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
+		if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+	}
+}
+
+// TestCurrent checks whether a table is still there after its seal was written again, and deleted.
+func TestCurrent(t *testing.T) {
+	dir, _ := solved(t)
+	seal := filepath.Join(dir, table.Dir, store.Success)
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
+	defer tab.Close()
+	if !tab.Current() {
+		t.Error("nothing has changed")
+	}
+	must.OK(t, os.Chtimes(seal, time.Time{}, time.Unix(0, 0)))
+	if tab.Current() {
+		t.Error("the seal has another time")
+	}
+	remove(t, seal)
+	if tab.Current() {
+		t.Error("the seal is missing")
+	}
+}
+
 // TestOpenClearing checks the table of a data directory in which --overwrite was interrupted
 // while it deleted an old run: it is complete and readable, or missing.
 func TestOpenClearing(t *testing.T) {
@@ -661,5 +699,57 @@ func TestSampleReadsOnce(t *testing.T) {
 		if uint64(len(different)) != n {
 			t.Errorf("%d positions, want %d", len(different), n)
 		}
+	}
+}
+
+// TestHalfStats checks the number of stored positions of each tier, and the checksum of the content, which is the same in
+// every table of the game, and the sum of those in the seal.
+func TestHalfStats(t *testing.T) {
+	dir, g := solved(t)
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	stored := make([]uint64, g.Tiers()+1)
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for _, p := range b.Positions {
+			if game.HalfOf(g).IsStored(p) {
+				stored[b.Tier]++
+			}
+		}
+	}
+	s := must.Get(tab.Stats())(t)
+	for tier, n := range stored {
+		if s.Tiers[tier].Stored != n {
+			t.Errorf("tier %d stores %d positions, want %d", tier, s.Tiers[tier].Stored, n)
+		}
+	}
+	var sum uint64
+	for _, f := range must.Get(store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir)))(t).Files {
+		sum += must.Get(strconv.ParseUint(f.Content, 16, 64))(t)
+	}
+	if want := "5a7f362cb65b4d0d"; s.Content != want || fmt.Sprintf("%016x", sum) != want {
+		t.Errorf("content %s, by the seal %016x, want %s", s.Content, sum, want)
+	}
+}
+
+// TestDrawNumbers checks that a draw has the number 0 in the table, not one of undecided moves.
+func TestDrawNumbers(t *testing.T) {
+	g := must.Get(quickcross.New(3, 3, 3))(t)
+	file := must.Get(jobdir.OpenStateFile(store.Local{}, filepath.Join(solvedgames.Dir(t, g), table.CyclicFile), g))(t)
+	defer file.Close()
+	c, draws := file.Cursor(), 0
+	for i := range file.Len() {
+		var s block.State
+		must.OK(t, c.Read(i, &s))
+		open := make(block.Set, len(s.Reached))
+		s.Open(open)
+		for slot := range open.All() {
+			if draws++; s.Number.Get(slot) != 0 {
+				t.Fatalf("range %#x, slot %d: number %d", file.Range(i), slot, s.Number.Get(slot))
+			}
+		}
+	}
+	if draws == 0 {
+		t.Error("there are no draws")
 	}
 }

@@ -45,6 +45,10 @@ func TestVerifyImages(t *testing.T) {
 				}
 			}
 		}
+		unreached := game.Position(0) // one of a pair that is not in the table
+		for ; g.Check(unreached) != nil || g.Tier(unreached) != 6 || !half.IsStored(unreached) || !half.IsStored(g.Mirror(unreached)) ||
+			found(t, tab, unreached) || g.Primitive(unreached) != 0; unreached++ {
+		}
 		must.OK(t, tab.Close())
 		remove := func(b *block.Block, slot int) { b.Done.Remove(slot) }
 		wrong := func(b *block.Block, slot int) { b.Val[slot] += 8 }
@@ -60,6 +64,7 @@ func TestVerifyImages(t *testing.T) {
 			{"both missing", []game.Position{paired, g.Mirror(paired)}, remove, "missing"},
 			{"position missing", []game.Position{single}, remove, "missing"},
 			{"position stored twice", []game.Position{g.Mirror(single)}, add, "cannot be reached"},
+			{"unreachable pair", []game.Position{unreached, g.Mirror(unreached)}, add, "cannot be reached"},
 			{"value of a mirror image", []game.Position{paired}, wrong, "as its moves lead to"},
 			{"both values", []game.Position{paired, g.Mirror(paired)}, wrong, "as its moves lead to"},
 			{"value of a position", []game.Position{single}, wrong, "as its moves lead to"},
@@ -90,6 +95,48 @@ func TestVerifyImages(t *testing.T) {
 					t.Errorf("%s, %s: the rules find no fault", g.Spec(), test.name)
 				}
 			}
+		}
+	}
+}
+
+// found reports whether a table has a position.
+func found(t *testing.T, tab *table.Table, p game.Position) bool {
+	t.Helper()
+	_, ok, err := tab.Lookup(p)
+	must.OK(t, err)
+	return ok
+}
+
+// TestHalfSample checks a sample that has more than half of the positions: all are checked.
+func TestHalfSample(t *testing.T) {
+	tab := solvedgames.Table(t, board(t, 3, 4))
+	most := must.Get(tab.Positions())(t)
+	if n, all, err := (table.Rules{Sample: most - 1}).Verify(t.Context(), tab); n != most || all != most || err != nil {
+		t.Errorf("%d of %d positions are checked, %v, want %d", n, all, err, most)
+	}
+}
+
+// TestVerifyRanges deletes each range of a tier. To some of them, only the mirror images of stored positions have moves.
+func TestVerifyRanges(t *testing.T) {
+	g := board(t, 3, 4)
+	correct := solvedgames.Dir(t, g)
+	tab := must.Get(table.OpenOf(store.Local{}, correct, g))(t)
+	defer tab.Close()
+	ranges := make(map[uint64]game.Position)
+	for batch, err := range tab.All() {
+		must.OK(t, err)
+		for _, p := range batch.Positions {
+			if batch.Tier == 6 && game.HalfOf(g).IsStored(p) {
+				ranges[p>>g.LowBits()] = p
+			}
+		}
+	}
+	for rng, p := range ranges {
+		dir := t.TempDir()
+		must.OK(t, os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(correct, table.Dir))))
+		rewrite(t, dir, g, p, func(b *block.Block, _ int) { clear(b.Done) })
+		if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+			t.Errorf("range %#x: %v", rng, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -137,4 +139,27 @@ func FuzzProgram(f *testing.F) {
 			t.Fatalf("%q without names: %v, %v, %v", line, again, more, err)
 		}
 	})
+}
+
+// TestAsk asks a program, which ends lines as Windows does, after a question of which it dies, when the game keeps as many
+// answers as it may, and for a number that is too high.
+func TestAsk(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rules.sh")
+	text := "printf '" + strings.ReplaceAll(small, "\n", `\n`) + `\n\n'; while read -r p; do case $p in '') printf '\r\n' ;; 5) exit 4 ;; *) printf 'lose\r\n' ;; esac; done`
+	must.OK(t, os.WriteFile(name, []byte(text), 0o666))
+	p := must.Get(Open("sh "+name, Options{}))(t)
+	defer p.Close()
+	g := must.Get(p.Kind().New([]int{0}))(t).(*rules)
+	if _, err := g.Batch([]game.Position{5}); err == nil {
+		t.Error("it answered, and died")
+	}
+	for i := range game.Position(mostKept) {
+		g.kept[i+256] = answer{}
+	}
+	if err := g.Check(3); err != nil || len(g.kept) != 1 {
+		t.Errorf("%d answers are kept, %v", len(g.kept), err)
+	}
+	if err := g.Check(256); err == nil || err.Error() != "position 256: expected a number up to 255" {
+		t.Errorf("%v", err)
+	}
 }

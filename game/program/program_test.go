@@ -124,6 +124,18 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckAnotherCopy checks rules that differ from one copy of the program to the next.
+func TestCheckAnotherCopy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, answers := range [][]any{{1, 2}, {"lose", "win"}} {
+		err := checked(t, script(t, "", fmt.Sprintf(`0) [ "$n" ] || { n=%v; [ -e begun ] && n=%v; : >begun; }; echo $n ;; *) echo lose ;;`, answers...)))
+		if err == nil || !strings.Contains(err.Error(), "position 0: asked again, the program gives another answer") {
+			t.Errorf("%v", err)
+		}
+		must.OK(t, os.Remove("begun"))
+	}
+}
+
 // checked returns the error of Check, or of a question.
 func checked(t *testing.T, command string) (err error) {
 	t.Helper()

@@ -59,10 +59,10 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 	var limit time.Duration
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return nil, badRequest(fmt.Errorf("limit %q: expected milliseconds, 1 or more", text))
+		if most := int(maxMoveTime.Milliseconds()); err != nil || n < 1 || n > most {
+			return nil, badRequest(fmt.Errorf("limit %q: expected milliseconds, from 1 to %d", text, most))
 		}
-		limit = min(time.Duration(n)*time.Millisecond, maxMoveTime)
+		limit = time.Duration(n) * time.Millisecond
 	}
 	var move string
 	if l.Perfect {

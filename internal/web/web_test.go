@@ -308,6 +308,7 @@ func TestRefused(t *testing.T) {
 		{"GET", "/view/connectn/7-6-4/move?level=time=1h", "", 400, "expected a time of up to 10s"},
 		{"GET", "/view/connectn/3-3-3/move?level=perfect&moves=0,1,0,1,0", "", 400, "the game is over"},
 		{"GET", "/view/connectn/7-6-4/move?level=random&limit=-1", "", 400, "expected milliseconds"},
+		{"GET", "/view/connectn/7-6-4/move?level=random&limit=10001", "", 400, "expected milliseconds, from 1 to 10000"},
 		{"GET", "/view/connectn/7-6-4?moves=" + strings.Repeat("0,", 9000), "", 414, "query"},
 	} {
 		r := must.Get(http.NewRequest(test.method, server.URL+test.path, nil))(t)

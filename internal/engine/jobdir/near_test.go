@@ -1,6 +1,7 @@
 package jobdir_test
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -92,6 +93,38 @@ func TestNear(t *testing.T) {
 				if cursors == 1 && (counted.all > in.Len()) != (bits < all) {
 					t.Errorf("%s, sections of %d bits: %d blocks are decoded %d times", name, bits, in.Len(), counted.all)
 				}
+			}
+		}
+	}
+}
+
+// TestKept reads all blocks of a tier from a Kept with memory for all, for some, and for none of them.
+func TestKept(t *testing.T) {
+	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
+	const tier = 10
+	g := game.HalfOf(whole)
+	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(solved.Dir(t, whole), table.TierFile(whole, tier))}, g, tier))(t)
+	defer in.Close()
+	bits, all := g.KeyBits()-g.LowBits(), 0
+	for _, share := range []int{1, 2, 1000} {
+		k, c, b := new(jobdir.Kept), in.Cursor(0), new(block.Block)
+		k.Reset(bits, cmp.Or(all/share, 1<<30), true)
+		for _, rng := range must.Get(in.Ranges())(t) {
+			must.Get(c.Load(b, rng))(t)
+			k.Keep(b)
+		}
+		if k.Lacks() != (share > 1) {
+			t.Errorf("memory for 1/%d of the blocks: it lacks some: %v", share, k.Lacks())
+		}
+		all = max(all, k.Memory())
+		near := in.Near(jobdir.NearBits, nil)
+		near.Use(k)
+		kept := near.Cursor(0)
+		for rng := range uint64(1) << bits {
+			got, err := kept.Block(rng, rng)
+			ok := must.Get(c.Load(b, rng))(t)
+			if err != nil || ok != (got != nil) || ok && (got.Range != rng || !slices.Equal(got.Val, b.Val)) {
+				t.Fatalf("memory for 1/%d of the blocks: that of range %#x is wrong, %v", share, rng, err)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package solve_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -456,6 +457,29 @@ func TestMovesGone(t *testing.T) {
 			t.Errorf("%s gone: %v, output %q", gone, err, output)
 		} else if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
 			t.Errorf("%s gone: %v", gone, diff)
+		}
+	}
+}
+
+// TestMovesDamaged changes a byte of stored edges of a forward pass.
+func TestMovesDamaged(t *testing.T) {
+	g := game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4)
+	plain, _ := solved(t, g, nil)
+	for at, pass := range map[int]string{3: "mark1", 7: "create", 8: "mark2"} {
+		dir, o := t.TempDir(), options()
+		o.Runner = &failing{at: at}
+		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, pass, lists.OutboxName(0, 0, jobdir.Packed))
+		data := must.Get(os.ReadFile(name))(t)
+		data[bytes.Index(data, []byte(g.Spec()))+len(g.Spec())+3] ^= 1 // of the first cell
+		must.OK(t, os.WriteFile(name, data, 0o666))
+		o.Runner = &inline.Runner{}
+		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+			t.Errorf("%s: %v", pass, err)
+		} else if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
+			t.Errorf("%s: %v", pass, diff)
 		}
 	}
 }

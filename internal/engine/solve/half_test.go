@@ -2,6 +2,7 @@ package solve_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -161,5 +163,46 @@ func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p ga
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%#x: predecessors %x, %v, want %x", p, got, err, want)
+	}
+}
+
+// TestShards has a job write shards for the table, of which one may have been lost: then the driver writes the tier.
+func TestShards(t *testing.T) {
+	const tier = 9
+	g := rules(t, 4, 4, 3)
+	half := game.HalfOf(g)
+	for lost, want := range []string{"[tier-09.blocks]", "[tier-09.blocks]", "[tier-09-00000.blocks tier-09-00001.blocks]"} {
+		dir, o := t.TempDir(), options()
+		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {
+			stats, err := new(inline.Runner).Run(t.Context(), job)
+			must.OK(t, err)
+			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0, jobdir.Packed))}, half, tier))(t)
+			defer in.Close()
+			c, b, ranges := in.Cursor(0), new(block.Block), must.Get(in.Ranges())(t)
+			for shard := range 2 {
+				if shard == lost {
+					continue
+				}
+				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier, jobdir.Packed)
+				chunk := jobdir.NewChunk(half, jobdir.Packed)
+				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
+					must.Get(c.Load(b, rng))(t)
+					chunk.Add(b)
+				}
+				must.OK(t, w.Finish(w.Append(chunk)))
+			}
+			return stats, nil
+		}}
+		must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
+		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+		must.Get(tab.Verify(t.Context()))(t)
+		must.OK(t, tab.Close())
+		var names []string
+		for _, name := range must.Get(filepath.Glob(filepath.Join(dir, table.Dir, "tier-09*")))(t) {
+			names = append(names, filepath.Base(name))
+		}
+		if fmt.Sprint(names) != want {
+			t.Errorf("shard %d is lost: %v, want %s", lost, names, want)
+		}
 	}
 }

@@ -166,3 +166,20 @@ func TestRecordRefuses(t *testing.T) {
 		must.OK(t, os.WriteFile(name, content, 0o666))
 	}
 }
+
+// TestRecent reads more parts of a file than are cached: only the oldest takes another request.
+func TestRecent(t *testing.T) {
+	gets := 0
+	f := must.Get((&Table{Files: map[string]*File{"a": {Size: (recent + 1) * chunk}}}).FS(func(_ string, from, to, _ int64) ([]byte, error) {
+		gets++
+		return make([]byte, to-from), nil
+	}).Open("a"))(t)
+	for part := range int64(recent + 1) {
+		must.Get(f.ReadAt(make([]byte, 1), part*chunk))(t)
+	}
+	for _, again := range []struct{ part, gets int }{{recent, recent + 1}, {1, recent + 1}, {0, recent + 2}} {
+		if must.Get(f.ReadAt(make([]byte, 1), int64(again.part)*chunk))(t); gets != again.gets {
+			t.Errorf("%d requests after part %d again, want %d", gets, again.part, again.gets)
+		}
+	}
+}

@@ -1,10 +1,12 @@
 package inline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +96,66 @@ func TestFinishError(t *testing.T) {
 	}
 }
 
+// TestEmptyShards checks that all shards of a job are created, also those after the last task.
+func TestEmptyShards(t *testing.T) {
+	finished := 0
+	j := &job{Job: &runner.Job{Reducers: 3}, borders: []game.Position{1, 2}, plan: plan{workers: 1, preset: presets[0]}}
+	w := &brokenWork{job: j, numbered: numbered{tasks: 1}, broken: -1, finished: &finished}
+	if _, err := run(t.Context(), j, w); err != nil || finished != 3 {
+		t.Errorf("%v, %d parts are finished", err, finished)
+	}
+}
+
+// TestShardErrors checks that an error of closing a file of a shard is one of the shard.
+func TestShardErrors(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Acyclic)
+	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
+	part := func(fsys store.FS) *lists.PartWriter {
+		return lists.NewPartWriter(create(fsys), g, 0, lists.Messages, jobdir.Packed)
+	}
+	full := storetest.Unclosed{FS: store.Local{}, Err: errFull}
+	for name, shard := range map[string]interface{ Finish(error) error }{
+		"text":    textShard{create(full)},
+		"rows":    listShard{PartWriter: part(full), answers: part(store.Local{})},
+		"answers": listShard{PartWriter: part(store.Local{}), answers: part(full)},
+	} {
+		if err := shard.Finish(nil); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want %v", name, err, errFull)
+		}
+	}
+}
+
+// TestWholePredecessors solves half of a tier, whose positions are all in a directory, or half of them.
+func TestWholePredecessors(t *testing.T) {
+	g := must.Get(connectn.New(3, 3, 3))(t)
+	half, dir, jobs := game.HalfOf(g), t.TempDir(), 0
+	job := func(name string, tier int, h *game.Half, input, predecessors string) string {
+		jobs++
+		out := filepath.Join(dir, fmt.Sprint(jobs))
+		must.OK(t, os.Mkdir(out, 0o777))
+		must.Get(new(Runner).Run(t.Context(), &runner.Job{Name: name, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Half: h, Tier: tier, Reducers: 1,
+			Input: []string{input}, Predecessors: predecessors, Output: out, Codec: jobdir.Packed}))(t)
+		must.OK(t, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
+		return out
+	}
+	var solved [2][]byte
+	last := ""
+	for i, h := range []*game.Half{half, nil} {
+		firsts := []string{job(step.Init, 0, h, "", "")}
+		for tier := 1; tier <= g.Tiers(); tier++ {
+			firsts = append(firsts, job(step.Possible, tier, h, firsts[tier-1], ""))
+		}
+		if h != nil {
+			last = firsts[g.Tiers()]
+		}
+		second := job(step.Solve, g.Tiers()-1, half, last, firsts[g.Tiers()-1])
+		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0, jobdir.Packed))))(t)
+	}
+	if !bytes.Equal(solved[0], solved[1]) {
+		t.Error("the outputs differ")
+	}
+}
+
 // TestOpenSuccessors checks that solve refuses successors without a value.
 func TestOpenSuccessors(t *testing.T) {
 	g := must.Get(connectn.New(3, 3, 3))(t)
@@ -114,7 +176,9 @@ func TestOpenSuccessors(t *testing.T) {
 // fullFS cannot create files.
 type fullFS struct{ store.Local }
 
-func (fullFS) Create(string) (io.WriteCloser, error) { return nil, errors.New("full") }
+var errFull = errors.New("disk full")
+
+func (fullFS) Create(string) (io.WriteCloser, error) { return nil, errFull }
 
 // TestKept runs jobs with one Runner, which keeps their outputs for the next ones, and checks that a job uses what
 // was kept of its input only, and nothing after a job that failed.
@@ -168,19 +232,94 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
+// TestOutboxFinishError checks that an error of creating or of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		failed := errors.New("disk full")
-		edges := newOutgoing(&job{Job: &runner.Job{FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
-		w := edges.newSender(leastRows)
-		must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
-		if err := edges.finish(nil); !errors.Is(err, failed) {
-			t.Errorf("%v: %v, want %v", codec, err, failed)
+		for _, fsys := range []store.FS{fullFS{}, storetest.Unclosed{FS: store.Local{}, Err: errFull}} {
+			edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
+			w := edges.newSender(leastRows)
+			must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
+			if err := edges.finish(nil); !errors.Is(err, errFull) {
+				t.Errorf("%v, %T: %v, want %v", codec, fsys, err, errFull)
+			}
 		}
 	}
+}
+
+// TestCut divides all keys at borders, also at the first and the last key.
+func TestCut(t *testing.T) {
+	var i intervals
+	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.tasks != 4 {
+		t.Errorf("%d tasks, %v, want %s", i.tasks, i.of, want)
+	}
+}
+
+// fewRanges are the ranges below a number.
+type fewRanges struct{ next, most uint64 }
+
+func (f *fewRanges) nextRange() (rng uint64, size int, ok bool, err error) {
+	f.next++
+	return f.next - 1, 1, f.next <= f.most, nil
+}
+
+func (f *fewRanges) done() float64 { return 0 }
+
+// TestCutter divides ranges at borders, also at the first key of one.
+func TestCutter(t *testing.T) {
+	c := cutter{ahead: []game.Position{2 << 4, 3<<4 + 1, 4 << 4}, lowBits: 4, enough: 1000, from: &fewRanges{most: 6}}
+	var tasks [][]uint64
+	for {
+		task, ok, err := c.next()
+		must.OK(t, err)
+		if !ok {
+			break
+		}
+		tasks = append(tasks, task.ranges)
+	}
+	if want := "[[0 1] [2 3] [4 5]]"; fmt.Sprint(tasks) != want {
+		t.Errorf("%v, want %s", tasks, want)
+	}
+}
+
+// TestTooManyMessages sends a slot as many counted messages as an inbox can have, and one more, in memory and by files.
+func TestTooManyMessages(t *testing.T) {
+	g := game.WithRanges(testgames.TieGame(), 4)
+	for _, limit := range []int{0, 1 << 20} {
+		s := &shuffle{job: &job{Job: &runner.Job{FS: store.Local{}, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g)), limit: limit}
+		l := receiver{shuffle: s}
+		for n := range block.MaxCount + 1 {
+			s.send(0, block.Set{1}, true)
+			err := s.failed()
+			if limit == 0 { // each message is in a file
+				_, err = l.fetch(0)
+			}
+			if (err != nil) != (n == block.MaxCount) {
+				t.Errorf("limit %d, %d messages: %v", limit, n+1, err)
+			}
+		}
+		must.OK(t, s.close())
+	}
+}
+
+// TestSpillError checks that an error of closing a file of messages fails the pass, as does a file that has changed.
+func TestSpillError(t *testing.T) {
+	g := game.WithRanges(testgames.TieGame(), 4)
+	fsys := storetest.Unclosed{FS: store.Local{}, Err: errFull}
+	s := &shuffle{job: &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g))}
+	s.send(0, block.Set{1}, false)
+	if err := s.failed(); !errors.Is(err, errFull) {
+		t.Errorf("%v, want %v", err, errFull)
+	}
+	s.err, s.job.FS = nil, store.Local{}
+	s.send(1, block.Set{1}, false)
+	must.OK(t, os.WriteFile(s.spills[1].name, make([]byte, 100), 0o666))
+	if _, err := (&receiver{shuffle: s}).fetch(1); err == nil || !strings.Contains(err.Error(), "_spill-00001: range 0x1: ") {
+		t.Errorf("%v", err)
+	}
+	must.OK(t, s.close())
 }
 
 // TestLeast checks, for games by lists or with cycles, that the minimum memory is enough for

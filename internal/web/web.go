@@ -33,7 +33,7 @@ import (
 
 // A Source is a data directory that is served.
 type Source struct {
-	Name  string       // as the user gave it
+	Name  string       // as the user gave it; "" on a site
 	Table *table.Table // nil: there is no table yet
 	FS    store.FS     // nil: its run is not shown
 	Path  string

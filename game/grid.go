@@ -114,11 +114,7 @@ func (g Grid) Parse(text string, put func(x, y, piece int)) error {
 // rows.
 func (g Grid) Picture(at func(x, y int) int) Picture {
 	pic := Picture{Rows: make([][]Square, g.Height)}
-	for x := range g.Width {
-		pic.Above = append(pic.Above, string(rune('a'+x)))
-	}
 	for y := range pic.Rows {
-		pic.Left = append(pic.Left, strconv.Itoa(y+1))
 		for x := range g.Width {
 			piece := at(x, y)
 			s := Square{Text: g.Pieces[piece : piece+1]}
@@ -128,5 +124,5 @@ func (g Grid) Picture(at func(x, y int) int) Picture {
 			pic.Rows[y] = append(pic.Rows[y], s)
 		}
 	}
-	return pic
+	return pic.WithCoordinates()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -119,6 +120,19 @@ func (pic Picture) String() string {
 
 // Empty is the Text of a Field without a piece, in games that do not count stones.
 const Empty = "."
+
+// WithCoordinates returns the picture with letters above the columns, if the alphabet has enough, and numbers to the
+// left of the rows.
+func (pic Picture) WithCoordinates() Picture {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	if width := len(pic.Rows[0]); width <= len(letters) {
+		pic.Above = strings.Split(letters[:width], "")
+	}
+	for y := range pic.Rows {
+		pic.Left = append(pic.Left, strconv.Itoa(y+1))
+	}
+	return pic
+}
 
 // WithLines returns the picture with all rows, columns and diagonals of n equal pieces in
 // Won, and with n in Line.

@@ -69,9 +69,8 @@ func recordTables(ctx context.Context, names []string, games game.Kinds) (tables
 		if program.Owns(t.Game) {
 			return nil, 0, fmt.Errorf("--data %s: no browser can run the rules program of %s: serve it with play web", name, t.Game)
 		}
-		t.Data = name
 		if i := slices.IndexFunc(tables, func(o *remote.Table) bool { return o.Game == t.Game }); i >= 0 {
-			return nil, 0, fmt.Errorf("--data %s: %s has a table of the same game: leave out one of them", name, tables[i].Data)
+			return nil, 0, fmt.Errorf("--data %s: %s has a table of the same game: leave out one of them", name, names[i])
 		}
 		tables, all = append(tables, t), all+t.Size()
 	}

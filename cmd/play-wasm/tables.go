@@ -23,9 +23,9 @@ func openTables(games game.Kinds) (sources []web.Source, err error) {
 	for _, t := range tables {
 		opened, err := table.OpenFS(t.FS(fetchPart), "", games.Parse)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Data, err)
+			return nil, fmt.Errorf("%s: %w", t.Game, err)
 		}
-		sources = append(sources, web.Source{Name: t.Data, Table: opened})
+		sources = append(sources, web.Source{Table: opened})
 	}
 	return sources, nil
 }

@@ -289,8 +289,8 @@ func (g *rules) Parse(text string) (p game.Position, err error) {
 	return p, g.Check(p)
 }
 
-// Picture returns the cells of the program's picture, or one cell with the text of the position. All pictures of a game
-// have the same numbers of rows and cells.
+// Picture returns the cells of the program's picture, with coordinates, or one cell with the text of the position. All
+// pictures of a game have the same numbers of rows and cells.
 func (g *rules) Picture(p game.Position) (pic game.Picture) {
 	if !g.picture {
 		return game.Picture{Rows: [][]game.Square{{{Text: string(g.AppendText(nil, p))}}}}
@@ -317,5 +317,5 @@ func (g *rules) Picture(p game.Position) (pic game.Picture) {
 		}
 		return nil
 	})
-	return pic
+	return pic.WithCoordinates()
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -193,32 +194,70 @@ func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.His
 	}
 }
 
-// reviewTime is the time of the search of each position in a review.
-const reviewTime = 500 * time.Millisecond
+// The times of a review: of the first search of each position, and of all searches together.
+const (
+	reviewTime = 500 * time.Millisecond
+	reviewMost = time.Minute
+)
 
-// review implements /view/…/review: it finds the values of all positions of a play, as far as
-// searches prove them in reviewTime, and sends how many are done. The next view has the result. It
-// begins with the last position, because the search keeps what it finds for earlier ones.
+// review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
+// searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
+// then it searches those that remain again, for longer. After each search it sends how many positions have a value
+// and, if another move is a mistake, the plies.
 func (s *Server) review(out *stream, r *http.Request, g *served, h *player.History) error {
-	n := len(h.Names()) + 1
-	for i := n - 1; i >= 0; i-- {
-		if p := h.At(i); !s.worth(g, p).Known {
-			err := s.withSlot(r.Context(), g, func(sl *slot) error {
-				report, err := sl.analyzer.Assess(r.Context(), p, reviewTime)
-				if err == nil && report.Known {
-					s.keep(g, report)
-				}
-				return cmp.Or(err, r.Context().Err())
-			})
+	all, mistakes := h.Positions(), 0
+	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(g, p).Known })
+	slices.Reverse(unknown)
+	done, limit, begun := len(all)-len(unknown), s.reviewTime, time.Now()
+	for len(unknown) > 0 {
+		left := unknown[:0]
+		for _, p := range unknown {
+			known, err := s.assess(r.Context(), g, p, limit)
 			if err != nil {
 				return err
 			}
+			if known {
+				done++
+			} else {
+				left = append(left, p)
+			}
+			plies, found := s.pliesOf(g, h), 0
+			for _, ply := range plies {
+				if ply.Mistake != "" {
+					found++
+				}
+			}
+			if found > mistakes {
+				mistakes = found
+				if err := out.send("plies", plies); err != nil {
+					return err
+				}
+			}
+			if err := out.send("progress", map[string]int{"done": done, "of": len(all)}); err != nil {
+				return err
+			}
+			if time.Since(begun) >= reviewMost {
+				return nil
+			}
 		}
-		if err := out.send("progress", map[string]int{"done": n - i, "of": n}); err != nil {
-			return err
-		}
+		unknown, limit = left, min(2*limit, quantum)
 	}
 	return nil
+}
+
+// assess searches a position whose value is not known, and reports whether it is known then.
+func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (known bool, err error) {
+	if s.worth(g, p).Known {
+		return true, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) error {
+		report, err := sl.analyzer.Assess(ctx, p, limit)
+		if known = err == nil && report.Known; known {
+			s.keep(g, report)
+		}
+		return cmp.Or(err, ctx.Err())
+	})
+	return known, err
 }
 
 // stream answers with the events that send sends, and an event end if it does not fail. The context of

@@ -357,7 +357,7 @@ func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	s.write(w, r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
-		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf,
+		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
 	})
 }
 

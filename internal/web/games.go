@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -121,12 +122,10 @@ func (s *Server) game(r *http.Request) (*served, error) {
 // An entry is a game in the list of games.
 type entry struct {
 	ID, Variant, Title string
-	Usage              string // without a table
-	Board              string // the initial board, as JSON for board.js
+	Usage              string // "" if the parameters are not the defaults
+	Board              string // a board, as JSON for board.js
 	Params             []paramEntry
-	Puzzle             bool   // there is no opponent
 	Data               string // the data directory with the table
-	Run                string // the address of its run, if that is known
 }
 
 // A paramEntry is a parameter of a game in the list.
@@ -136,16 +135,17 @@ type paramEntry struct {
 }
 
 // open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
-// to the page of the game with the parameters of a form, or the defaults.
+// to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
 		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
 		return
 	}
-	spec := kind.Name
+	spec, query := kind.Name, r.URL.Query()
 	for _, p := range kind.Params {
-		spec += " " + p.Name + "=" + cmp.Or(strings.TrimSpace(r.URL.Query().Get(p.Name)), p.Text(p.Default))
+		spec += " " + p.Name + "=" + cmp.Or(strings.TrimSpace(query.Get(p.Name)), p.Text(p.Default))
+		query.Del(p.Name)
 	}
 	g, err := s.o.Games.Parse(spec)
 	if err != nil {
@@ -154,44 +154,61 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	}
 	id, variant := idOf(g.Spec())
 	// http.Redirect would make the address absolute.
-	w.Header().Set("Location", root(r)+"play/"+id+"/"+url.PathEscape(variant))
+	location := root(r) + "play/" + id + "/" + url.PathEscape(variant)
+	if len(query) > 0 {
+		location += "?" + query.Encode()
+	}
+	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// list returns the games that have a table, one entry for each game that is registered, and the
-// runs in directories whose game is not solved.
+// list returns the games that have a table, those that are searched, one entry for each game that is registered, and
+// the runs in directories whose game is not solved.
 func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 	runs = s.states()
-	for _, source := range s.solved() {
-		g := source.Table.Game()
-		id, variant := idOf(g.Spec())
-		e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Data: source.Name}
-		runs = slices.DeleteFunc(runs, func(run *apiRun) bool {
-			its := run.isSolved() && run.Data == source.Name
-			if its {
-				e.Run = run.Link()
-			}
-			return its
-		})
-		tables = append(tables, e)
-	}
 	for _, kind := range s.o.Games {
 		g, err := kind.Default()
 		if err != nil {
 			continue
 		}
-		var params []paramEntry
+		e := entryOf(g)
 		for _, p := range kind.Params {
-			params = append(params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
+			e.Params = append(e.Params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
 		}
-		id, variant := idOf(g.Spec())
-		_, usage, _ := strings.Cut(kind.Usage, ": ")
-		board, err := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(g.Picture(g.Start())), Last: [][2]int{}, Moves: []moveJSON{}})
-		if err != nil {
-			continue // a picture without squares
+		_, e.Usage, _ = strings.Cut(kind.Usage, ": ")
+		games = append(games, e)
+	}
+	for _, source := range s.solved() {
+		e := entryOf(source.Table.Game())
+		if i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant }); i >= 0 {
+			e = games[i]
+			games = slices.Delete(games, i, i+1)
 		}
-		games = append(games, entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Board: string(board), Params: params, Puzzle: g.Values().Puzzle})
+		e.Data = source.Name
+		tables = append(tables, e)
+		runs = slices.DeleteFunc(runs, func(run *apiRun) bool { return run.isSolved() && run.Data == source.Name })
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return tables, games, runs
 }
+
+// entryOf returns the entry of a game, with the board in the middle of a game of random moves, the same each time.
+func entryOf(g game.Game) entry {
+	random, p := rand.New(rand.NewPCG(1, 2)), g.Start()
+	play := []game.Position{p}
+	for len(play) < maxPreview && g.Primitive(p) == 0 {
+		moves := g.Moves(nil, p)
+		if len(moves) == 0 {
+			break
+		}
+		p = moves[random.IntN(len(moves))].To
+		play = append(play, p)
+	}
+	middle := play[(len(play)-1)/2]
+	id, variant := idOf(g.Spec())
+	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(g.Picture(middle)), Last: [][2]int{}, Moves: []moveJSON{}})
+	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board)}
+}
+
+// maxPreview is the number of positions of a game of random moves.
+const maxPreview = 24

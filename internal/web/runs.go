@@ -72,6 +72,16 @@ func (a *apiRun) isSolved() bool { return a.Status == solve.Solved }
 // Link returns the address of the page, from the first page.
 func (a *apiRun) Link() string { return "run?data=" + url.QueryEscape(a.Data) }
 
+// runOf returns the run that has solved a table; nil if it is not known.
+func (s *Server) runOf(table *Source) *apiRun {
+	for _, run := range s.states() {
+		if run.isSolved() && run.Data == table.Name {
+			return run
+		}
+	}
+	return nil
+}
+
 // stateOf returns the state of a run.
 func (s *Server) stateOf(w *watchedRun) *apiRun {
 	w.mu.Lock()

@@ -158,8 +158,10 @@ func TestRun(t *testing.T) {
 	if p := position(); p.Value == unsolved || len(p.Moves) != 4 {
 		t.Errorf("after the run: %+v", p)
 	}
-	if _, index := get(t, server.URL+"/"); !strings.Contains(index, `href="./run?data=data&#43;dir"`) || !strings.Contains(index, `href="./tables/connectn/4-4-3"`) {
-		t.Error(index)
+	for page, link := range map[string]string{"/": "./play/connectn/4-4-3", "/play/connectn/4-4-3": "./../../tables/connectn/4-4-3", "/tables/connectn/4-4-3": "./../../run?data=data&#43;dir"} {
+		if _, text := get(t, server.URL+page); !strings.Contains(text, `href="`+link+`"`) {
+			t.Errorf("%s has no link to %s: %s", page, link, text)
+		}
 	}
 }
 
@@ -179,8 +181,11 @@ func TestSameGame(t *testing.T) {
 	}
 	server, c := watch(t, sources...)
 	_, page := get(t, server.URL+"/")
-	if n := strings.Count(page, "The whole game"); n != 1 || !strings.Contains(page, `aria-label="Connect 3 on 3×3: its run">Its run</a><span>first</span>`) {
+	if n := strings.Count(page, `href="./play/connectn/3-3-3"`); n != 1 || !strings.Contains(page, "<span>first</span>") {
 		t.Errorf("%d tables in %s", n, page)
+	}
+	if _, page := get(t, server.URL+"/tables/connectn/3-3-3"); !strings.Contains(page, `href="./../../run?data=first">Its run</a>`) {
+		t.Errorf("no run in %s", page)
 	}
 	var runs []apiRun
 	c.get("runs/", "", &runs)

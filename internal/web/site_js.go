@@ -20,9 +20,6 @@ type watchedRun struct{ source *Source }
 // An apiRun is the state of a run, for the list of games.
 type apiRun struct{ Data, Title, Status, Text string }
 
-// Link returns "": a run has no page.
-func (a *apiRun) Link() string { return "" }
-
 func (a *apiRun) isSolved() bool { return false }
 
 func (s *Server) refresh() {}

@@ -33,7 +33,7 @@ import (
 
 // A Source is a data directory that is served.
 type Source struct {
-	Name  string       // as the user gave it
+	Name  string       // as the user gave it; "" on a site
 	Table *table.Table // nil: there is no table yet
 	FS    store.FS     // nil: its run is not shown
 	Path  string
@@ -63,7 +63,7 @@ type Server struct {
 
 	streams chan struct{} // has an element for each event stream that is open
 
-	aliveEvery time.Duration
+	aliveEvery, reviewTime time.Duration
 
 	mu     sync.Mutex
 	games  map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -76,7 +76,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, games: make(map[string]*served), known: make(map[place]*analysis.Report),
+	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, games: make(map[string]*served), known: make(map[place]*analysis.Report),
 		streams: make(chan struct{}, maxStreams)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)

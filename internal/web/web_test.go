@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"log"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,7 +120,19 @@ func TestReview(t *testing.T) {
 			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
 		}
 	}
-	server := serve(t)
+	slow := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)
+	slow.reviewTime = time.Microsecond // the first searches do not prove all values
+	server := httptest.NewServer(slow.Handler())
+	defer server.Close()
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: plies") != 2 || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("a slow review: %s", body)
+	}
+	for i, p := range plies(server) {
+		if p.Judged != want[i].Judged {
+			t.Errorf("after a slow review, ply %d: %+v, want %+v", i, p, want[i])
+		}
+	}
+	server = serve(t)
 	if before := plies(server); before[2].Judged || before[2].Mistake != "" {
 		t.Errorf("before a review: %+v", before[2])
 	}
@@ -325,6 +339,58 @@ func TestRefused(t *testing.T) {
 		if !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s: headers %v", test.path, h)
 		}
+	}
+}
+
+// TestRedirect checks that a redirect to the page of a game keeps what is no parameter of the game.
+func TestRedirect(t *testing.T) {
+	server := serve(t)
+	for from, to := range map[string]string{
+		"/play/connect4":                          "/play/connectn/7-6-4",
+		"/play/connect4?moves=3,3":                "/play/connectn/7-6-4?moves=3%2C3",
+		"/play/connectn?width=5&from=%239&moves=": "/play/connectn/5-3-3?from=%239&moves=",
+		"/open/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
+	} {
+		answer := must.Get(http.Get(server.URL + from))(t)
+		answer.Body.Close()
+		if got := answer.Request.URL.RequestURI(); got != to {
+			t.Errorf("%s leads to %s, want %s", from, got, to)
+		}
+	}
+}
+
+// TestIndex checks the list of games: solved ones come first, each game has one card, and each card has one link
+// and a board with a position that is not the first one.
+func TestIndex(t *testing.T) {
+	_, page := get(t, serve(t, "connectn width=3 height=3 connect=3", "connectn width=4 height=4 connect=3").URL+"/")
+	cards := strings.Split(page, "<li>")[1:]
+	if want := len(all.Kinds()) + 1; len(cards) != want { // one is the default of its kind
+		t.Errorf("%d cards, want %d", len(cards), want)
+	}
+	var links []string
+	for _, card := range cards {
+		found := regexp.MustCompile(`<a href="([^"]*)"`).FindAllStringSubmatch(card, -1)
+		if len(found) != 1 {
+			t.Fatalf("%d links: %s", len(found), card)
+		}
+		links = append(links, found[0][1])
+		text := html.UnescapeString(regexp.MustCompile(`data-board="([^"]*)"`).FindStringSubmatch(card)[1])
+		var v viewJSON
+		must.OK(t, json.Unmarshal([]byte(text), &v))
+		id, variant, _ := strings.Cut(strings.TrimPrefix(found[0][1], "./play/"), "/")
+		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
+		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, pictureOf(g.Picture(g.Start())).Rows) || v.Picture.Won != nil {
+			t.Errorf("%s: the board is %v", spec, v.Picture)
+		}
+	}
+	if !slices.Equal(links[:2], []string{"./play/connectn/3-3-3", "./play/connectn/4-4-3"}) {
+		t.Errorf("the first links are %v", links)
+	}
+	if solved, others := strings.Index(page, "<h2>Solved</h2>"), strings.Index(page, "<h2>Other games</h2>"); solved < 0 || others < solved {
+		t.Errorf("the games are not in order: %s", page)
+	}
+	if n := strings.Count(page, `action="./open/connectn"`); n != 1 {
+		t.Errorf("%d forms of a game", n)
 	}
 }
 

@@ -40,7 +40,7 @@ type Place struct{ X, Y int }
 type Spot struct {
 	At      Place   // where the mark of the move is drawn
 	Known   bool    // At is set; a move that changes nothing, like a pass, has no place
-	Label   bool    // At is a column label that equals the name of the move
+	Label   bool    // At is the label of a column that the move changes, and equals the name of the move
 	Changed []Place // the squares that the move changes
 }
 
@@ -51,9 +51,10 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 	for i, m := range moves {
 		after := g.Picture(m.To)
 		s := Spot{Changed: Changes(before, after)}
-		if x := slices.Index(before.Below, m.Name); x >= 0 {
+		changes := func(x int) bool { return slices.ContainsFunc(s.Changed, func(c Place) bool { return c.X == x }) }
+		if x := slices.Index(before.Below, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, len(before.Rows)}, true, true
-		} else if x := slices.Index(before.Above, m.Name); x >= 0 {
+		} else if x := slices.Index(before.Above, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, -1}, true, true
 		} else if len(s.Changed) > 0 {
 			s.At, s.Known = s.Changed[0], true

@@ -54,14 +54,14 @@ export function draw(view, worths, best, chosen) {
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
-  const marked = view.labels ? .5 : 0; // the place for marks below the labels
-  const top = Above ? .6 + marked : .1;
-  const bottom = Below ? .6 + marked : .1;
+  const labelled = view.labels ? .5 : 0; // the place for marks below the labels
+  const top = Above ? .6 + labelled : .1;
+  const bottom = Below ? .6 + labelled : .1;
   const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: view.moves.length ? 'group' : 'img', 'aria-label': describe(view) });
   svg.addEventListener('keydown', walk);
   const at = (x, y) => [x + .5, y + .5];
   if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));
-  const last = new Set(view.last.map(String));
+  const last = new Set(view.last.map(String)), marked = marksOf(view, worths, best, height), corners = new Set(marked.map(m => m.corner));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const sq = rows[y][x];
@@ -72,6 +72,7 @@ export function draw(view, worths, best, chosen) {
       if (sq.text !== '.' && sq.text !== '') {
         const p = piece(look.pieces?.[sq.text] ?? look.pieces?.['*'], sq.text, sq.owner, cx, cy);
         p.classList.add('piece');
+        if (corners.has(`${x},${y}`)) p.setAttribute('transform', `translate(${.4 * cx} ${.4 * cy + .16}) scale(.6)`); // the mark is above it
         if (last.has(`${x},${y}`)) arrive(p, y, view.since);
         svg.append(p);
         if (sq.ply) ghost(svg, p, sq, look.pieces?.['*'] === 'number' ? [cx + .3, cy + .3] : [cx, cy]);
@@ -92,7 +93,7 @@ export function draw(view, worths, best, chosen) {
   labels(Below, height + .3);
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   threats(svg, view);
-  if (worths || best) marks(svg, view, worths, best, height);
+  for (const { attributes, text } of marked) svg.append(el('text', attributes, text));
   targets(svg, view, chosen, width, height);
   return svg;
 }
@@ -120,24 +121,24 @@ function arrive(p, y, since) {
   if (since) p.style.animationDelay = `${since - performance.now()}ms`;
 }
 
-// marks writes what each move leads to, at its place. Where several moves share a place, the
-// best one is shown. Without values, only the best move is marked.
-function marks(svg, view, worths, best, height) {
+// marksOf returns the marks that tell what each move leads to, at its place: in a corner of a square that is not empty.
+// Where several moves share a place, the best one is shown. Without values, only the best move is marked.
+function marksOf(view, worths, best, height) {
   const shown = new Map();
-  for (const m of view.moves) {
+  for (const m of worths || best ? view.moves : []) {
     if (!m.spot || !worths && m.name !== best) continue;
     const key = String(m.spot), other = shown.get(key);
     if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
   }
-  for (const m of shown.values()) {
+  return [...shown].map(([key, m]) => {
     const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
     const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
     if (corner) [x, y] = [x + .46, y - .34];
-    const cls = `mark ${w?.value || 'unknown'}`, size = worths ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
-    svg.append(el('text', { x, y, class: cls, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' }, text));
-  }
+    const size = worths || corner ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
+    return { text, corner: corner && key, attributes: { x, y, class: `mark ${w?.value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } };
+  });
 }
 
 function rank(w) {

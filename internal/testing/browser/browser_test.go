@@ -174,6 +174,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("a page loaded again", func(t *testing.T) { testReload(t, browser, address) })
 	t.Run("keys of moves", func(t *testing.T) { testKeys(t, browser, address) })
 	t.Run("play", func(t *testing.T) { testPlay(t, browser, address) })
+	t.Run("players", func(t *testing.T) { testPlayers(t, browser, address) })
 	t.Run("the line", func(t *testing.T) { testLine(t, browser, address) })
 	t.Run("practice", func(t *testing.T) { testPractice(t, browser, address) })
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
@@ -291,6 +292,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						defer tab.run(press("#threats"))
 					}
 					tab.want(`[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`, "")
+					tab.want(overlaps, "")
 					tab.want(`[...document.querySelectorAll('#board .mark')].filter(m => (b => b.width > 1 || Math.floor(b.x) !== Math.floor(b.x + b.width))(m.getBBox())).map(m => m.textContent).join()`, "")
 					if name == "editor" {
 						tab.run(press("#edit"), press("details summary"))
@@ -301,6 +303,10 @@ func testPages(t *testing.T, browser context.Context, address string) {
 		}
 	}
 }
+
+// overlaps names the marks that lie over a piece.
+const overlaps = `[...document.querySelectorAll('#board .mark')].filter(m => [...document.querySelectorAll('#board .piece')].some(p =>
+	(([a, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)([m, p].map(e => e.getBoundingClientRect())))).map(m => m.textContent).join()`
 
 // solve solves the board of the page solved, and returns the data directory.
 func solve(t *testing.T) string {
@@ -442,7 +448,7 @@ func (t *tab) keep() {
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#board') || /over/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#board') || /over|^You (won|lost)/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
 }
 
 // run does something in the page.

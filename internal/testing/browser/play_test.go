@@ -21,6 +21,13 @@ func (t *tab) choose(id, option string) {
 	t.want(`document.querySelector('#`+id+`').value`, option)
 }
 
+// twoPersons lets a person play the second side, too, of a game in Play.
+func (t *tab) twoPersons() {
+	t.Helper()
+	t.choose("seat1", "person")
+	t.wait(`/^(?!.*\(you\)).*to move/.test(document.querySelector('#state').textContent)`)
+}
+
 // plies returns the number of moves in the address.
 func (t *tab) plies() int {
 	t.Helper()
@@ -189,7 +196,7 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#swap"))
 	pieces(3)
 	tab.run(press("#resign"))
-	tab.want(`document.querySelector('#state').textContent`, "The game is over: O resigned, X wins.")
+	tab.want(`document.querySelector('#state').textContent`, "You lost: you resigned.")
 	tab.want(`document.querySelector('#hint').disabled`, "true")
 	tab.run(press("#why"))
 	tab.wait(`location.hash === '' && document.activeElement.id === 'past' && /X: 2 moves/.test(document.querySelector('#judged').innerText)`)
@@ -201,6 +208,35 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	pieces(5)
 	tab.want(shown, "hint,resign")
 	open(t, browser, tab.text(`location.href`)).want(shown, "hint,resign")
+}
+
+// testPlayers opens links to games: in Play, a machine plays the side that is not to move, until somebody chooses the
+// players. The end of a game is that of the person.
+func testPlayers(t *testing.T, browser context.Context, address string) {
+	const players = `document.querySelector('#seat0').value + ',' + document.querySelector('#seat1').value`
+	tab := newTab(t, browser)
+	for _, link := range []struct{ address, players string }{
+		{"/play/connect4?moves=3,3", "person,person"}, {"/play/connectn/7-6-4#play", "person,regular"}, {"/play/connect4?moves=3#play", "regular,person"},
+		{"/play/connectn/7-6-4#against=novice", "person,novice"}, {"/play/mnk/3-3-3#against=nothing", "person,regular"},
+	} {
+		tab = open(t, browser, address+link.address)
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		tab.want(players, link.players)
+	}
+	tab = open(t, browser, address+solved)
+	tab.run(press("#playing"))
+	tab.wait(players + ` === 'person,regular'`)
+	tab.choose("seat1", "person")
+	tab.run(press("#analysing"), press("#playing"))
+	tab.wait(`location.hash === '#play' && !document.querySelector('#hint').disabled`)
+	tab.want(players, "person,person")
+	for _, moves := range []string{"0,1,0,1,0", "0,1,0,1,2,1"} { // the person would be to move after the win of the other side
+		tab = newTab(t, browser)
+		tab.visit(address + solved + "?moves=" + moves + "#play")
+		tab.want(`document.querySelector('#state').textContent`, "You lost.")
+		tab.run(press("#swap"))
+		tab.wait(`document.querySelector('#state').textContent === 'You won.'`)
+	}
 }
 
 // testLine steps through best play, forward and back, with the mouse and with keys, and plays out what
@@ -299,6 +335,9 @@ func testThreats(t *testing.T, browser context.Context, address string) {
 func testChooser(t *testing.T, browser context.Context, address string) {
 	for _, mode := range []string{"", "#play"} {
 		tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|"+mode)
+		if mode != "" {
+			tab.twoPersons()
+		}
 		const moves = `(document.querySelector('#chooser').checkVisibility() && [...document.querySelectorAll('#chooser button')].map(b => b.textContent).join())`
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.want(moves, "false")
@@ -321,6 +360,7 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 // the others, and the focus stays on the board.
 func testSquares(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|#play")
+	tab.twoPersons()
 	const square, moves = `document.activeElement.ariaLabel`, `new URLSearchParams(location.search).get('moves')`
 	tab.wait(`document.querySelectorAll('#board [role=button]').length === 9`)
 	tab.run(chromedp.Focus("#seat1"), chromedp.KeyEvent(kb.Tab))
@@ -334,6 +374,7 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.run(chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.Enter))
 	tab.wait(moves + ` === 'a1-,b2|,c3-'`)
 	tab.visit(address + solved + "?moves=1,1#play")
+	tab.twoPersons()
 	tab.wait(`document.querySelectorAll('#board [role=button]').length === 4`)
 	tab.run(chromedp.Focus("#seat1"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.ArrowRight))
 	tab.want(square, "move 1")
@@ -410,6 +451,23 @@ func testBars(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelector('#moves tbody tr').textContent.includes('★')`)
 	tab.want(`[...document.querySelectorAll('#moves tr')].every(r => !r.querySelector('.bar') || r.querySelector('.bar').getBoundingClientRect().width > 40 && / (\d+ points? for row [01]|even)/.test(r.textContent))`, "true")
 	tab.want(`[...document.querySelectorAll('#moves tbody tr')][0].querySelector('button').textContent === document.querySelector('#steps').textContent.split(' ')[2]`, "true")
+}
+
+// TestRules plays the game of a rules program: its board has coordinates, and marks above the pieces.
+func TestRules(t *testing.T) {
+	rules := filepath.Join(t.TempDir(), "three.sh")
+	script := `printf 'treereduce rules 1\nname three\nbits 2\nstart 3\npicture\n\n'
+while read -r n; do case $n in '') echo ;; 0) echo lose ;; 1) echo one:0 ;; 2) echo one:1 two:0 ;; 3) echo one:2 two:1 ;;
+*0) echo '. . .' ;; *1) echo '# . .' ;; *2) echo '# # .' ;; *3) echo '# # #' ;; esac; done`
+	if err := os.WriteFile(rules, []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TREEREDUCE_RULES", "sh "+rules)
+	tab := open(t, launch(t), serve(t))
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`))
+	tab.wait(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent).join() === '★▼2,▼2'`)
+	tab.want(overlaps, "")
+	tab.want(`[...document.querySelectorAll('#board .label')].map(l => l.textContent).join()`, "a,b,c,1")
 }
 
 // TestPuzzle solves a puzzle, which has one player.

@@ -2,11 +2,13 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -143,6 +145,56 @@ func TestSiteLink(t *testing.T) {
 	tab.wait(`document.querySelectorAll('.piece').length === 3`)
 }
 
+// TestSiteBeside visits pages that the same server has beside the site, and pages that it does not have. Then
+// another site takes the place of the first one: its page is shown, and the worker is gone.
+func TestSiteBeside(t *testing.T) {
+	dir := export(t)
+	write := func(name, text string) {
+		t.Helper()
+		err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777)
+		if err = cmp.Or(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("about.html", `<link rel="stylesheet" href="static/style.css"><body>About us`)
+	write("static/style.css", "body { color: rgb(1, 2, 3) }")
+	server, browser := serveSite(t, dir, false), launch(t)
+	tab := newTab(t, browser)
+	tab.expectError = true // the pages that the server does not have
+	visit := func(page string) { tab.run(chromedp.Navigate(server.URL + "/games/" + page)) }
+	text := `document.body.innerText.trim() + ' ' + getComputedStyle(document.body).color`
+	games := `document.querySelectorAll('.cards li').length > 5 && getComputedStyle(document.querySelector('.cards')).display === 'grid'`
+	visit("")
+	tab.wait(games)
+	visit("about.html")
+	tab.want(text, "About us rgb(1, 2, 3)")
+	visit("nothing")
+	tab.want(`document.body.innerText.trim()`, "404 page not found")
+	visit("404.html") // which GitHub Pages shows
+	tab.wait(`document.querySelector('#message').innerText === 'There is no such page. All games'`)
+	visit("play/nothing")
+	tab.wait(`/there is no game "nothing"/.test(document.body.innerText)`)
+	visit("index.html")
+	tab.wait(games + ` && location.pathname === '/games/'`)
+
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		err = cmp.Or(err, os.RemoveAll(filepath.Join(dir, f.Name())))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("index.html", `<link rel="stylesheet" href="static/style.css"><body>Another site`)
+	write("static/style.css", "body { color: rgb(4, 5, 6) }")
+	visit("")
+	tab.want(text, "Another site rgb(4, 5, 6)")
+	var left int
+	tab.run(chromedp.Evaluate(`(async () => (await navigator.serviceWorker.getRegistrations()).length + (await caches.keys()).length)()`, &left, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	if left != 0 {
+		t.Errorf("%d registrations and caches are left", left)
+	}
+}
+
 // A looked is what driver lookup --json prints of a position.
 type looked struct {
 	Hash       uint64
@@ -271,7 +323,7 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 // playOut plays a game to its end against the machine that plays second.
 func (t *tab) playOut() {
 	t.Helper()
-	const over = `/over/.test(document.querySelector('#state').textContent)`
+	const over = `/over|^You (won|lost)/.test(document.querySelector('#state').textContent)`
 	for made := 0; t.text(over) != "true"; made += 2 {
 		t.run(chromedp.Evaluate(`document.querySelector('#moves tbody button').click()`, nil))
 		t.wait(over + ` || document.querySelectorAll('.piece').length === ` + strconv.Itoa(made+2))

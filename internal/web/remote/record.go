@@ -22,7 +22,7 @@ import (
 // unit is the number of bytes that a recorder notes together.
 const unit = 1 << 10
 
-// Record describes the table of a data directory, without Data and Dir. It reads the table completely: if the
+// Record describes the table of a data directory, without Dir. It reads the table completely: if the
 // table is incomplete, damaged or larger than most bytes, it fails. The file system must stay open for Copy.
 func Record(ctx context.Context, fsys store.FS, data string, games game.Kinds, most int64) (t *Table, err error) {
 	r := &recorder{FS: fsys, read: make(map[string]map[int64]bool)}

@@ -18,8 +18,7 @@ import (
 // A Table describes the table of a data directory for a site.
 type Table struct {
 	Game  string           `json:"game"`
-	Data  string           `json:"data"` // the data directory, as the user gave it
-	Dir   string           `json:"dir"`  // the directory that takes its place, from the root of the site
+	Dir   string           `json:"dir"` // the directory that takes its place, from the root of the site
 	Files map[string]*File `json:"files"`
 
 	// Indexes is the number of bytes of the file IndexFile in Dir: the parts of files that are opened when a

@@ -25,6 +25,9 @@ const (
 	Runtime = "wasm_exec.js"
 )
 
+// pages is a regular expression of JavaScript for the paths of the pages that the program answers.
+const pages = `^(index\.html)?$|^(play|open)\/`
+
 //go:embed static
 var static embed.FS
 
@@ -120,8 +123,10 @@ func filesOf(programs string) (map[string][]byte, error) {
 		files[file.name] = content
 	}
 	// A server shows 404.html for the address of a page, such as a link that was sent.
-	files["index.html"], files["404.html"], files["start.js"] = read("start.html"), read("start.html"), read("start.js")
-	files["sw.js"] = read("sw.js")
+	files["index.html"], files["404.html"] = read("start.html"), read("start.html")
+	for _, script := range []string{"start.js", "sw.js"} {
+		files[script] = bytes.ReplaceAll(read(script), []byte("PAGES"), []byte(pages))
+	}
 	return files, nil
 }
 

@@ -17,6 +17,7 @@ let pushes = false; // the next position that is shown gets an entry in the brow
 let thinking = false; // a machine chooses a move
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
+let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' once somebody has chosen the players
 let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
@@ -80,6 +81,10 @@ async function show(remember = true) {
   next.since = view?.text === next.text ? view.since : performance.now();
   view = next;
   shown = { play: [from, moves, made, played], turn };
+  if (mode === 'play' && rival) {
+    [$(`seat${view.turn}`).value, $(`seat${1 - view.turn}`).value] = ['person', rival];
+    rival = '';
+  }
   report = null;
   hint = '';
   line = null;
@@ -105,7 +110,14 @@ function follow() {
 // ended returns how the play ended: by the rules or, in the mode play, because a side resigned.
 function ended() {
   const [loser, winner] = [view.players[resigned], view.players[1 - resigned]];
-  return view.over ?? (mode === 'play' && loser ? { text: `${loser} resigned, ${winner} wins` } : undefined);
+  return view.over ?? (mode === 'play' && loser ? { text: `${loser} resigned, ${winner} wins`, winner: 1 - resigned } : undefined);
+}
+
+// outcome tells how the play ended, a person that played against a machine as such.
+function outcome({ text, winner }) {
+  const sides = people();
+  if (sides.length !== 1 || winner < 0) return `The game is over: ${text}.`;
+  return sides[0] === winner ? 'You won.' : view.over ? 'You lost.' : 'You lost: you resigned.';
 }
 
 // people returns the sides that a person plays.
@@ -192,7 +204,7 @@ function begin(position, names = []) {
   clock.set([0, 0]);
   practice = null;
   reviewing?.close();
-  reviewing = null;
+  reviewing = reviewed = null;
   go(names.length);
 }
 
@@ -239,7 +251,7 @@ function render() {
   $('name0').textContent = capital(view.players[0]);
   $('name1').textContent = capital(view.players[1]);
   const last = view.plies[view.ply - 1];
-  $('state').textContent = line?.made ? lineState() : over ? `The game is over: ${over.text}.`
+  $('state').textContent = line?.made ? lineState() : over ? outcome(over)
     : `${last ? `${puzzle ? 'You' : capital(view.players[last.turn])} played ${last.move}. ` : ''}${puzzle ? 'Your move' : `${capital(view.players[view.turn])}${you(view.turn)} to move`}.${hint ? ` Hint: ${hint}.` : ''}`;
   renderControls(over);
   renderWorth();
@@ -429,6 +441,7 @@ function renderReview() {
   $('review').hidden = !unknown;
   $('review').disabled = reviewing !== null;
   $('practise').hidden = reviewing !== null || !mistakes().length;
+  if (!reviewing) $('review').textContent = reviewed === moves.join() ? 'Search longer' : 'Review by search';
   if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
   listed = JSON.stringify(made);
@@ -440,18 +453,27 @@ function renderReview() {
   }));
 }
 
-// review lets the server find the values of all positions of the play.
-let reviewing = null;
+// review lets the server find the values of all positions of the play. The page judges moves as they become known.
+let reviewing = null, reviewed = null; // the moves of the last review
 $('review').addEventListener('click', () => {
   reviewing?.close();
   source?.close(); // its search would slow the review down
-  const q = new URLSearchParams({ moves: moves.join(',') });
+  reviewed = moves.join();
+  const q = new URLSearchParams({ moves: reviewed });
   if (from) q.set('from', from);
   const events = reviewing = new EventSource(`${base}/review?${q}`);
+  const progress = (done, of) => { $('judged').textContent = `${done} of ${of} positions are solved; the search goes on …`; };
+  progress(view.plies.filter(p => p.worth?.value).length, view.plies.length);
   renderReview();
+  events.addEventListener('plies', e => {
+    const plies = JSON.parse(e.data);
+    if (shown?.turn !== turn || editing || practice || plies.map(p => p.move).join() !== view.plies.map(p => p.move).join()) return;
+    view.plies = plies;
+    if (!pressed) render();
+  });
   events.addEventListener('progress', e => {
     const { done, of } = JSON.parse(e.data);
-    $('judged').textContent = `${done} of ${of} positions searched …`;
+    progress(done, of);
   });
   for (const end of ['end', 'error']) {
     events.addEventListener(end, () => {
@@ -551,7 +573,12 @@ function resume() {
   show(false);
 }
 
-for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', resume);
+for (const i of [0, 1]) {
+  $(`seat${i}`).addEventListener('change', () => {
+    rival = '';
+    resume();
+  });
+}
 
 // fragment returns the fragment of the address, which names the mode.
 function fragment() { return mode === 'play' ? '#play' : ''; }
@@ -587,27 +614,27 @@ function takeBack() {
 // address does not have them, so a link does not choose players for somebody else.
 const selects = ['seat0', 'seat1', 'speed', 'limit'];
 addEventListener('pagehide', () => store(base, JSON.stringify({
-  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played, resigned,
+  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), from, moves, paused, played, resigned, rival,
 }), 'sessionStorage'));
 
 function restore() {
   const kept = JSON.parse(stored(base, 'sessionStorage') ?? 'null');
   if (!kept) return;
   selects.forEach((id, i) => { $(id).value = kept.values[i]; });
+  ({ rival } = kept);
   if (kept.address !== location.href) return; // another play of the game
   ({ from, moves, paused, played, resigned } = kept);
   clock.set(kept.used);
 }
 
-// against begins a game of a person, who moves first, against a machine, if the fragment of the address
-// says so: #against=LEVEL.
+// against begins a game of a person, who is to move, against a machine, if the fragment of the address says so:
+// #against=LEVEL.
 function against() {
   const level = new URLSearchParams(location.hash.slice(1)).get('against');
   if (!level) return;
   mode = 'play';
   history.replaceState(null, '', location.pathname + location.search + fragment());
-  [$('seat0').value, $('seat1').value] = ['person', level];
-  if (!$('seat1').value) $('seat1').value = 'person'; // there is no such level
+  rival = [...$('seat1').options].some(o => o.value === level) ? level : 'regular';
 }
 
 // load takes the play from the address.

@@ -4,6 +4,8 @@ importScripts('wasm_exec.js');
 const program = 'program.bin?VERSION', tables = 'tables.bin?VERSION';
 const cacheName = `${registration.scope} VERSION`; // all sites of a host share the caches
 const base = new URL(registration.scope).pathname;
+const page = /PAGES/, part = /^(static|view)\//; // paths from base that the program answers
+const pathOf = address => new URL(address).pathname.slice(base.length);
 let running = null; // a promise of the function that answers a request
 
 addEventListener('install', e => e.waitUntil((async () => {
@@ -18,9 +20,23 @@ addEventListener('activate', e => e.waitUntil((async () => {
   await clients.claim();
 })()));
 
+// All other requests go to the server, which may have more than this site.
 addEventListener('fetch', e => {
-  if (e.request.url.startsWith(registration.scope)) e.respondWith(answer(e.request));
+  if (!e.request.url.startsWith(registration.scope)) return;
+  if (e.request.mode === 'navigate' ? page.test(pathOf(e.request.url)) : part.test(pathOf(e.request.url))) e.respondWith(answer(e));
 });
+
+// gone reports whether the server has this script no longer: another site has taken its place. Then the worker
+// ends, and the browser loads the page again without it.
+async function gone({ url }) {
+  try {
+    const { status } = await fetch('sw.js', { method: 'HEAD', cache: 'no-store', signal: AbortSignal.timeout(1000) });
+    if (status !== 404 && status !== 410) return false;
+    await fetch(url, { cache: 'reload' }); // the browser may have kept a page of this site
+  } catch { return false; } // there is no connection
+  await caches.delete(cacheName);
+  return registration.unregister();
+}
 
 // unpacked returns a file that is stored compressed.
 async function unpacked(name, type) {
@@ -61,11 +77,16 @@ async function start() {
   });
 }
 
-async function answer(request) {
-  const { pathname, search } = new URL(request.url);
-  const path = `/${pathname.slice(base.length)}`;
-  const clean = path.replace(/\/(index\.html)?$/, ''); // a server of files adds these
-  if (request.mode === 'navigate' && clean !== path && path !== '/') return Response.redirect(base + clean.slice(1) + search);
+async function answer({ request, clientId }) {
+  const { search } = new URL(request.url), path = `/${pathOf(request.url)}`;
+  if (request.mode === 'navigate') {
+    if (await gone(request)) return Response.redirect(request.url);
+    const clean = path.replace(/\/(index\.html)?$/, ''); // a server of files adds these
+    if (clean !== path && path !== '/') return Response.redirect(base + clean.slice(1) + search);
+  } else {
+    const client = await clients.get(clientId);
+    if (client && !page.test(pathOf(client.url))) return fetch(request); // a page beside the site
+  }
   let serve;
   try {
     serve = await (running ??= start());
@@ -90,6 +111,7 @@ function exchange(serve, path, request) {
       path,
       accept: request.headers.get('Accept') ?? '',
       begin(status, headers) {
+        headers['Cache-Control'] = 'no-cache'; // a page beside the site may use the same address
         resolve(headers.Location ? Response.redirect(new URL(headers.Location, request.url), status) : new Response(body, { status, headers }));
       },
       send(bytes) {

@@ -38,11 +38,13 @@ func (p *program) checkCommand() *cli.Command {
 		if err != nil {
 			return err
 		}
-		n, err := rules.Check(c.Context, g, c.Int("positions"), c.Uint64("seed"))
+		ctx, stop := command.Interruptible(c.Context)
+		defer stop()
+		n, err := rules.Check(ctx, g, c.Int("positions"), c.Uint64("seed"))
 		if err == nil {
 			fmt.Fprintf(c.App.Writer, "%s: %s checked, no fault found\n", g.Spec(), numfmt.Count(n, "position"))
 		}
-		return err
+		return command.Stopped(ctx, err)
 	})
 	if p.rules == nil {
 		check.Action = func(*cli.Context) error {

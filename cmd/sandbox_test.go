@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
@@ -72,7 +72,7 @@ func TestProgramLimits(t *testing.T) {
 // needLimits skips a test where the machine cannot limit programs: make test installs what that needs as root.
 func needLimits(t *testing.T) {
 	t.Helper()
-	if _, err := sandbox.New(sandbox.Default); err != nil {
+	if _, err := sandbox.New(t.Context(), sandbox.Default); err != nil {
 		if _, missing := exec.LookPath("bwrap"); missing == nil && os.Getuid() == 0 {
 			t.Fatal(err)
 		}

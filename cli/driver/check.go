@@ -38,9 +38,11 @@ func (p *program) checkCommand() *cli.Command {
 		if err != nil {
 			return err
 		}
-		n, err := rules.Check(c.Context, g, c.Int("positions"), c.Uint64("seed"))
+		ctx, stop := command.Interruptible(c.Context)
+		defer stop()
+		n, err := rules.Check(ctx, g, c.Int("positions"), c.Uint64("seed"))
 		if err != nil {
-			return err
+			return command.Stopped(ctx, err)
 		}
 		fmt.Fprintf(c.App.Writer, "%s: %s checked, no fault found\n%s is a hash of the header and of:\n", g.Spec(), numfmt.Count(n, "position"), rules.Code)
 		for _, line := range p.rules.Identity() {

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,13 +37,13 @@ func (x Extension) Main(games ...game.Kind) {
 
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(games game.Kinds, args []string, r *rules.Program) int {
-		return (&program{games, r, x}).run(args, stdin, stdout, stderr)
+	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, r *rules.Program) int {
+		return (&program{games, r, x}).run(ctx, args, stdin, stdout, stderr)
 	})
 }
 
 // run executes a command line without the options of a rules program.
-func (p *program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	games := p.games
 	err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags)), rangesFlags(), p.planFlags()))
 	if err == nil {
@@ -58,7 +59,7 @@ func (p *program) run(args []string, stdin io.Reader, stdout, stderr io.Writer) 
 	}
 	name := filepath.Base(args[0])
 	commands = append(commands, command.CompletionCommand(name))
-	return command.Run(&cli.App{
+	return command.Run(ctx, &cli.App{
 		Name:        name,
 		Usage:       "solve games exactly, and query the result",
 		Description: firstSteps(games),

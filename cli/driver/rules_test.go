@@ -17,7 +17,7 @@ func TestShip(t *testing.T) {
 	for _, name := range []string{"sub/one.sh", "sub/data", "lib.zip"} {
 		must.OK(t, os.WriteFile(name, []byte("printf 'treereduce rules 1\\nname one\\nbits 4\\nstart 0\\n\\n'"), 0o666))
 	}
-	p := must.Get(rules.Open("X=./lib.zip sh sub/one.sh a", rules.Options{Files: []string{"sub/data"}}))(t)
+	p := must.Get(rules.Open(t.Context(), "X=./lib.zip sh sub/one.sh a", rules.Options{Files: []string{"sub/data"}}))(t)
 	defer p.Close()
 	f := &solveFlags{files: []string{"lib.zip", "other"}}
 	must.OK(t, f.ship(p))

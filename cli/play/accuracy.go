@@ -68,7 +68,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	l, err := newLobby(c, g, c.App.ErrWriter)
+	l, err := newLobby(ctx, c, g, c.App.ErrWriter)
 	if err != nil {
 		return err
 	}

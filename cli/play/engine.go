@@ -66,7 +66,7 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	l, err := newLobby(c, g, c.App.ErrWriter)
+	l, err := newLobby(ctx, c, g, c.App.ErrWriter)
 	if err != nil {
 		return err
 	}

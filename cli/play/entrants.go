@@ -24,7 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
-	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -221,7 +221,7 @@ type lobby struct {
 
 // newLobby reads the flags; humans play on a console that reads the command's input and writes
 // to out.
-func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
+func newLobby(ctx context.Context, c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	o, err := searchOptions(c)
 	if err != nil {
 		return nil, err
@@ -233,10 +233,10 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := sandbox.New(limits)
-	if err != nil {
+	box, err := sandbox.New(ctx, limits)
+	if failed := new(sandbox.UnenforcedError); errors.As(err, &failed) {
 		accept := "leave the options out"
-		if failed := new(sandbox.UnenforcedError); errors.As(err, &failed) && c.IsSet("roster") {
+		if c.IsSet("roster") {
 			accept = "accept that with --unlimited " + strings.Join(append(failed.Names, unlimitedOf(c)...), ",")
 			for _, f := range limitFlags {
 				if c.IsSet(f.flag) && slices.Contains(failed.Names, f.limit) {
@@ -245,6 +245,8 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 			}
 		}
 		return nil, fmt.Errorf("%w; or %s", err, accept)
+	} else if err != nil {
+		return nil, command.Stopped(ctx, err)
 	}
 	l := &lobby{
 		g: g, options: o, time: c.Duration("time"), box: box, seed: c.Uint64("seed"), seeded: c.IsSet("seed"),
@@ -373,18 +375,27 @@ func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
 			asking.Go(func() {
 				slots <- true
 				defer func() { <-slots }()
-				p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, nil)
-				if err != nil {
-					return
+				name, err := l.nameOf(ctx, s)
+				if err != nil { // it may start the next time; then its name must not be another one's
+					name, _ = l.nameOf(ctx, s)
 				}
-				defer p.Close()
-				if name := p.Name(ctx); checkName(name) == nil {
+				if checkName(name) == nil {
 					specs[i].own = name
 				}
 			})
 		}
 	}
 	asking.Wait()
+}
+
+// nameOf returns the name that a program gives itself, "" if none.
+func (l *lobby) nameOf(ctx context.Context, s entrantSpec) (string, error) {
+	p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, nil)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	return p.Name(ctx), nil
 }
 
 // limit returns the time per move of an entrant; 0 if unlimited.

@@ -67,7 +67,9 @@ func playGame(c *cli.Context, kind game.Kind) error {
 
 // sitDown plays games between the two players that words describe, on the console.
 func sitDown(c *cli.Context, g game.Game, words []string) error {
-	l, err := newLobby(c, g, c.App.Writer)
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	l, err := newLobby(ctx, c, g, c.App.Writer)
 	if err != nil {
 		return err
 	}
@@ -83,8 +85,6 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if g.Values().Puzzle && words[0] == words[1] {
 		entrants[1].Name = entrants[0].Name
 	}
-	ctx, stop := command.Interruptible(c.Context)
-	defer stop()
 	t := session{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
 	copy(t.entrants[:], entrants)
 	defer t.leave()

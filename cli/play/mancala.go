@@ -19,7 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/cse150"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
-	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/sandbox"
 )
 
 // mancalaHelp is the help for play mancala M N TIMEOUT PLAYER PLAYER.
@@ -68,8 +68,8 @@ func answerCommand() *cli.Command {
 }
 
 // courseOptions reads the flags that configure the course's players, and the sandbox of programs.
-func courseOptions(c *cli.Context) (o cse150.Options, box *sandbox.Sandbox, err error) {
-	l, err := newLobby(c, nil, c.App.Writer)
+func courseOptions(ctx context.Context, c *cli.Context) (o cse150.Options, box *sandbox.Sandbox, err error) {
+	l, err := newLobby(ctx, c, nil, c.App.Writer)
 	if err != nil {
 		return o, nil, err
 	}
@@ -100,14 +100,14 @@ func courseGame(c *cli.Context) error {
 	if numbers[2] < -1 || numbers[2] == 0 || timeout/time.Second != time.Duration(max(numbers[2], 0)) {
 		return command.Usagef("TIMEOUT: expected whole seconds from 1, or -1 for none, found %d", numbers[2])
 	}
-	o, box, err := courseOptions(c)
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	o, box, err := courseOptions(ctx, c)
 	if err != nil {
 		return err
 	}
 	o.Time = cmp.Or(timeout, customTime)
 	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(o.Seed, 0))}
-	ctx, stop := command.Interruptible(c.Context)
-	defer stop()
 	for row, name := range words[3:] {
 		o.Seed++
 		g.Players[row] = referee.Entrant{Name: name}
@@ -139,7 +139,7 @@ func mancalaAnswer(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return command.Usagef("expected one case, found %d", c.NArg())
 	}
-	o, _, err := courseOptions(c)
+	o, _, err := courseOptions(c.Context, c)
 	if err != nil {
 		return err
 	}

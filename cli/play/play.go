@@ -3,6 +3,7 @@
 package play
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,18 +28,18 @@ func Main(games ...game.Kind) {
 // streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
 // 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(games game.Kinds, args []string, _ *program.Program) int {
-		return run(games, args, stdin, stdout, stderr)
+	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
+		return run(ctx, games, args, stdin, stdout, stderr)
 	})
 }
 
 // run executes a command line without the options of a rules program.
-func run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := checkGames(games); err != nil {
 		return command.Exit(args, err, stderr)
 	}
 	list := commands(games)
-	return command.Run(&cli.App{
+	return command.Run(ctx, &cli.App{
 		Name:     "play",
 		Usage:    "play games, and find who wins",
 		Commands: list,

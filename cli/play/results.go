@@ -124,7 +124,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if o.json {
 		console = c.App.ErrWriter
 	}
-	l, err := newLobby(c, g, console)
+	l, err := newLobby(ctx, c, g, console)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if err != nil {
 		return nil, err
 	}
-	if err := l.keepApart(c.String("roster"), more); err != nil {
-		return nil, fmt.Errorf("--roster: %w", err)
+	if err := l.keepApart(ctx, c.String("roster"), more); err != nil {
+		return nil, command.Stopped(ctx, fmt.Errorf("--roster: %w", err))
 	}
 	humans := 0
 	if a.entrants, humans, err = l.seat(ctx, append(specs, more...)); err != nil {

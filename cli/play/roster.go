@@ -3,6 +3,7 @@ package play
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func readRoster(name string) ([]entrantSpec, error) {
 
 // keepApart makes the sandbox of the programs of a roster hide the directories of others from each, and
 // checks that each can run in its own.
-func (l *lobby) keepApart(file string, roster []entrantSpec) error {
+func (l *lobby) keepApart(ctx context.Context, file string, roster []entrantSpec) error {
 	if l.box == nil || len(roster) == 0 {
 		return nil
 	}
@@ -36,7 +37,9 @@ func (l *lobby) keepApart(file string, roster []entrantSpec) error {
 	}
 	all := []string{beside}
 	for _, s := range roster {
-		if err := l.box.Try(s.dir); err != nil {
+		if err := l.box.Try(ctx, s.dir); ctx.Err() != nil {
+			return context.Cause(ctx)
+		} else if err != nil {
 			return fmt.Errorf("%s: directory %s: %w (programs run as nobody if root starts them: chmod o+rx)", s.name, s.dir, err)
 		}
 		all = append(all, s.dir)

@@ -7,6 +7,7 @@ package stream
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -70,8 +71,8 @@ func process(work side, games game.Kinds) {
 	if len(games) > 0 {
 		of = gameNamed(work.withStep(os.Args), gameFlag(games), stepFlags())
 	}
-	os.Exit(command.WithRules(games, of, os.Args, os.Stderr, func(games game.Kinds, args []string, _ *program.Program) int {
-		return run(work, games, args, os.Stdin, os.Stdout, os.Stderr)
+	os.Exit(command.WithRules(games, of, os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
+		return run(ctx, work, games, args, os.Stdin, os.Stdout, os.Stderr)
 	}))
 }
 
@@ -82,7 +83,7 @@ func Reducer(games ...game.Kind) {
 
 // run executes a command line of one side of the steps and returns its exit code. The name of
 // the command may contain the step.
-func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, work side, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := stepFlags()
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
@@ -123,7 +124,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 			},
 		})
 	}
-	return command.Run(app, args, stdin, stdout, stderr)
+	return command.Run(ctx, app, args, stdin, stdout, stderr)
 }
 
 // nameOf returns the name of the command.

@@ -31,7 +31,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			&cli.BoolFlag{Name: "remove-storage", Usage: "also delete its blocks and the files of its tasks"}),
 		clusterCommand("start-node", "NODE", "start the daemons of a node, and wait until they are ready", startNode),
 	}
-	return command.Run(&cli.App{
+	return command.Run(context.Background(), &cli.App{
 		Name: "cluster", Usage: "a real Hadoop on this machine",
 		Commands: commands, Action: command.Unknown("command", command.Names(commands)),
 	}, args, nil, stdout, stderr)

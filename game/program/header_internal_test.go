@@ -147,7 +147,7 @@ func TestAsk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "rules.sh")
 	text := "printf '" + strings.ReplaceAll(small, "\n", `\n`) + `\n\n'; while read -r p; do case $p in '') printf '\r\n' ;; 5) exit 4 ;; *) printf 'lose\r\n' ;; esac; done`
 	must.OK(t, os.WriteFile(name, []byte(text), 0o666))
-	p := must.Get(Open("sh "+name, Options{}))(t)
+	p := must.Get(Open(t.Context(), "sh "+name, Options{}))(t)
 	defer p.Close()
 	g := must.Get(p.Kind().New([]int{0}))(t).(*rules)
 	if _, err := g.Batch([]game.Position{5}); err == nil {

@@ -6,6 +6,7 @@ package program
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -22,10 +23,16 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/child"
+	"github.com/treereduce/treereduce/internal/sandbox"
 )
 
-// Limit is the default time that a program may take for an answer.
-const Limit = time.Minute
+// Limit is the default time that a program may take for an answer, HeaderLimit that for its header: it may build its
+// boards first.
+const (
+	Limit       = time.Minute
+	HeaderLimit = 10 * time.Minute
+)
 
 // Code is the name of the parameter with the hash of the program.
 const Code = "code"
@@ -33,8 +40,10 @@ const Code = "code"
 const (
 	// mostMoves is the number of moves that a position may have, mostTiered that of a game with tiers.
 	mostMoves, mostTiered = block.MaxCount, 1000
-	// mostKept is the number of answers to single questions that a game keeps.
-	mostKept = 1 << 16
+	// mostKept is the number of answers to single questions that a game keeps, and mostKeptBytes that of their bytes.
+	mostKept, mostKeptBytes = 1 << 16, 16 << 20
+	// bytesOfMove is the memory of a move beside its text.
+	bytesOfMove = 48
 )
 
 // Owns reports whether a spec is that of the game of a rules program.
@@ -48,8 +57,11 @@ func Changed(before, now string) bool {
 
 // Options are the options of a program. The zero value has the defaults.
 type Options struct {
-	Limit time.Duration // for an answer; 0: Limit
-	Files []string      // files that are a part of the rules, beside those that the command names
+	Limit       time.Duration    // for an answer; 0: Limit
+	HeaderLimit time.Duration    // 0: HeaderLimit
+	Files       []string         // files that are a part of the rules, beside those that the command names
+	Sandbox     *sandbox.Sandbox // nil: the program has all rights of the user, and no limits
+	Notice      func(string)     // is called with a line for people when a header is late; may be nil
 	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
 	// return no errors. nil: the method panics.
 	Fail func(error)
@@ -62,6 +74,8 @@ var errClosed = errors.New("the rules program is closed")
 type Program struct {
 	command string
 	o       Options
+	ctx     context.Context // of its processes
+	end     context.CancelCauseFunc
 	kind    game.Kind
 	lines   [][]byte // the header for the default parameters
 	line    *line
@@ -80,10 +94,13 @@ type file struct {
 	sum  [sha256.Size]byte
 }
 
-// Open runs a shell command to ask for the parameters of its game. The caller must close the program.
-func Open(command string, o Options) (_ *Program, err error) {
-	o.Limit = cmp.Or(o.Limit, Limit)
+// Open runs a shell command to ask for the parameters of its game. The caller must close the program. Soon after the end
+// of ctx, its processes are killed, and questions fail with the cause.
+func Open(ctx context.Context, command string, o Options) (_ *Program, err error) {
+	o.Limit, o.HeaderLimit = cmp.Or(o.Limit, Limit), cmp.Or(o.HeaderLimit, HeaderLimit)
 	p := &Program{command: command, o: o, line: lineOf(command), running: make(map[*process]bool)}
+	p.ctx, p.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(lastTime, func() { p.end(context.Cause(ctx)) }) })
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -186,10 +203,12 @@ func (p *Program) Close() {
 	for process := range p.running {
 		process.Stdin.Close()
 	}
+	until := time.Now().Add(child.QuitTime)
 	for process := range p.running {
-		process.Quit()
+		process.quit(until)
 	}
 	p.running = nil
+	p.end(errClosed)
 }
 
 // closed reports whether Close was called.
@@ -247,7 +266,7 @@ func (p *Program) run(words []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := process.readHeader(); err != nil {
+	if err := process.readHeader(p.o); err != nil {
 		return nil, process.failed("the header", err)
 	}
 	return process, nil
@@ -260,7 +279,7 @@ func (p *Program) begin(words []string) (*process, error) {
 	if p.running == nil {
 		return nil, errClosed
 	}
-	process, err := start(p.command, words, p.o.Limit)
+	process, err := start(p.ctx, p.command, words, p.o)
 	if err == nil {
 		p.running[process] = true
 	}

@@ -42,7 +42,7 @@ func server(t testing.TB) string {
 // open opens a rules program. A question that fails fails the test.
 func open(t testing.TB, command string) *program.Program {
 	t.Helper()
-	p := must.Get(program.Open(command, program.Options{Limit: time.Minute}))(t)
+	p := must.Get(program.Open(t.Context(), command, program.Options{Limit: time.Minute}))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -202,7 +202,7 @@ func TestHostile(t *testing.T) {
 			if strings.Contains(test.want, "1s") {
 				limit = time.Second
 			}
-			err := asked(test.command, limit)
+			err := asked(t, test.command, limit)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "rules program ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v\nwant %s", err, test.want)
 			}
@@ -211,8 +211,8 @@ func TestHostile(t *testing.T) {
 }
 
 // asked opens a program, and asks for its initial position.
-func asked(command string, limit time.Duration) error {
-	p, err := program.Open(command, program.Options{Limit: limit})
+func asked(t *testing.T, command string, limit time.Duration) error {
+	p, err := program.Open(t.Context(), command, program.Options{Limit: limit, HeaderLimit: limit})
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func TestIdentity(t *testing.T) {
 	must.OK(t, os.Mkdir("my dir", 0o777))
 	text := "printf 'treereduce rules 1\\nname one\\nbits 4\\nstart 0\\n\\n'\n"
 	codeOf := func(command string, files ...string) string {
-		p := must.Get(program.Open(command, program.Options{Files: files}))(t)
+		p := must.Get(program.Open(t.Context(), command, program.Options{Files: files}))(t)
 		defer p.Close()
 		params := p.Kind().Params
 		return params[len(params)-1].Words[0]
@@ -315,7 +315,7 @@ func TestNoFile(t *testing.T) {
 		{command: header(""), files: []string{"none"}, want: "file of the rules: open none: "},
 		{command: header(""), files: []string{"folder"}, want: "file of the rules: folder: expected a regular file"},
 	} {
-		p, err := program.Open(test.command, program.Options{Files: test.files})
+		p, err := program.Open(t.Context(), test.command, program.Options{Files: test.files})
 		if err == nil {
 			p.Close()
 		}
@@ -365,7 +365,7 @@ func TestClose(t *testing.T) {
 	r, w, err := os.Pipe() // its reading end gets no end while a process has the other one
 	must.OK(t, err)
 	defer r.Close()
-	p := must.Get(program.Open(fmt.Sprintf("exec 9>/proc/%d/fd/%d; ", os.Getpid(), w.Fd())+script(t, "", "*) sleep 1000 & echo lose ;;")+"; sleep 1000; :", program.Options{}))(t)
+	p := must.Get(program.Open(t.Context(), fmt.Sprintf("exec 9>/proc/%d/fd/%d; ", os.Getpid(), w.Fd())+script(t, "", "*) sleep 1000 & echo lose ;;")+"; sleep 1000; :", program.Options{}))(t)
 	g := must.Get(p.Kind().New([]int{0}))(t)
 	must.Get(game.BatchOf(g, []game.Position{0}))(t)
 	w.Close()
@@ -386,7 +386,7 @@ func TestCloseEarly(t *testing.T) {
 	r, w, err := os.Pipe() // as in TestClose
 	must.OK(t, err)
 	defer r.Close()
-	p := must.Get(program.Open(fmt.Sprintf("exec 9>/proc/%d/fd/%d; mkdir %[3]s/first || { : >%[3]s/second; sleep 1000; }; ", os.Getpid(), w.Fd(), dir)+
+	p := must.Get(program.Open(t.Context(), fmt.Sprintf("exec 9>/proc/%d/fd/%d; mkdir %[3]s/first || { : >%[3]s/second; sleep 1000; }; ", os.Getpid(), w.Fd(), dir)+
 		script(t, "", "*) until [ -e "+dir+"/second ]; do sleep 0.01; done; echo lose ;;")+"; :", program.Options{}))(t)
 	g := must.Get(p.Kind().New([]int{0}))(t)
 	var asked sync.WaitGroup

@@ -22,6 +22,7 @@ type rules struct {
 	mu    sync.Mutex
 	more  int                      // how many other processes may be started
 	kept  map[game.Position]answer // to single questions
+	bytes int                      // of the answers that are kept
 	shape [2]int                   // rows and cells of pictures
 }
 
@@ -100,6 +101,7 @@ func (g *rules) ask(p game.Position) answer {
 	if ok {
 		return a
 	}
+	size := 0
 	g.one(strconv.FormatUint(p, 10), func(line []byte) (err error) {
 		if refused := refusal(line); refused != nil {
 			a.refused = fmt.Errorf("position %d: %w", p, refused)
@@ -110,12 +112,14 @@ func (g *rules) ask(p game.Position) answer {
 		if a.standing, to, err = g.parse(line, p, nil, &names); err == nil {
 			a.moves, err = byName(to, names)
 		}
+		size = len(line) + bytesOfMove*len(to)
 		return err
 	})
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.kept) >= mostKept {
+	if g.bytes += size; len(g.kept) >= mostKept || g.bytes > mostKeptBytes {
 		clear(g.kept)
+		g.bytes = size
 	}
 	g.kept[p] = a
 	return a

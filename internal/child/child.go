@@ -2,6 +2,7 @@
 package child
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +31,8 @@ type Child struct {
 	killed sync.Once
 }
 
-// Start starts a command that system.Shell has made.
-func Start(cmd *exec.Cmd) (*Child, error) {
+// Start starts a command, which is killed at the end of ctx.
+func Start(ctx context.Context, cmd *exec.Cmd) (*Child, error) {
 	c := &Child{cmd: cmd, ended: make(chan struct{})}
 	out, stdout, err := os.Pipe()
 	if err != nil {
@@ -39,13 +40,12 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	}
 	c.Stdout, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stdout, &c.Stderr, QuitTime
 	if c.Stdin, err = cmd.StdinPipe(); err == nil {
-		err = cmd.Start()
+		c.group, err = system.Start(ctx, cmd)
 	}
 	if err = errors.Join(err, stdout.Close()); err != nil {
 		out.Close()
 		return nil, err
 	}
-	c.group = system.GroupOf(cmd.Process)
 	go func() {
 		defer close(c.ended)
 		cmd.Wait() // ProcessState has the exit status
@@ -61,8 +61,8 @@ func (c *Child) Wait(most time.Duration) {
 	}
 }
 
-// Kill ends the process and its process group, once: later, the number may be that of another group. It describes how
-// the process ended, if it had ended by itself, and quotes up to maxLine bytes of the last line of its stderr.
+// Kill ends the process and its process group, once. It describes how the process ended, if it had ended by itself, and
+// quotes up to maxLine bytes of the last line of its stderr.
 func (c *Child) Kill(maxLine int) (how string) {
 	c.killed.Do(func() {
 		select {
@@ -71,7 +71,7 @@ func (c *Child) Kill(maxLine int) (how string) {
 		default:
 		}
 		c.Stdin.Close()
-		c.group.Kill() // its processes may outlive it; there may be none any more
+		c.group.Kill() // its processes may outlive it
 		<-c.ended
 		c.Stdout.Close()
 	})

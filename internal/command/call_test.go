@@ -22,7 +22,7 @@ func TestFlagsAnywhere(t *testing.T) {
 			},
 		}}}}}
 		var errs strings.Builder
-		status = Run(app, append([]string{"x"}, strings.Fields(line)...), nil, new(strings.Builder), &errs)
+		status = Run(t.Context(), app, append([]string{"x"}, strings.Fields(line)...), nil, new(strings.Builder), &errs)
 		return status, output, errs.String()
 	}
 	for _, line := range []string{"solve chess --width 3 --json e4", "--width 3 --json solve chess e4", "solve --width=3 chess e4 --json",

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -65,7 +66,7 @@ func (o *output) Write(b []byte) (n int, _ error) {
 
 // Run runs an application and converts its error to a line on stderr and an exit code. Failing
 // to write output is an error.
-func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{to: stdout}
 	for _, stream := range []io.Writer{stdout, stderr} {
 		if f, ok := stream.(*os.File); ok {
@@ -73,7 +74,7 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 		}
 	}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
-	ctx, signalled := withSignal(context.Background())
+	ctx, received := withSignals(ctx)
 	var called call
 	var err error
 	switch words := args[1:]; {
@@ -97,11 +98,7 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 			err = execute(ctx, app, called)
 		}
 	}
-	code := exit(args, called.name(app), cmp.Or(err, out.err), stderr)
-	if code == ExitInterrupted && signalled() == syscall.SIGTERM {
-		return ExitTerminated
-	}
-	return code
+	return received.exitCode(exit(args, called.name(app), cmp.Or(err, out.err), stderr))
 }
 
 // Exit prints the error of a command line, if err is not nil, and returns the exit code for it.
@@ -316,42 +313,61 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	return g, nil
 }
 
-// signalKey is the context key for the place where Interruptible stores the signal that ended
-// its context.
+// signalKey is the context key for the signals of a command.
 type signalKey struct{}
 
-// withSignal returns a context, and a function that returns the signal that ended an
-// Interruptible context derived from it; nil if none has.
-func withSignal(parent context.Context) (ctx context.Context, signalled func() os.Signal) {
-	place := new(atomic.Pointer[os.Signal])
-	return context.WithValue(parent, signalKey{}, place), func() os.Signal {
-		if s := place.Load(); s != nil {
-			return *s
-		}
-		return nil
+// signals are what a command has received, and awaits.
+type signals struct {
+	first    atomic.Pointer[os.Signal]
+	awaiting atomic.Int32 // contexts of Interruptible
+}
+
+// withSignals returns a context with signals, which the parent may have.
+func withSignals(parent context.Context) (context.Context, *signals) {
+	s, ok := parent.Value(signalKey{}).(*signals)
+	if !ok {
+		s = new(signals)
 	}
+	return context.WithValue(parent, signalKey{}, s), s
+}
+
+// exitCode returns the exit code of a command that would be code without regard to the signal.
+func (s *signals) exitCode(code int) int {
+	if sig := s.first.Load(); code == ExitInterrupted && sig != nil && *sig == syscall.SIGTERM {
+		return ExitTerminated
+	}
+	return code
 }
 
 // Interruptible returns a context that ends at Ctrl-C, at SIGTERM, or when the terminal is
 // closed (SIGHUP), unless SIGHUP is ignored (nohup). A second signal ends the process
 // immediately.
 func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
-	ctx, cancel := context.WithCancel(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
+	parent, s := withSignals(parent)
+	ctx, cancel := s.notify(parent)
+	s.awaiting.Add(1)
+	var once sync.Once
+	return ctx, func() {
+		cancel()
+		once.Do(func() { s.awaiting.Add(-1) })
 	}
-	place, _ := parent.Value(signalKey{}).(*atomic.Pointer[os.Signal])
+}
+
+// notify implements Interruptible.
+func (s *signals) notify(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(received, syscall.SIGHUP)
+	}
 	go func() {
 		select {
-		case s := <-signals:
-			if place != nil {
-				place.Store(&s)
-			}
+		case sig := <-received:
+			s.first.Store(&sig)
 		case <-ctx.Done():
 		}
-		signal.Stop(signals)
+		signal.Stop(received)
 		cancel()
 	}()
 	return ctx, cancel

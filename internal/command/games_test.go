@@ -56,7 +56,7 @@ func TestGameOf(t *testing.T) {
 			},
 		}}}
 		var stderr strings.Builder
-		status := command.Run(app, append([]string{"test", "play"}, strings.Fields(test.line)...), strings.NewReader(""), io.Discard, &stderr)
+		status := command.Run(t.Context(), app, append([]string{"test", "play"}, strings.Fields(test.line)...), strings.NewReader(""), io.Discard, &stderr)
 		got, _, _ := strings.Cut(stderr.String(), "\n")
 		if made != nil {
 			got = made.Spec()

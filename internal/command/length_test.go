@@ -33,7 +33,7 @@ func TestTooLong(t *testing.T) {
 		},
 	}}}
 	var stderr strings.Builder
-	status := command.Run(app, []string{"test", "play"}, strings.NewReader(""), io.Discard, &stderr)
+	status := command.Run(t.Context(), app, []string{"test", "play"}, strings.NewReader(""), io.Discard, &stderr)
 	want := "test: connectn width=3 height=3 connect=3: it can last 64 moves, at most 63 are provided for\n"
 	if status != command.ExitUsage || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("status %d, %q, want %q", status, stderr.String(), want)

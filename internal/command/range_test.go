@@ -33,7 +33,7 @@ func TestRange(t *testing.T) {
 			},
 		}}}
 		var stderr strings.Builder
-		code := Run(app, append([]string{"x", "y"}, strings.Fields(test.args)...), nil, &strings.Builder{}, &stderr)
+		code := Run(t.Context(), app, append([]string{"x", "y"}, strings.Fields(test.args)...), nil, &strings.Builder{}, &stderr)
 		if line, _, _ := strings.Cut(stderr.String(), "\n"); line != strings.TrimSuffix("x: "+test.want, "x: ") || (code == 0) != (test.want == "") {
 			t.Errorf("%s: exit %d, %q, want %q", test.args, code, line, test.want)
 		}

@@ -2,14 +2,17 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
+	"github.com/treereduce/treereduce/internal/sandbox"
 )
 
 // RulesVariable and FilesVariable are the environment variables that replace --rules-program and --rules-files.
@@ -22,34 +25,68 @@ const RulesProperty, FilesProperty = "rules", "rules-files"
 // RulesFlag and FilesFlag are the names of the flags --rules-program and --rules-files.
 const RulesFlag, FilesFlag = "rules-program", "rules-files"
 
+// SandboxFlag is the name of the flag that runs the rules program with limits, and SandboxVariable the environment
+// variable that replaces it. WithRules sets it for the processes that this one starts.
+const (
+	SandboxFlag     = "sandbox"
+	SandboxVariable = "TREEREDUCE_SANDBOX"
+)
+
 // WithRules calls run with the games, the arguments without these flags, and the program that they name, or
 // the environment; its game is one more game. The program is nil if none is named, or if only the environment names
 // one and of is a game of ours, the one that the arguments ask for. It ends before WithRules
-// returns. If a question fails later, in a method that returns no error, WithRules ends this process.
-func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(game.Kinds, []string, *program.Program) int) int {
-	name, files, args, err := rulesProgram(args)
+// returns. If a question fails later, in a method that returns no error, WithRules ends this process. A signal ends the
+// program, from its start on, and this process if run has no context of Interruptible. The context is for Run.
+func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(context.Context, game.Kinds, []string, *program.Program) int) int {
+	flags, args, err := rulesFlags(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
+	name := flags[RulesFlag]
 	if _, ours := games.Named(of); name == "" && !ours {
 		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	}
-	if name == "" && files != "" {
-		return Exit(args, Usagef("--%s: expected --%s as well", FilesFlag, RulesFlag), stderr)
+	ctx, received := withSignals(context.Background())
+	for _, other := range []string{FilesFlag, SandboxFlag} {
+		if name == "" && flags[other] != "" {
+			return Exit(args, Usagef("--%s: expected --%s as well", other, RulesFlag), stderr)
+		}
 	}
 	if name == "" {
-		return run(games, args, nil)
+		return run(ctx, games, args, nil)
 	}
-	files = cmp.Or(files, os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
+	ctx, stop := received.notify(ctx)
+	defer stop()
+	files := cmp.Or(flags[FilesFlag], os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
+	o := program.Options{
+		Files:  filepath.SplitList(files),
+		Notice: func(line string) { fmt.Fprintf(stderr, "%s: %s\n", filepath.Base(args[0]), Printable(line)) },
+	}
 	var p *program.Program
-	fail := func(err error) {
+	var failed sync.Mutex // is never unlocked: one error ends this process
+	o.Fail = func(err error) {
+		failed.Lock()
 		p.Close()
-		os.Exit(Exit(args, err, stderr))
+		os.Exit(received.exitCode(Exit(args, Stopped(ctx, err), stderr)))
 	}
-	if p, err = program.Open(name, program.Options{Fail: fail, Files: filepath.SplitList(files)}); err != nil {
-		return Exit(args, err, stderr)
+	if flags[SandboxFlag] != "" || os.Getenv(SandboxVariable) != "" {
+		if o.Sandbox, err = sandbox.New(ctx, sandbox.Default); err == nil {
+			err = os.Setenv(SandboxVariable, "1")
+		}
+	}
+	if err == nil {
+		p, err = program.Open(ctx, name, o)
+	}
+	if err != nil {
+		return received.exitCode(Exit(args, Stopped(ctx, err), stderr))
 	}
 	defer p.Close()
+	unwatch := context.AfterFunc(ctx, func() {
+		if received.awaiting.Load() == 0 {
+			o.Fail(ErrInterrupted)
+		}
+	})
+	defer unwatch()
 	kind := p.Kind()
 	if _, taken := games.Named(kind.Name); taken {
 		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
@@ -57,7 +94,7 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 	if err := cmp.Or(os.Setenv(RulesVariable, name), os.Setenv(FilesVariable, files)); err != nil {
 		return Exit(args, err, stderr)
 	}
-	return run(append(slices.Clone(games), kind), args, p)
+	return run(ctx, append(slices.Clone(games), kind), args, p)
 }
 
 // GameIn returns the name of one of games that is among the first two words of a command line after its own name: solve
@@ -71,32 +108,34 @@ func GameIn(games game.Kinds, args []string) string {
 	return ""
 }
 
-// rulesProgram returns the values of --rules-program and --rules-files, the latter as a path list, and the other arguments.
-func rulesProgram(args []string) (name, files string, others []string, err error) {
+// rulesFlags returns the values of the flags of a rules program by their names, --rules-files as a path list, and the other
+// arguments.
+func rulesFlags(args []string) (values map[string]string, others []string, err error) {
+	values = make(map[string]string)
+	expected := map[string]string{RulesFlag: "a command", FilesFlag: "a file"}
 	for len(args) > 0 {
 		word := args[0]
 		args = args[1:]
 		flag := aFlag.FindStringSubmatch(word)
 		switch {
 		case word == "--":
-			return name, files, append(append(others, word), args...), nil
-		case flag == nil || flag[1] != RulesFlag && flag[1] != FilesFlag:
+			return values, append(append(others, word), args...), nil
+		case word == "--"+SandboxFlag || word == "-"+SandboxFlag:
+			values[SandboxFlag] = "1"
+			continue
+		case flag == nil || expected[flag[1]] == "":
 			others = append(others, word)
 			continue
 		case flag[2] == "" && len(args) == 0:
-			return "", "", others, Usagef("--%s: expected %s", flag[1], map[string]string{RulesFlag: "a command", FilesFlag: "a file"}[flag[1]])
+			return nil, others, Usagef("--%s: expected %s", flag[1], expected[flag[1]])
 		case flag[2] == "":
 			flag[2], args = "="+args[0], args[1:]
 		}
 		value := flag[2][1:] // without =
-		switch {
-		case flag[1] == RulesFlag:
-			name = value
-		case files != "":
-			files += string(os.PathListSeparator) + value
-		default:
-			files = value
+		if flag[1] == FilesFlag && values[FilesFlag] != "" {
+			value = values[FilesFlag] + string(os.PathListSeparator) + value
 		}
+		values[flag[1]] = value
 	}
-	return name, files, others, nil
+	return values, others, nil
 }

@@ -75,7 +75,7 @@ func runIt(line, stdin string) (status int, stdout, stderr string) {
 		}},
 	}}
 	var out, errs strings.Builder
-	status = command.Run(app, append([]string{"x"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
+	status = command.Run(context.Background(), app, append([]string{"x"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

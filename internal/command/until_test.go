@@ -70,7 +70,7 @@ func TestEachLine(t *testing.T) {
 		out.Reset()
 		stderr.Reset()
 		log = ""
-		status := command.Run(app, []string{"test"}, strings.NewReader(stdin), &out, &stderr)
+		status := command.Run(t.Context(), app, []string{"test"}, strings.NewReader(stdin), &out, &stderr)
 		if status != want.status || out.String() != want.out || stderr.String() != want.stderr || log != want.log {
 			t.Errorf("%q: status %d, %q, %q, %q", stdin, status, out.String(), stderr.String(), log)
 		}

@@ -40,8 +40,7 @@ func TestGroup(t *testing.T) {
 	t.Setenv(role, "parent")
 	cmd := Shell(`"`+must.Get(os.Executable())(t)+`"`, "a b")
 	out := must.Get(cmd.StdoutPipe())(t)
-	must.OK(t, cmd.Start())
-	group, r := GroupOf(cmd.Process), bufio.NewReader(out)
+	group, r := must.Get(Start(t.Context(), cmd))(t), bufio.NewReader(out)
 	if line, err := r.ReadString('\n'); strings.TrimSpace(line) != "child" {
 		t.Errorf("%q, %v", line, err)
 	}

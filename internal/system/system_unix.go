@@ -26,32 +26,29 @@ func Lock(f *os.File, shared bool) error {
 	return err
 }
 
-// Shell returns a command of the shell with words after it, to be started in a process group of its own.
+// Shell returns a command of the shell with words after it.
 func Shell(command string, words ...string) *exec.Cmd {
 	if len(words) > 0 {
 		command += ` "$@"`
 		words = append([]string{"sh"}, words...)
 	}
-	cmd := exec.Command("sh", append([]string{"-c", command}, words...)...)
-	cmd.SysProcAttr = OwnGroup()
-	return cmd
+	return exec.Command("sh", append([]string{"-c", command}, words...)...)
 }
 
-// OwnGroup returns the attributes of a process with a process group of its own: a Ctrl-C does not reach it.
-func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-// A Group is a process with a process group of its own, and all that it starts in the group.
-type Group struct{ pid int }
-
-// GroupOf returns the group of a process that has just been started with OwnGroup.
-func GroupOf(p *os.Process) *Group { return &Group{p.Pid} }
-
-// Kill ends all processes of the group. The error is os.ErrProcessDone if there are none.
-func (g *Group) Kill() error {
-	if err := syscall.Kill(-g.pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
-		return err
+// start starts a command in a process group of its own, and returns what kills the group.
+func start(cmd *exec.Cmd) (kill func() error, err error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	guard, err := guarded(cmd)
+	if err != nil {
+		return nil, err
 	}
-	return os.ErrProcessDone
+	return func() error {
+		defer guard.Close()
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return os.ErrProcessDone
+	}, nil
 }
 
 // CPU returns the CPU time that this process has used, 0 if it is unknown.

@@ -27,35 +27,38 @@ func Lock(f *os.File, shared bool) error {
 	return err
 }
 
-// Shell returns a command of cmd.exe with words after it, to be started in a process group of its own.
+// Shell returns a command of cmd.exe with words after it.
 func Shell(command string, words ...string) *exec.Cmd {
 	cmd := exec.Command("cmd.exe")
-	cmd.SysProcAttr = OwnGroup()
 	for _, word := range words {
 		command += ` "` + strings.ReplaceAll(word, `"`, `\"`) + `"`
 	}
-	cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + command + `"`
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + command + `"`}
 	return cmd
 }
 
-// OwnGroup returns the attributes of a process with a process group of its own: a Ctrl-C does not reach it.
-func OwnGroup() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+// start starts a command in a process group and a job of its own, and returns what kills the job. The processes of the
+// job end when this process does.
+func start(cmd *exec.Cmd) (kill func() error, err error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	job, err := jobOf(cmd.Process)
+	if err != nil {
+		return cmd.Process.Kill, nil
+	}
+	return func() error { return errors.Join(windows.TerminateJobObject(job, 1), windows.CloseHandle(job)) }, nil
 }
 
-// A Group is a process and all that it starts.
-type Group struct {
-	process *os.Process
-	job     windows.Handle // 0: none could be made
-}
-
-// GroupOf returns the group of a process that has just been started with OwnGroup. Its processes end when this
-// process does.
-func GroupOf(p *os.Process) *Group {
-	g := &Group{process: p}
+// jobOf returns a new job with a process that has just been started.
+func jobOf(p *os.Process) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return g
+		return 0, err
 	}
 	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
@@ -70,18 +73,9 @@ func GroupOf(p *os.Process) *Group {
 	}
 	if err != nil {
 		windows.CloseHandle(job)
-		return g
+		return 0, err
 	}
-	g.job = job
-	return g
-}
-
-// Kill ends all processes of the group. It is called once.
-func (g *Group) Kill() error {
-	if g.job == 0 {
-		return g.process.Kill()
-	}
-	return errors.Join(windows.TerminateJobObject(g.job, 1), windows.CloseHandle(g.job))
+	return job, nil
 }
 
 // CPU returns the CPU time that this process has used, 0 if it is unknown.

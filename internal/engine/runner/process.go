@@ -15,7 +15,7 @@ const stopWait = 5 * time.Second
 // collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
 const CodeMemory = 12 << 20
 
-// Wait waits for the end of a process that is started with system.OwnGroup. A terminal sends Ctrl-C
+// Wait waits for the end of a process that is started with system.Start. A terminal sends Ctrl-C
 // to the group of the driver, which then ends the process and reports that it was stopped. A Ctrl-C
 // may have ended the process before it had a group of its own. Then the driver receives the signal
 // too, and Wait returns only when ctx is done, so that an interrupt is not reported as a failure.

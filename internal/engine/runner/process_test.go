@@ -26,8 +26,7 @@ func TestWait(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.Command("sh", "-c", test.script)
-		cmd.SysProcAttr = system.OwnGroup()
-		must.OK(t, cmd.Start())
+		group := must.Get(system.Start(t.Context(), cmd))(t)
 		if test.canceled {
 			time.AfterFunc(time.Second, cancel)
 		}
@@ -36,5 +35,6 @@ func TestWait(t *testing.T) {
 			t.Errorf("%s: canceled %v, %v", test.script, canceled, err)
 		}
 		cancel()
+		group.Kill()
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/child"
 	"github.com/treereduce/treereduce/internal/play/gtp"
-	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/sandbox"
 )
 
 const (
@@ -39,14 +39,14 @@ type Program struct {
 }
 
 // NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
-// and makes the program set up a game. When the program has ended, and has written to stderr, log is called
+// and makes the program set up a game. The program is killed at the end of ctx. When the program has ended, and has written to stderr, log is called
 // with the end of that; log may be nil.
 func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sandbox.Sandbox, log func(stderr []byte)) (*Program, error) {
 	cmd, group, err := box.Command(command, dir)
 	if err != nil {
 		return nil, err
 	}
-	process, err := child.Start(cmd)
+	process, err := child.Start(ctx, cmd)
 	if err != nil {
 		group.Close()
 		return nil, fmt.Errorf("program: %w", err)

@@ -41,6 +41,7 @@ const (
 // A child is a process of a pipeline: a task, or a sort.
 type child struct {
 	*exec.Cmd
+	group    *system.Group
 	name     string
 	maps     bool // a mapper
 	number   int  // the number of the mapper or reducer
@@ -53,25 +54,20 @@ type child struct {
 	piped bool  // it wrote to a closed pipe, which is not its own fault
 }
 
-// command returns a child, not yet started, that is killed when the job ends.
+// command returns a child, not yet started.
 func (p *pipeline) command(name, program string, args ...string) *child {
-	c := &child{Cmd: exec.CommandContext(p.ctx, program, args...), name: name, exited: make(chan struct{}), ended: make(chan struct{})}
-	c.SysProcAttr = system.OwnGroup()
-	c.Cancel = c.killGroup
-	return c
+	return &child{Cmd: exec.Command(program, args...), name: name, exited: make(chan struct{}), ended: make(chan struct{})}
 }
-
-// killGroup kills a child and everything that it has started in its process group.
-func (c *child) killGroup() error { return system.GroupOf(c.Process).Kill() }
 
 // start starts a child that reads from one pipe and writes to another. It closes the driver's
 // copies of the ends that the child uses. The other ends stay open when the child ends, so
-// that its output can be read, and input that it did not read causes EPIPE.
+// that its output can be read, and input that it did not read causes EPIPE. The child and its process group are killed
+// when the job ends.
 func (p *pipeline) start(c *child, in, out *os.File) error {
 	stderr, w, err := os.Pipe()
 	c.Stdin, c.Stdout, c.Stderr = in, out, w
 	if err == nil {
-		if err = c.Start(); err != nil {
+		if c.group, err = system.Start(p.ctx, c.Cmd); err != nil {
 			stderr.Close()
 		}
 		w.Close()
@@ -97,9 +93,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	go func() {
 		defer close(c.ended)
 		err := runner.Wait(p.ctx, c.Cmd)
-		if c.own {
-			c.killGroup() // kill what it was closed behind
-		}
+		c.group.Kill() // what a program of the user has left behind
 		close(c.exited)
 		<-read
 		c.messages.end()

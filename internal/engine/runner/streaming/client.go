@@ -58,17 +58,19 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	begun := time.Now()
-	cmd := exec.CommandContext(ctx, r.Command, args...)
+	cmd := exec.Command(r.Command, args...)
 	cmd.Env = append(kerberos.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
-	cmd.SysProcAttr, cmd.WaitDelay = system.OwnGroup(), clientWait
+	cmd.WaitDelay = clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return runner.Stats{}, err
 	}
 	cmd.Stdout = io.Discard
-	if err := cmd.Start(); err != nil {
+	group, err := system.Start(ctx, cmd)
+	if err != nil {
 		return runner.Stats{}, fmt.Errorf("%s: %w", r.Command, err)
 	}
+	defer group.Kill()
 	go r.watch(ctx, cancel)
 	c := &client{counters: make(yarn.Counters)}
 	c.parse(stderr, job)

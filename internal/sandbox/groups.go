@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -50,7 +52,7 @@ func (l Limits) settings(controller string) (set []setting) {
 
 // findGroups finds a way to make control groups that works: version 2 in a directory that is delegated,
 // systemd, or version 1 as root.
-func (s *Sandbox) findGroups() (g groups, err error) {
+func (s *Sandbox) findGroups(ctx context.Context) (g groups, err error) {
 	systemd := []string{"systemd-run", "--scope", "--quiet", "--collect"}
 	if os.Getuid() != 0 {
 		systemd = append(systemd, "--user")
@@ -62,8 +64,8 @@ func (s *Sandbox) findGroups() (g groups, err error) {
 	for _, g := range []groups{{dirs: map[string]string{"": delegated(ownGroup(""))}}, {systemd: systemd}, {dirs: one}} {
 		with := *s
 		with.groups = g
-		if err = with.Try("/"); err == nil {
-			return g, nil
+		if err = with.Try(ctx, "/"); err == nil || ctx.Err() != nil {
+			return g, err
 		}
 	}
 	return g, err
@@ -113,6 +115,7 @@ func delegated(dir string) string {
 type Group struct {
 	dirs   []string
 	memory int64
+	closed sync.Once
 }
 
 // made is the number of groups that this process has made.
@@ -198,11 +201,15 @@ func (g *Group) Reason() string {
 	return ""
 }
 
-// Close kills the processes of the groups, and removes the groups.
+// Close kills the processes of the groups, and removes the groups. It is safe for concurrent use.
 func (g *Group) Close() {
-	if g == nil {
-		return
+	if g != nil {
+		g.closed.Do(g.remove)
 	}
+}
+
+// remove implements Close.
+func (g *Group) remove() {
 	const patience = 5 * time.Second
 	for _, dir := range g.dirs {
 		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
@@ -217,5 +224,4 @@ func (g *Group) Close() {
 			}
 		}
 	}
-	g.dirs = nil
 }

@@ -12,7 +12,7 @@ package sandbox
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,8 +21,8 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/system"
 )
@@ -35,7 +35,7 @@ type Limits struct {
 	NoNetwork bool    // it has no network, not even this machine's
 	// ReadOnly makes all files read-only, and hides all but those of the system and the directories of
 	// the program: the working directory, those of the files that the command names, and those of PATH.
-	// /tmp is empty, small, and the program's own.
+	// /tmp and /dev/shm are empty, small, and the program's own.
 	ReadOnly bool
 }
 
@@ -101,9 +101,9 @@ func (e *UnenforcedError) Error() string {
 	return fmt.Sprintf("%s cannot be limited on this machine (%s)", strings.Join(e.Names, ", "), strings.Join(e.Reasons, "; "))
 }
 
-// New makes a Sandbox, and tries it. Its error is an *UnenforcedError. The Sandbox is nil if l does not
-// limit anything.
-func New(l Limits) (*Sandbox, error) {
+// New makes a Sandbox, and tries it. Its error is an *UnenforcedError, or the cause of the end of ctx. The
+// Sandbox is nil if l does not limit anything.
+func New(ctx context.Context, l Limits) (*Sandbox, error) {
 	if len(l.Names()) == 0 {
 		return nil, nil
 	}
@@ -113,8 +113,11 @@ func New(l Limits) (*Sandbox, error) {
 		return nil, failed
 	}
 	var err error
-	if s.bwrap, err = bubblewrap(); err == nil {
-		err = s.Try("/")
+	if s.bwrap, err = bubblewrap(ctx); err == nil {
+		err = s.Try(ctx, "/")
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	if err != nil && os.Geteuid() == 0 {
 		// Root's program could leave its control group.
@@ -129,7 +132,9 @@ func New(l Limits) (*Sandbox, error) {
 	}
 	l.NoNetwork, l.ReadOnly = false, false
 	if counted := l.Names(); len(counted) > 0 {
-		if s.groups, err = s.findGroups(); err != nil {
+		if s.groups, err = s.findGroups(ctx); ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		} else if err != nil {
 			failed.Names = append(counted, failed.Names...)
 			failed.Reasons = append(failed.Reasons, "control groups: install the package systemd, or run as root: "+err.Error())
 		}
@@ -140,8 +145,11 @@ func New(l Limits) (*Sandbox, error) {
 	return s, nil
 }
 
+// tryTime is the time in which Bubblewrap and systemd must start a command that does nothing.
+const tryTime = 30 * time.Second
+
 // Try runs a command that does nothing in a directory.
-func (s *Sandbox) Try(dir string) error {
+func (s *Sandbox) Try(ctx context.Context, dir string) error {
 	if s == nil {
 		return nil
 	}
@@ -150,18 +158,29 @@ func (s *Sandbox) Try(dir string) error {
 		return err
 	}
 	defer group.Close()
+	by := "bwrap"
+	if s.groups.systemd != nil {
+		by = s.groups.systemd[0]
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("%s did not start a program within %v", by, tryTime))
+	defer cancel()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		text, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return errors.New(cmp.Or(text, err.Error()))
+	if err := system.Run(ctx, cmd); err != nil {
+		if text, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); text != "" && ctx.Err() == nil {
+			err = errors.New(text)
+		}
+		return err
 	}
 	return nil
 }
 
+// noNamespaces is the option of Bubblewrap with which a program cannot make user namespaces.
+const noNamespaces = "--disable-userns"
+
 // bubblewrap returns how to call Bubblewrap. With --unshare-user alone, a program of root would still
 // own root's files, such as /etc/shadow: root becomes nobody before.
-func bubblewrap() (call []string, err error) {
+func bubblewrap(ctx context.Context) (call []string, err error) {
 	path, err := exec.LookPath("bwrap")
 	if err == nil && os.Getuid() == 0 {
 		var setpriv string
@@ -172,21 +191,33 @@ func bubblewrap() (call []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(call, path, "--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534",
-		"--cap-drop", "ALL", "--new-session", "--die-with-parent"), nil
+	call = append(call, path, "--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534",
+		"--cap-drop", "ALL", "--new-session", "--die-with-parent")
+	var help bytes.Buffer
+	cmd := exec.Command(path, "--help")
+	cmd.Stdout = &help
+	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("bwrap --help did not end within %v", tryTime))
+	defer cancel()
+	if err := system.Run(ctx, cmd); err != nil {
+		return nil, err
+	}
+	if strings.Contains(help.String(), noNamespaces) { // since version 0.8
+		call = append(call, noNamespaces)
+	}
+	return call, nil
 }
 
-// Command returns a command for the shell that is to be started, once, in a directory, "" for the
-// current one, and in a process group of its own. Killing the group kills the program, with Bubblewrap
-// all its processes. The Group must be closed when the command has ended.
-func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
-	cmd, group := system.Shell(command), (*Group)(nil)
+// Command returns a command for the shell, with words after it, that is to be started, once, by package
+// system in a directory, "" for the current one. Killing its process group kills the program, with
+// Bubblewrap all its processes. The Group must be closed when the command has ended.
+func (s *Sandbox) Command(command, dir string, words ...string) (*exec.Cmd, *Group, error) {
+	cmd, group := system.Shell(command, words...), (*Group)(nil)
 	if s != nil {
 		dir, err := realPath(dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		words := []string{"sh", "-c", command}
+		words := cmd.Args
 		if s.bwrap != nil {
 			words = slices.Concat(s.bwrap, s.jail(command, dir), []string{"--chdir", dir, "--"}, words)
 		}
@@ -196,7 +227,6 @@ func (s *Sandbox) Command(command, dir string) (*exec.Cmd, *Group, error) {
 		}
 		words = append(enter, words...)
 		cmd = exec.Command(words[0], words[1:]...)
-		cmd.SysProcAttr = system.OwnGroup()
 	}
 	cmd.Dir = dir
 	if s != nil && s.limits.ReadOnly {
@@ -229,8 +259,8 @@ func (s *Sandbox) jail(command, dir string) (args []string) {
 	for _, place := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix"} {
 		args = append(args, "--ro-bind-try", place, place)
 	}
-	const small = 64 << 20
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", strconv.Itoa(small), "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp", "--dir", dir)
+	const size = "67108864" // bytes
+	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp", "--dir", dir)
 	// A place that is inside of another comes after it.
 	shown, last := s.places(command, dir), []string{"--remount-ro", "/"}
 	for _, place := range slices.Compact(slices.Sorted(slices.Values(append(shown, s.Private...)))) {

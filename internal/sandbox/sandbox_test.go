@@ -5,6 +5,7 @@ package sandbox_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/treereduce/treereduce/internal/play/sandbox"
+	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -121,7 +122,7 @@ func hostile(what, arg string) error {
 		if what == "referee" {
 			l.NoNetwork = true
 		}
-		box, err := sandbox.New(l)
+		box, err := sandbox.New(context.Background(), l)
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func place(t *testing.T) string {
 // root with Bubblewrap, as make test installs it.
 func newBox(t *testing.T, l sandbox.Limits) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.New(l)
+	box, err := sandbox.New(t.Context(), l)
 	if err != nil {
 		if _, missing := exec.LookPath("bwrap"); missing == nil && os.Getuid() == 0 {
 			t.Fatal(err)
@@ -246,7 +247,7 @@ func TestHostile(t *testing.T) {
 			all := sandbox.Default
 			all.Memory, all.CPU, all.Processes = cmp.Or(tt.limits.Memory, all.Memory), cmp.Or(tt.limits.CPU, all.CPU), cmp.Or(tt.limits.Processes, all.Processes)
 			if failed := new(sandbox.UnenforcedError); os.Getuid() != 0 { // such a user may have no control groups
-				if _, err := sandbox.New(all); errors.As(err, &failed) {
+				if _, err := sandbox.New(t.Context(), all); errors.As(err, &failed) {
 					all, _ = all.Without(failed.Names)
 				}
 			}
@@ -396,18 +397,18 @@ func TestSweep(t *testing.T) {
 // TestUnenforced checks that each limit that cannot be enforced is named, with the package to install.
 func TestUnenforced(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := sandbox.New(sandbox.Limits{NoNetwork: true, ReadOnly: true})
+	_, err := sandbox.New(t.Context(), sandbox.Limits{NoNetwork: true, ReadOnly: true})
 	failed := new(sandbox.UnenforcedError)
 	if !errors.As(err, &failed) || !slices.Equal(failed.Names, []string{"network", "files"}) || !strings.Contains(err.Error(), "install the package bubblewrap") {
 		t.Errorf("%v", err)
 	}
-	if _, err := sandbox.New(sandbox.Default); !errors.As(err, &failed) || len(failed.Names) < 2 {
+	if _, err := sandbox.New(t.Context(), sandbox.Default); !errors.As(err, &failed) || len(failed.Names) < 2 {
 		t.Errorf("%v", err)
 	}
-	if _, err := sandbox.New(sandbox.Limits{Memory: 1 << 30}); os.Geteuid() == 0 && (!errors.As(err, &failed) || !slices.Equal(failed.Names, []string{"memory"})) {
+	if _, err := sandbox.New(t.Context(), sandbox.Limits{Memory: 1 << 30}); os.Geteuid() == 0 && (!errors.As(err, &failed) || !slices.Equal(failed.Names, []string{"memory"})) {
 		t.Errorf("root could leave its control group: %v", err)
 	}
-	if box, err := sandbox.New(sandbox.Limits{}); box != nil || err != nil {
+	if box, err := sandbox.New(t.Context(), sandbox.Limits{}); box != nil || err != nil {
 		t.Errorf("%v, %v", box, err)
 	}
 }

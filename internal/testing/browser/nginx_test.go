@@ -60,6 +60,7 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 		tab.wait(`location.pathname === '/games/` + path + `' && document.readyState === 'complete'`)
 		tab.want(`getComputedStyle(document.querySelector('header')).display !== '' && [...document.styleSheets].length >= 3`, "true")
 	}
+	follow(`a[href$="play/connectn/4-4-3"]`, "play/connectn/4-4-3")
 	follow(`a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")
 	follow(`a[href$="tables/connectn/4-4-3/values"]`, "tables/connectn/4-4-3/values")
 	follow(`header a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,9 @@ import (
 
 // version is the first line of a header.
 const version = "treereduce rules 1"
+
+// twoWords matches the value of a line module.
+var twoWords = regexp.MustCompile(`^\S+ \S+$`)
 
 // A header is what a program says of its game when it starts.
 type header struct {
@@ -90,7 +94,7 @@ func (h *header) set(key, value string) (err error) {
 		}
 		h.params = append(h.params, param{name, number})
 	case "module": // a part of the hash
-		if words := strings.Fields(value); len(words) != 2 || value != strings.Join(words, " ") {
+		if !twoWords.MatchString(value) {
 			return errors.New("expected module NAME HASH")
 		}
 	case "players":

@@ -36,8 +36,11 @@ const (
 )
 
 var (
-	// variable matches what follows the $ of a variable.
-	variable = regexp.MustCompile(`^(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})`)
+	// variable matches $NAME and ${NAME}; home matches ~, and what may follow it.
+	variable = regexp.MustCompile(`^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})`)
+	home     = regexp.MustCompile("^~(?:[/: \t\r\n;&|()<>`]|$)")
+	// escapes match a backslash that means the byte after it, within quotes and without any.
+	escapes = map[byte]*regexp.Regexp{0: regexp.MustCompile(`(?s)^\\(.)`), '"': regexp.MustCompile("^\\\\([$`\"\\\\\n])")}
 	// plain matches words that need no quotes.
 	plain = regexp.MustCompile(`^[\w./:,=@%+-]+$`)
 )
@@ -71,40 +74,56 @@ func wordsOf(command string, windows bool) (words []word) {
 		text.Reset()
 		from = -1
 	}
+	separators := operators
+	if windows {
+		separators = strings.ReplaceAll(operators, ";", "")
+	}
 	for i := 0; i < len(command); i++ {
-		c, rest := command[i], command[i+1:]
+		c := command[i]
 		switch {
 		case quote == 0 && strings.IndexByte(blanks, c) >= 0:
 			end(i)
 			continue
-		case quote == 0 && strings.IndexByte(operators, c) >= 0 && !(windows && c == ';'):
+		case quote == 0 && strings.IndexByte(separators, c) >= 0:
 			end(i)
 			words = append(words, word{text: string(c), from: i, to: i + 1, operator: true})
 			continue
 		case from < 0:
 			from = i
 		}
+		value, n := "", 0
+		if !windows && quote != '\'' {
+			value, n = expand(command[i:], quote, i == from || strings.IndexByte("=:", command[i-1]) >= 0)
+		}
 		switch {
+		case n > 0:
+			text.WriteString(value)
+			i += n - 1
 		case c == quote:
 			quote = 0
 		case quote == 0 && (c == '"' || c == '\''):
 			quote = c
-		case c == '\\' && !windows && rest != "" && (quote == 0 || quote == '"' && strings.IndexByte("$`\"\\\n", rest[0]) >= 0):
-			if i++; rest[0] != '\n' {
-				text.WriteByte(rest[0])
-			}
-		case c == '$' && !windows && quote != '\'' && variable.MatchString(rest):
-			found := variable.FindStringSubmatch(rest)
-			text.WriteString(os.Getenv(cmp.Or(found[1], found[2])))
-			i += len(found[0])
-		case c == '~' && !windows && quote == 0 && (i == from || strings.IndexByte("=:", command[i-1]) >= 0) && (rest == "" || strings.IndexByte("/:"+blanks+operators, rest[0]) >= 0):
-			text.WriteString(os.Getenv("HOME"))
 		default:
 			text.WriteByte(c)
 		}
 	}
 	end(len(command))
 	return words
+}
+
+// expand returns the value of the variable, the ~ or the escaped byte with which text begins, and its length in the
+// text; 0 if it begins with none. path is whether a path can begin here.
+func expand(text string, quote byte, path bool) (value string, n int) {
+	if found := variable.FindStringSubmatch(text); found != nil {
+		return os.Getenv(cmp.Or(found[1], found[2])), len(found[0])
+	}
+	if found := escapes[quote].FindStringSubmatch(text); found != nil {
+		return strings.TrimPrefix(found[1], "\n"), len(found[0])
+	}
+	if quote == 0 && path && home.MatchString(text) {
+		return os.Getenv("HOME"), 1
+	}
+	return "", 0
 }
 
 // within returns the path of a name in a folder.

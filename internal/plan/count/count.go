@@ -108,9 +108,9 @@ type Options struct {
 	// replaces Time: the result is then the same on any machine. A result obtained with a
 	// time limit can be reproduced with the Draws of its sum.
 	Draws int64
-	// Exact is the number of positions to enumerate before sampling; 0: 4 million for a game
-	// that is Sampled, 50 million for others. At most half as many are in memory at the same
-	// time, at about 20 bytes each.
+	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
+	// that is Sampled, but 4 million if Time or Draws is set, and 50 million for others. At most half as many are in
+	// memory at the same time, at about 20 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
 	Seed uint64
@@ -124,19 +124,26 @@ type Options struct {
 // The defaults of Options.
 const (
 	defaultTime       = 2 * time.Minute
+	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
 	defaultExactDrawn = 4 << 20
 	defaultExact      = 50_000_000
 )
 
+// brief reports whether sampling ends as soon as the counts are precise.
+func (o Options) brief() bool { return o.Time == 0 && o.Draws == 0 }
+
 func (o Options) withDefaults(drawn bool) Options {
+	switch {
+	case o.Exact > 0:
+	case !drawn:
+		o.Exact = defaultExact
+	case o.brief():
+		o.Exact = defaultExactBrief
+	default:
+		o.Exact = defaultExactDrawn
+	}
 	if o.Time == 0 {
 		o.Time = defaultTime
-	}
-	if o.Exact == 0 {
-		o.Exact = defaultExact
-		if drawn {
-			o.Exact = defaultExactDrawn
-		}
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -162,7 +169,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, err
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.Time == 0 && o.Draws == 0, begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.brief(), begun: time.Now()}
 	if blocks := c.m.Blocks; blocks != nil {
 		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
 	}

@@ -400,6 +400,20 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// TestBrief55 checks that a count without limits looks at few of the positions of a game that is sampled: it must not
+// take longer than to solve the game.
+func TestBrief55(t *testing.T) {
+	c, exact := of(t, solved.Game(t, "connectn width=5 height=5 connect=4"), Options{Seed: 1}), 0.0
+	for _, tier := range c.Tiers {
+		if tier.Exact() {
+			exact += tier.Positions
+		}
+	}
+	if c.How != Sampled || !precise(c) || exact > c.Sum.Positions/50 || c.Sum.Draws > 300_000 {
+		t.Errorf("%v: %.0f positions are counted, %d boards drawn: %s", c.How, exact, c.Sum.Draws, c.Note)
+	}
+}
+
 // TestImprecise checks that the note has no error of more than 100 %.
 func TestImprecise(t *testing.T) {
 	c := of(t, solved.Game(t, "connectn width=7 height=6 connect=4"), Options{Exact: 1000, Draws: 1})
@@ -412,7 +426,7 @@ func TestImprecise(t *testing.T) {
 func TestShape(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=4", "connectn width=5 height=4 connect=3", "connectn width=3 height=8 connect=3"} {
 		g := solved.Game(t, spec)
-		whole, drawn := of(t, g, Options{}), of(t, g, Options{Draws: 30_000, Exact: 1000, Seed: 1})
+		whole, drawn := of(t, g, Options{Exact: 1 << 22}), of(t, g, Options{Draws: 30_000, Exact: 1000, Seed: 1})
 		if whole.How != Exact || drawn.How != Sampled {
 			t.Fatalf("%s: %v and %v", g.Spec(), whole.How, drawn.How)
 		}

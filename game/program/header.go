@@ -291,6 +291,10 @@ func checkText(line []byte) error {
 		}
 	}
 	for len(rest) > 0 {
+		if c := rest[0]; ' ' <= c && c <= '~' {
+			rest = rest[1:]
+			continue
+		}
 		r, n := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return fmt.Errorf("expected UTF-8 without control characters, found %q in %q", rest[:n], clip(line))

@@ -289,16 +289,20 @@ func (h *header) parseMove(line []byte) (to game.Position, n int) {
 // checkText checks a line of a program, whatever it says: it is UTF-8, and without control characters and those that
 // change the direction of text or end a line.
 func checkText(line []byte) error {
-	const ones = 0x0101010101010101 // the high bit of a byte of found is set if the byte is below ' ', DEL or not ASCII
+	const ones = 0x0101010101010101
 	rest := line
-	for ; len(rest) >= 8; rest = rest[8:] {
-		x := binary.LittleEndian.Uint64(rest)
-		del := x ^ 0x7f*ones
-		if found := x | (x - ' '*ones) | (del - ones); found&(0x80*ones) != 0 {
+	for len(rest) >= 8 {
+		// The high bit of a byte is set if the byte is below ' ', DEL or not ASCII.
+		if x := binary.LittleEndian.Uint64(rest); (x|(x+ones)|(x-' '*ones))&(0x80*ones) != 0 {
 			break
 		}
+		rest = rest[8:]
 	}
 	for len(rest) > 0 {
+		if c := rest[0]; ' ' <= c && c <= '~' {
+			rest = rest[1:]
+			continue
+		}
 		r, n := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return fmt.Errorf("expected UTF-8 without control characters, found %q in %q", rest[:n], clip(line))

@@ -457,12 +457,12 @@ func solveInto(t testing.TB, dir string, g game.Game, change func(*solve.Options
 }
 
 // TestRandomRules solves random rules programs, and compares every value, or the refusal, with brute force.
-func TestRandomRules(t *testing.T) { randomRules(t, 0, 40) }
+func TestRandomRules(t *testing.T) { randomRules(t, 0, 30) }
 
 // TestLongRandomRules is TestRandomRules for more programs.
 func TestLongRandomRules(t *testing.T) {
 	longtest.Skip(t)
-	randomRules(t, 40, 300)
+	randomRules(t, 30, 300)
 }
 
 func randomRules(t *testing.T, from, to uint64) {

@@ -72,13 +72,14 @@ func RandomRules(r *rand.Rand) *Rules {
 		g.nodes[p] = x
 	}
 	ends := 1 + r.IntN(1+n/4)
+	results := [][]string{{Win, Lose, Lose, Tie}, {Win, Lose}, {Tie}, {Tie, Tie, Tie, Lose}}[r.IntN(4)]
+	if g.Puzzle {
+		results = []string{Tie, Tie, Draw}
+	}
 	for i, p := range all {
 		g.link(r, all, i, long, ends)
 		if x := g.nodes[p]; len(x.next) == 0 && x.end == "" {
-			x.end = []string{Win, Lose, Lose, Tie}[r.IntN(4)]
-			if g.Puzzle {
-				x.end = []string{Tie, Tie, Draw}[r.IntN(3)]
-			}
+			x.end = results[r.IntN(len(results))]
 			g.nodes[p] = x
 		}
 	}
@@ -96,6 +97,7 @@ func (g *Rules) addTiers(r *rand.Rand, all []uint64) {
 			all[i] |= uint64(1+r.IntN(g.Tiers)) << (g.bits - g.tierBits())
 		}
 	}
+	slices.Sort(all)
 	for _, p := range all {
 		g.nodes[p] = rulesNode{}
 	}
@@ -141,7 +143,11 @@ func (g *Rules) link(r *rand.Rand, all []uint64, i int, long bool, ends int) {
 		if x.named || !slices.Contains(x.next, to) { // without names, each move leads to another position
 			x.next = append(x.next, to)
 		}
+		if x.named && r.IntN(3) == 0 {
+			x.next = append(x.next, x.next[:min(1, len(x.next))]...) // a second move to the same position
+		}
 	}
+	x.next = x.next[:min(63, len(x.next))]
 	g.nodes[p] = x
 }
 

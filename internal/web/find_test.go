@@ -41,7 +41,7 @@ func TestDrawn(t *testing.T) {
 				}
 			}
 		}
-		for q, says := range map[string]string{"&tier=99": "from 0 to ", "&tier=x": "from 0 to ", "&result=glory": "expected one of ", "&plies=-1": "expected a number", "&plies=4000": "no position"} {
+		for q, says := range map[string]string{"&tier=" + strconv.Itoa(tab.Tiers()+1): "from 0 to ", "&tier=x": "from 0 to ", "&result=glory": "expected one of ", "&plies=-1": "expected a number", "&plies=4000": "no position"} {
 			if status, body := get(t, at+q); status != 400 || !strings.Contains(body, says) {
 				t.Errorf("%s %s: status %d: %s", spec, q, status, body)
 			}

@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -31,6 +33,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
 // serve starts a server with the tables of these games.
@@ -267,6 +271,35 @@ func TestBook(t *testing.T) {
 	s.slots = nil // a search would wait
 	if status, body := get(t, server.URL+"/view/connectn/4-4-4/move?moves=1,1&level=perfect"); status != 200 || body != `{"move":"`+choices[0].Name+"\"}\n" {
 		t.Errorf("status %d: %s, want %s", status, body, choices[0].Name)
+	}
+}
+
+// TestKnown keeps more analyses than a server may, and checks that none is taken for that of another board.
+func TestKnown(t *testing.T) {
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
+	boards := []*served{{id: "connectn", g: solved.Game(t, "connectn width=4 height=4 connect=3")}, {id: "connectn", g: solved.Game(t, "connectn width=4 height=4 connect=4")}}
+	p := boards[0].g.Moves(nil, boards[0].g.Start())[0].To
+	for i := range game.Position(maxKnown) {
+		s.keep(boards[0], analysis.Report{Position: 1<<40 + i})
+	}
+	s.keep(boards[0], analysis.Report{Position: p, Worth: analysis.Worth{Known: true}})
+	if !s.worth(boards[0], p).Known || s.worth(boards[1], p).Known || s.begin(boards[1], p).Known || len(s.known) > maxKnown {
+		t.Errorf("%d analyses, %+v", len(s.known), s.worth(boards[1], p))
+	}
+}
+
+// TestMissing asks for a position whose successors are missing in the table.
+func TestMissing(t *testing.T) {
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
+	dir := solved.Dir(t, g)
+	out := must.Get(os.Create(filepath.Join(dir, table.TierFile(g, 1))))(t)
+	must.OK(t, errors.Join(must.Get(streamfmt.NewHalfWriter(out, g.Spec(), 1))(t).Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	server := httptest.NewServer(must.Get(New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: dir, Table: tab}}}))(t).Handler())
+	defer server.Close()
+	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "the position after move 0 of") {
+		t.Errorf("status %d: %s", status, body)
 	}
 }
 

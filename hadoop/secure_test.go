@@ -21,6 +21,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 
 	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/testing/kinit"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -34,7 +35,7 @@ func logIn(t *testing.T) {
 	ticket := &credentials.Credential{Key: types.EncryptionKey{KeyType: etypeID.AES256_CTS_HMAC_SHA1_96, KeyValue: make([]byte, 32)},
 		AuthTime: now.Add(-time.Minute), StartTime: now.Add(-time.Minute), EndTime: now.Add(time.Hour), RenewTill: now, Ticket: encoded}
 	ticket.Server.Realm, ticket.Server.PrincipalName = "R.TEST", service
-	cache := kerberos.Cache(types.NewPrincipalName(1, "alice"), "R.TEST", ticket)
+	cache := kinit.Cache(types.NewPrincipalName(1, "alice"), "R.TEST", ticket)
 	dir := t.TempDir()
 	conf := "[libdefaults]\ndefault_realm = R.TEST\nudp_preference_limit = 1\n[realms]\nR.TEST = {\nkdc = 127.0.0.1:1\n}\n"
 	for file, content := range map[string]string{"krb5.conf": conf, "cache": string(cache)} {

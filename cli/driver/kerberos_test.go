@@ -21,6 +21,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/testing/kinit"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
@@ -69,8 +70,14 @@ func upSecure(ctx context.Context, t *testing.T, config minicluster.Config) *rea
 func (r *realm) kinit(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(r.dir, "cache")
-	must.OK(t, r.login.Save(file))
+	must.OK(t, r.save(file))
 	return "KRB5CCNAME=FILE:" + file
+}
+
+// save writes a ticket cache.
+func (r *realm) save(file string) error {
+	name, realm, ticket := r.login.Ticket()
+	return kinit.Save(file, name, realm, ticket)
 }
 
 // keytab returns the options of a login with the keytab.
@@ -202,7 +209,7 @@ func TestLongHadoopKerberos(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(ticketTime / 4):
-				if err := r.login.Save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:")); err != nil {
+				if err := r.save(strings.TrimPrefix(env, "KRB5CCNAME=FILE:")); err != nil {
 					t.Error(err)
 				}
 			}

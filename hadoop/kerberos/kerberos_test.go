@@ -24,6 +24,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/spnego"
 	"github.com/jcmturner/gokrb5/v8/types"
 
+	"github.com/treereduce/treereduce/internal/testing/kinit"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -102,7 +103,8 @@ func writeCache(t *testing.T, file string, end, renew time.Time) {
 	begun := time.Now().Add(-time.Hour)
 	part := messages.EncKDCRepPart{AuthTime: begun, StartTime: begun, EndTime: end, RenewTill: renew, Key: sessionKey}
 	must.OK(t, l.adopt(aTicket, part))
-	must.OK(t, l.Save(file))
+	name, realm, ticket := l.Ticket()
+	must.OK(t, kinit.Save(file, name, realm, ticket))
 }
 
 // withTicket returns a login by a keytab that has a ticket with these times.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os/exec"
 	"sync"
+	"time"
 )
 
 // ErrLocked is returned by Lock when another process has the lock.
@@ -51,4 +52,21 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 func (g *Group) Kill() error {
 	g.stop()
 	return g.kill()
+}
+
+// The time for which WhileShared repeats a call, and the pauses between two calls.
+const (
+	sharedTime              = 2 * time.Second
+	sharedFirst, sharedMost = time.Millisecond, 50 * time.Millisecond
+)
+
+// WhileShared calls do, which opens, renames or deletes a file or a directory. On Windows, it repeats the call for up to
+// two seconds while another process, such as a virus scanner, has the file open, or one in the directory.
+func WhileShared(do func() error) error {
+	err := do()
+	for begun, wait := time.Now(), sharedFirst; isShared(err) && time.Since(begun) < sharedTime; wait = min(2*wait, sharedMost) {
+		time.Sleep(wait)
+		err = do()
+	}
+	return err
 }

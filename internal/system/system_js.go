@@ -16,3 +16,6 @@ func Shell(string, ...string) *exec.Cmd { return exec.Command("sh") }
 
 // start returns an error.
 func start(*exec.Cmd) (func() error, error) { return nil, errors.ErrUnsupported }
+
+// isShared reports that an open file can be renamed and deleted.
+func isShared(error) bool { return false }

@@ -115,3 +115,9 @@ const ErrDiskFull = windows.ERROR_DISK_FULL
 
 // CanSuspend reports that no shell continues a process after Ctrl-Z.
 func CanSuspend() bool { return false }
+
+// isShared reports whether an error may mean that another process has a file open. Windows denies the access to a
+// directory with such a file, and to a file that is deleted once it is closed.
+func isShared(err error) bool {
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_DIR_NOT_EMPTY)
+}

@@ -57,7 +57,7 @@ func ReplaceFile(name string, content []byte) error {
 	if err := WriteFile(Local{}, name+".new", content); err != nil {
 		return err
 	}
-	return os.Rename(name+".new", name)
+	return Local{}.Rename(name+".new", name)
 }
 
 // ErrLocked is returned by Lock when another process has the lock.
@@ -85,16 +85,25 @@ func (Local) Open(name string) (File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
-	f, err := os.Open(name)
+	f, err := openFile(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
+// openFile opens a file of this machine.
+func openFile(name string, flag int) (f *os.File, err error) {
+	err = system.WhileShared(func() (err error) {
+		f, err = os.OpenFile(name, flag, 0o666)
+		return err
+	})
+	return f, err
+}
+
 // Create creates a file, or truncates an existing one.
 func (Local) Create(name string) (io.WriteCloser, error) {
-	f, err := os.Create(name)
+	f, err := openFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +117,14 @@ func (Local) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(nam
 func (Local) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // Rename moves a file or a directory.
-func (Local) Rename(from, to string) error { return os.Rename(from, to) }
+func (Local) Rename(from, to string) error {
+	return system.WhileShared(func() error { return os.Rename(from, to) })
+}
 
 // RemoveAll deletes a file, or a directory and everything in it.
-func (Local) RemoveAll(name string) error { return os.RemoveAll(name) }
+func (Local) RemoveAll(name string) error {
+	return system.WhileShared(func() error { return os.RemoveAll(name) })
+}
 
 // MkdirAll creates a directory and its parents.
 func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }
@@ -126,7 +139,7 @@ func (Local) Sync(name string) error {
 		}
 		flag = os.O_RDWR
 	}
-	f, err := os.OpenFile(name, flag, 0)
+	f, err := openFile(name, flag)
 	if err != nil {
 		return err
 	}
@@ -140,7 +153,7 @@ func (Local) Sync(name string) error {
 // Lock takes the kernel's lock on a file. It is released when its process ends, so that a file
 // left by a dead process does not matter.
 func (Local) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := openFile(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

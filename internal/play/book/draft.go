@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -138,7 +139,7 @@ func (d *Draft) Finish(name string) error {
 	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err := system.WhileShared(func() error { return os.Rename(f.Name(), name) }); err != nil {
 		return err
 	}
 	return os.Remove(d.file.Name())

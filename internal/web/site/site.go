@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/web/remote"
 )
 
@@ -99,7 +100,7 @@ func (s *Site) describe(tables []*remote.Table) error {
 func (s *Site) clear() error {
 	entries, err := os.ReadDir(s.dir)
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, e.Name())))
+		err = errors.Join(err, system.WhileShared(func() error { return os.RemoveAll(filepath.Join(s.dir, e.Name())) }))
 	}
 	return err
 }

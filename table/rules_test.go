@@ -306,7 +306,7 @@ func (g turned) ToMove(p game.Position) game.Player {
 
 func (g turned) Primitive(p game.Position) game.Value {
 	if v := g.Cyclic.Primitive(p); v != 0 {
-		return game.Outcome(v.Outcome()).For(g.ToMove(p)).In(0)
+		return game.NewValue(game.Outcome(v.Outcome().For(g.ToMove(p))), 0)
 	}
 	return 0
 }

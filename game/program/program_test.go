@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -524,6 +525,27 @@ func compareRules(t *testing.T, command string, brute *naive.Rules, want map[uin
 	for _, sample := range []uint64{0, 7} {
 		_, _, err := table.Rules{Sample: sample}.Verify(t.Context(), solved)
 		must.OK(t, err)
+	}
+}
+
+// TestManyMoves solves a game whose start has as many moves as a position may have, with long names.
+func TestManyMoves(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("treereduce rules 1\nname many\nbits 64\nstart 0\ntiers 1\n\n0\t")
+	ends := ""
+	for i := range 1000 {
+		to := math.MaxUint64 - uint64(i)
+		fmt.Fprintf(&text, "%s%0100d:%d", " "[:min(i, 1)], i, to)
+		ends += fmt.Sprintf("\n%d\tlose", to)
+	}
+	file := filepath.Join(t.TempDir(), "many")
+	must.OK(t, os.WriteFile(file, []byte(text.String()+ends+"\n"), 0o666))
+	g := must.Get(open(t, server(t)+" answers "+file).Kind().New([]int{0}))(t)
+	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
+		t.Errorf("%d positions, %v", n, err)
+	}
+	if n := solveNew(t, g); n != 1001 {
+		t.Errorf("%d positions, want 1001", n)
 	}
 }
 

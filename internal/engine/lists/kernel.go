@@ -14,7 +14,9 @@ type PositionError struct {
 	Reason string
 }
 
-func (e *PositionError) Error() string { return fmt.Sprintf("position %s: %s", game.Key(e.Game, e.Key), e.Reason) }
+func (e *PositionError) Error() string {
+	return fmt.Sprintf("position %s: %s", game.Key(e.Game, e.Key), e.Reason)
+}
 
 // A Kernel does the work of a job on its intervals, in the forward or the retrograde pass. It
 // is used by one goroutine.

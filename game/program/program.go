@@ -119,6 +119,9 @@ func (p *Program) Kind() game.Kind { return p.kind }
 // Files returns the files that the command names. Their content is part of the rules.
 func (p *Program) Files() []string { return p.files }
 
+// Sandboxed reports whether the program runs in a sandbox.
+func (p *Program) Sandboxed() bool { return p.o.Sandbox != nil }
+
 // There returns the command where these files are in the working directory, as in a task of a cluster.
 func (p *Program) There() string {
 	words := strings.Fields(p.command)

@@ -21,6 +21,7 @@ import (
 // starts another process, in its process group (fork) or in a session of its own (setsid), and whether it prints a header
 // (mute) or plays (plays).
 const stubborn = `trap '' INT TERM HUP
+(: >started) 2>/dev/null
 case $1 in
 fork*) sh "$0" left </dev/null >/dev/null 2>&1 & ;;
 setsid*) setsid sh "$0" left </dev/null >/dev/null 2>&1 & ;;
@@ -56,7 +57,7 @@ func testChildren(t *testing.T, n int) {
 	for name, line := range commands {
 		programs, sandbox := []string{"silent", "mute", "fork", "fork-mute", "setsid-mute"}, "--sandbox"
 		if name == "match" {
-			programs, sandbox = []string{"silent", "fork", "fork-plays", "setsid"}, "--no-network"
+			programs, sandbox = []string{"silent", "fork", "fork-plays", "setsid"}, "--memory-limit 512M --no-network"
 		}
 		for _, program := range programs {
 			for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
@@ -97,6 +98,10 @@ func signalled(t *testing.T, line, program string, s syscall.Signal, moment time
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
+	if s == syscall.SIGKILL && strings.HasPrefix(program, "fork") {
+		waitFor(t, filepath.Join(dir, "started")) // a SIGKILL during the start of a program may leave what it has started
+		moment += 100 * time.Millisecond
+	}
 	time.Sleep(moment)
 	must.OK(t, cmd.Process.Signal(s))
 	begun := time.Now()

@@ -149,6 +149,67 @@ func TestRefusesLimits(t *testing.T) {
 	}
 }
 
+// TestRulesSandbox solves a game whose rules program writes a file. With --sandbox it cannot, nor in a mapper, and the
+// result is the same; tasks on other machines are refused.
+func TestRulesSandbox(t *testing.T) {
+	t.Parallel()
+	needLimits(t)
+	dir := t.TempDir()
+	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "one.sh"), []byte(`(: >own) 2>/dev/null
+printf 'treereduce rules 1\nname one\nbits 4\nstart 1\n\n'
+while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; done
+`), 0o644)))
+	for _, tt := range []struct {
+		flags, variable string
+		writes          bool
+		status          int
+		want            string
+	}{
+		{"", "", true, 0, "one: the first player wins in 1 move"},
+		{"--sandbox", "", false, 0, "one: the first player wins in 1 move"},
+		{"--runner pipe --reducers 1 --sandbox", "", false, 0, "one: the first player wins in 1 move"},
+		{"", "1", false, 0, "one: the first player wins in 1 move"},
+		{"--runner hadoop --sandbox", "", false, 2, "driver: --sandbox: not with --runner hadoop, whose tasks run the rules program on other machines\n"},
+	} {
+		os.Remove(filepath.Join(dir, "own"))
+		cmd := command(dir, "driver solve one --data d --overwrite "+tt.flags+" --rules-program")
+		cmd.Args, cmd.Env = append(cmd.Args, "sh one.sh"), append(cmd.Environ(), "TREEREDUCE_SANDBOX="+tt.variable)
+		status, stdout, stderr := process.Run(cmd)
+		_, err := os.Stat(filepath.Join(dir, "own"))
+		if status != tt.status || !strings.Contains(stdout+stderr, tt.want) || (err == nil) != tt.writes {
+			t.Errorf("%s %s: exit status %d, it writes: %t, %s%s", tt.flags, tt.variable, status, err == nil, stdout, stderr)
+		}
+	}
+	if status, stdout, stderr := process.Run(command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program COMMAND") {
+		t.Errorf("without a program: exit status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// TestBubblewrapHangs plays where Bubblewrap does not end: an error names it, and a signal ends play at once.
+func TestBubblewrapHangs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.OK(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\n: >"+dir+"/started\nexec sleep 1000\n"), 0o755))
+	play := func() *exec.Cmd {
+		cmd := command(dir, "play match connectn --no-network random random")
+		cmd.Env = append(cmd.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		return cmd
+	}
+	cmd := play()
+	start(t, cmd)
+	waitFor(t, filepath.Join(dir, "started"))
+	begun := time.Now()
+	must.OK(t, cmd.Process.Signal(syscall.SIGTERM))
+	cmd.Wait()
+	if took := time.Since(begun); process.ExitStatus(cmd) != 143 || took > 20*time.Second {
+		t.Errorf("a signal: exit status %d after %v", process.ExitStatus(cmd), took)
+	}
+	status, stdout, stderr := process.Run(play())
+	if want := "play: network cannot be limited on this machine (" + dir + "/bwrap --help: it did not end within 30s); or leave the options out\n"; status != 1 || stdout != "" || stderr != want {
+		t.Errorf("exit status %d, %s%s, want %s", status, stdout, stderr, want)
+	}
+}
+
 // TestSaveLock checks that a tournament is refused whose file of games another one is writing.
 func TestSaveLock(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/calibrate"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 func calibrateCommand() *cli.Command {
@@ -152,11 +154,18 @@ func calibrateCluster(ctx context.Context, dir string, bar *progress.Line, r *pl
 	for i, run := range clusterRuns {
 		bar.Doing("measuring the cluster: "+run.what, float64(i)/float64(len(clusterRuns)))
 		args := append([]string{"solve", "connectn", "--runner", plan.Hadoop, "--data", dir, "--overwrite", "--final", "no"}, strings.Fields(run.flags)...)
-		cmd := exec.CommandContext(ctx, self, args...)
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its jobs
-		out, err := cmd.CombinedOutput()
+		var out bytes.Buffer
+		cmd := exec.Command(self, args...)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		group, err := system.Start(context.WithoutCancel(ctx), cmd)
+		if err == nil {
+			stop := context.AfterFunc(ctx, func() { cmd.Process.Signal(os.Interrupt) }) // so that it ends its jobs
+			err = cmd.Wait()
+			stop()
+			group.Kill()
+		}
 		if err != nil {
-			return fmt.Errorf("driver %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+			return fmt.Errorf("driver %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(out.String()))
 		}
 		journal, err := solve.ReadJournal(place.FS, place.Path)
 		if err != nil {

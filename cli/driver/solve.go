@@ -220,6 +220,9 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 		}
 	}
 	if p.asks(kind) {
+		if p.rules.Sandboxed() && r.Name != plan.Inline && r.Name != plan.Pipe {
+			return command.Usagef("--%s: not with --runner %s, whose tasks run the rules program on other machines", command.SandboxFlag, r.Name)
+		}
 		if s.Mode != store.Resume { // a run that can be resumed has been checked, and is of the same program
 			if _, err := rules.Check(c.Context, s.Game, checkedFirst, 1); err != nil {
 				return err

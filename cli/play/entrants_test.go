@@ -2,8 +2,12 @@ package play
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 func TestParseEntrant(t *testing.T) {
@@ -87,6 +91,20 @@ func FuzzParseEntrant(f *testing.F) {
 			t.Errorf("%q: %+v", text, s)
 		}
 	})
+}
+
+// TestNameOfSecondStart asks two programs for their name, the same, of which one fails when it is first started: neither
+// gets that name.
+func TestNameOfSecondStart(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "started")
+	const answers = `while read -r id name rest; do case $name in name) echo "=$id same" ;; list_commands) echo "=$id name" ;; *) echo "=$id" ;; esac; echo; done`
+	specs := []entrantSpec{{text: "program:a", kind: "program", rest: answers}, {text: "program:b", kind: "program", rest: "[ -e " + started + " ] || { : >" + started + "; exit 1; }; " + answers}}
+	l := &lobby{g: must.Get(connectn.New(3, 3, 3))(t)}
+	l.askNames(t.Context(), specs)
+	all, _, err := l.entrants(specs)
+	if err != nil || all[0].Name != "program:a" || all[1].Name != "program:b" {
+		t.Errorf("%v, %v", all, err)
+	}
 }
 
 // TestNames checks the names of players: a name that a program gives itself never stops a match, whatever

@@ -143,6 +143,9 @@ func Open(ctx context.Context, command string, o Options) (_ *Program, err error
 // Kind returns the game of the program. Its last parameter is the hash of the program.
 func (p *Program) Kind() game.Kind { return p.kind }
 
+// Sandboxed reports whether the program runs in a sandbox.
+func (p *Program) Sandboxed() bool { return p.o.Sandbox != nil }
+
 // Files returns the files whose content is a part of the rules.
 func (p *Program) Files() (names []string) {
 	for _, f := range p.files {

@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -182,6 +183,8 @@ func TestHostile(t *testing.T) {
 		{script(t, "", "*) echo error not mine ;;"), `position 0: answered "error not mine": it is refused`},
 		{script(t, "", "*) sleep 1000 ;;"), `no answer within 1s`},
 		{script(t, "", "*) printf 1; sleep 1000 ;;"), `no answer within 1s`},
+		{script(t, "", "*) while :; do printf 1; sleep 0.1; done ;;"), `no answer within 1s`},
+		{"while :; do echo name x; sleep 0.1; done", `the header: no answer within 1s`},
 		{script(t, "", "*) cat /dev/zero ;;"), `position 0: a line has more than 131072 bytes`},
 		{script(t, `title A\tB\n`, "*) echo lose ;;"), `the header: expected UTF-8 without control characters, found "\t" in "title A\tB"`},
 		{script(t, `rules A\033[2JB\n`, "*) echo lose ;;"), `found "\x1b" in "rules A\x1b[2JB"`},
@@ -357,6 +360,55 @@ func TestModuleChanged(t *testing.T) {
 	write("header", strings.Replace(header, "12", "34", 1)+"\n")
 	if _, err := p.Kind().New([]int{2, 0}); err == nil || !strings.Contains(err.Error(), "a module of it has changed since this command began: m") {
 		t.Errorf("another module: %v", err)
+	}
+}
+
+// TestContext ends the context of a program that answers nothing: the question fails with the cause, long before the limit.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p := must.Get(program.Open(ctx, script(t, "", "*) sleep 1000 ;;"), program.Options{Limit: time.Hour}))(t)
+	g, cause := must.Get(p.Kind().New([]int{0}))(t), errors.New("a signal")
+	time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
+	for range 2 {
+		if _, err := game.BatchOf(g, []game.Position{0}); err != cause {
+			t.Errorf("%v, want %v", err, cause)
+		}
+	}
+	p.Close()
+}
+
+// TestHeaderTime starts a program that takes longer for its header than for an answer. A notice says what is waited for.
+func TestHeaderTime(t *testing.T) {
+	t.Parallel()
+	notices := make(chan string, 1)
+	begun := time.Now()
+	command := "until [ -e " + t.TempDir() + "/go ]; do sleep 0.1; done; "
+	go func() {
+		notices <- <-notices
+		os.WriteFile(strings.Fields(command)[3], nil, 0o666)
+	}()
+	p := must.Get(program.Open(t.Context(), command+script(t, "", "*) echo lose ;;"), program.Options{Limit: time.Second, Notice: func(line string) { notices <- line }}))(t)
+	defer p.Close()
+	if line := <-notices; !strings.HasPrefix(line, "waiting for the header of the rules program \"until") || !strings.HasSuffix(line, ", at most 10m0s") || time.Since(begun) < 10*time.Second {
+		t.Errorf("after %v: %s", time.Since(begun), line)
+	}
+}
+
+// TestUnread asks a program that answers without reading the questions, which fill the pipe.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	var ps []game.Position
+	for i := range game.BatchSize {
+		ps = append(ps, 1<<63-1-game.BatchSize+uint64(i))
+	}
+	name := filepath.Join(t.TempDir(), "rules.sh")
+	must.OK(t, os.WriteFile(name, fmt.Appendf(nil, "printf 'treereduce rules 1\nname shell\nbits 64\ntiers 1\nstart 0\n\n'; yes lose | head -n %d; echo; sleep 1000\n", len(ps)), 0o666))
+	p := must.Get(program.Open(t.Context(), "sh "+name, program.Options{Limit: 2 * time.Second}))(t)
+	defer p.Close()
+	_, err := game.BatchOf(must.Get(p.Kind().New([]int{0}))(t), ps)
+	if err == nil || !strings.Contains(err.Error(), "it answered without reading them") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // App is an application as the resource manager describes it.
@@ -115,16 +117,18 @@ func (c *Client) Kill(ctx context.Context, id string) error {
 // killByCommand kills a job with Hadoop's client, which can act as a user with permission.
 func (c *Client) killByCommand(ctx context.Context, id string) error {
 	args := []string{"org.apache.hadoop.mapred.JobClient", "-kill", App{ID: id}.JobID()}
-	cmd := exec.CommandContext(ctx, c.Command, args...)
+	cmd := exec.Command(c.Command, args...)
 	cmd.Env = kerberos.Environ()
 	if c.user != "" {
 		cmd.Env = append(cmd.Env, "HADOOP_USER_NAME="+c.user)
 	}
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := system.Run(ctx, cmd)
 	if err == nil {
 		return nil
 	}
-	if lines := programLines(string(out)); len(lines) > 0 {
+	if lines := programLines(out.String()); len(lines) > 0 {
 		err = errors.New(lines[len(lines)-1])
 	}
 	return fmt.Errorf("%s %s: %w", c.Command, strings.Join(args, " "), err)

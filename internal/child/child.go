@@ -62,7 +62,7 @@ func (c *Child) Wait(most time.Duration) {
 }
 
 // Kill ends the process and its process group, once. It describes how the process ended, if it had ended by itself, and
-// quotes up to maxLine bytes of the last line of its stderr.
+// quotes up to maxLine bytes of the line of its stderr that says why.
 func (c *Child) Kill(maxLine int) (how string) {
 	c.killed.Do(func() {
 		select {
@@ -75,8 +75,8 @@ func (c *Child) Kill(maxLine int) (how string) {
 		<-c.ended
 		c.Stdout.Close()
 	})
-	if last := c.Stderr.LastLine(maxLine); last != "" {
-		how += "; on stderr: " + strconv.Quote(last)
+	if cause := c.Stderr.Cause(maxLine); cause != "" {
+		how += "; on stderr: " + strconv.Quote(cause)
 	}
 	return how
 }

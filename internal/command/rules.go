@@ -70,7 +70,9 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 		os.Exit(received.exitCode(Exit(args, Stopped(ctx, err), stderr)))
 	}
 	if flags[SandboxFlag] != "" || os.Getenv(SandboxVariable) != "" {
-		if o.Sandbox, err = sandbox.New(ctx, sandbox.Default); err == nil {
+		if o.Sandbox, err = sandbox.New(ctx, sandbox.Default); err != nil {
+			err = fmt.Errorf("--%s: %w", SandboxFlag, err)
+		} else {
 			err = os.Setenv(SandboxVariable, "1")
 		}
 	}

@@ -119,15 +119,18 @@ func New(ctx context.Context, l Limits) (*Sandbox, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if err != nil && !errors.Is(err, errHung) {
+		err = fmt.Errorf("install the package bubblewrap: %w", err)
+	}
 	if err != nil && os.Geteuid() == 0 {
 		// Root's program could leave its control group.
-		failed.Names, failed.Reasons = l.Names(), []string{"install the package bubblewrap: " + err.Error()}
+		failed.Names, failed.Reasons = l.Names(), []string{err.Error()}
 		return nil, failed
 	}
 	if err != nil {
 		if s.bwrap = nil; l.NoNetwork || l.ReadOnly {
 			failed.Names = Limits{NoNetwork: l.NoNetwork, ReadOnly: l.ReadOnly}.Names()
-			failed.Reasons = []string{"install the package bubblewrap: " + err.Error()}
+			failed.Reasons = []string{err.Error()}
 		}
 	}
 	l.NoNetwork, l.ReadOnly = false, false
@@ -144,6 +147,9 @@ func New(ctx context.Context, l Limits) (*Sandbox, error) {
 	}
 	return s, nil
 }
+
+// errHung is the error of a tool of the system that does not end.
+var errHung = errors.New("it did not end")
 
 // tryTime is the time in which Bubblewrap and systemd must start a command that does nothing.
 const tryTime = 30 * time.Second
@@ -162,7 +168,7 @@ func (s *Sandbox) Try(ctx context.Context, dir string) error {
 	if s.groups.systemd != nil {
 		by = s.groups.systemd[0]
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("%s did not start a program within %v", by, tryTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("%s: %w within %v", by, errHung, tryTime))
 	defer cancel()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -196,7 +202,7 @@ func bubblewrap(ctx context.Context) (call []string, err error) {
 	var help bytes.Buffer
 	cmd := exec.Command(path, "--help")
 	cmd.Stdout = &help
-	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("bwrap --help did not end within %v", tryTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, tryTime, fmt.Errorf("%s --help: %w within %v", path, errHung, tryTime))
 	defer cancel()
 	if err := system.Run(ctx, cmd); err != nil {
 		return nil, err

@@ -113,6 +113,14 @@ func hostile(what, arg string) error {
 			err = cmp.Or(err, exec.Command("sleep", arg).Start())
 		}
 		return err
+	case "fill": // a file in memory
+		name := filepath.Join(arg, fmt.Sprint("fill", os.Getpid()))
+		defer os.Remove(name)
+		return os.WriteFile(name, make([]byte, 100<<20), 0o600)
+	case "namespace":
+		cmd := exec.Command("true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
+		return cmd.Run()
 	case "leave": // the process group and the session
 		cmd := exec.Command("sleep", arg)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -233,6 +241,9 @@ func TestHostile(t *testing.T) {
 		{"write /usr/treereduce-test", files, "read-only file system", true},
 		{"read key", files, "permission denied", true}, // root and its group can read it
 		{"environment AWS_SECRET_ACCESS_KEY", files, "not set", false},
+		{"fill /dev/shm", files, "no space left on device", false},
+		{"fill /tmp", files, "no space left on device", false},
+		{"namespace x", network, "no space left on device", false},
 		{"gain x", network, "no privileges", false},
 		{"read /proc/" + strconv.Itoa(os.Getpid()) + "/environ", network, "no such file", false},
 		{"signal " + strconv.Itoa(os.Getpid()), network, "no such process", false},

@@ -35,13 +35,18 @@ func guarded(cmd *exec.Cmd) (io.Closer, error) {
 	defer r.Close()
 	cmd.ExtraFiles, cmd.SysProcAttr.Pdeathsig = append(cmd.ExtraFiles, r), syscall.SIGKILL
 	started := make(chan error)
-	starts() <- func() { started <- cmd.Start() }
+	starts() <- func() {
+		err := cmd.Start()
+		if err == nil { // what the program starts before this is not signalled; an error means that the group has ended
+			for _, set := range [][2]int{{unix.F_SETSIG, int(unix.SIGKILL)}, {unix.F_SETOWN, -cmd.Process.Pid}, {unix.F_SETFL, unix.O_ASYNC}} {
+				unix.FcntlInt(r.Fd(), set[0], set[1])
+			}
+		}
+		started <- err
+	}
 	if err := <-started; err != nil {
 		w.Close()
 		return nil, err
-	}
-	for _, set := range [][2]int{{unix.F_SETSIG, int(unix.SIGKILL)}, {unix.F_SETOWN, -cmd.Process.Pid}, {unix.F_SETFL, unix.O_ASYNC}} {
-		unix.FcntlInt(r.Fd(), set[0], set[1]) // an error means that the group has ended
 	}
 	return w, nil
 }

@@ -3,6 +3,7 @@ package tail
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"sync"
 )
@@ -47,11 +48,25 @@ func (t *Tail) All() []byte {
 	return text
 }
 
-// LastLine returns the first most bytes of the last line that is not blank.
-func (t *Tail) LastLine(most int) string {
+// compilerError matches an error of Java's compiler, which writes more lines after it, and frame a line after the message
+// of an exception in Java.
+var (
+	compilerError = regexp.MustCompile(`(?m)^.*\.java:\d+: error: .*`)
+	frame         = regexp.MustCompile(`^\s+(at |\.\.\. \d+ more)`)
+)
+
+// Cause returns the first most bytes of the line that says why a program ended: the first error of Java's compiler, or
+// the last line that is not blank.
+func (t *Tail) Cause(most int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := bytes.TrimSpace(t.text)
-	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	line := compilerError.Find(t.text)
+	if line == nil {
+		lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
+		for len(lines) > 1 && frame.Match(lines[len(lines)-1]) {
+			lines = lines[:len(lines)-1]
+		}
+		line = lines[len(lines)-1]
+	}
 	return string(line[:min(len(line), most)])
 }

@@ -5,6 +5,7 @@
 package calibrate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -168,8 +169,11 @@ func (m *measurer) process(r *plan.Rates) error {
 	var all []float64
 	for range processes {
 		begun := time.Now()
-		if out, err := exec.CommandContext(m.ctx, m.o.Self[0], m.o.Self[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w: %s", m.o.Self, err, out)
+		var out bytes.Buffer
+		cmd := exec.Command(m.o.Self[0], m.o.Self[1:]...)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := system.Run(m.ctx, cmd); err != nil {
+			return fmt.Errorf("%v: %w: %s", m.o.Self, err, out.Bytes())
 		}
 		all = append(all, time.Since(begun).Seconds())
 	}

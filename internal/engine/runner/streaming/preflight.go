@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/system"
 )
 
 // commandTime limits the preflight's hadoop command, a JVM that starts on a busy machine. Its
@@ -52,11 +53,11 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 	r.Parallel = max(1, metrics.VCores-mastersShare)
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
+	cmd := exec.Command(r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
 	cmd.Env = kerberos.Environ()
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
-	if err := cmd.Run(); err != nil {
+	if err := system.Run(ctx, cmd); err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("no end within %v", commandTime)
 		}

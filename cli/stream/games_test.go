@@ -27,7 +27,7 @@ func toys() game.Kinds {
 // mapped runs mapper with these games.
 func mapped(games game.Kinds, words ...string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
-	status = run(context.Background(), mapSide(), games, words, strings.NewReader(""), &out, &errs)
+	status = mapSide().run(context.Background(), games, words, strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

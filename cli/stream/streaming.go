@@ -72,7 +72,7 @@ func process(work side, games game.Kinds) {
 		of = gameNamed(work.withStep(os.Args), gameFlag(games), stepFlags())
 	}
 	os.Exit(command.WithRules(games, of, os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
-		return run(ctx, work, games, args, os.Stdin, os.Stdout, os.Stderr)
+		return work.run(ctx, games, args, os.Stdin, os.Stdout, os.Stderr)
 	}))
 }
 
@@ -83,7 +83,7 @@ func Reducer(games ...game.Kind) {
 
 // run executes a command line of one side of the steps and returns its exit code. The name of
 // the command may contain the step.
-func run(ctx context.Context, work side, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func (s side) run(ctx context.Context, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := stepFlags()
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
@@ -91,23 +91,23 @@ func run(ctx context.Context, work side, games game.Kinds, args []string, stdin 
 	called := nameOf(args)
 	app := &cli.App{
 		Name:      called,
-		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", work.name),
+		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", s.name),
 		UsageText: called + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
-	args = work.withStep(args)
+	args = s.withStep(args)
 	of := gameFlag(games)
 	gameName := gameNamed(args, of, flags)
 	kind, known := games.Named(gameName)
 	for _, name := range step.AllNames() {
 		by := called
-		if !strings.HasSuffix(called, "_"+work.name) {
+		if !strings.HasSuffix(called, "_"+s.name) {
 			by += " " + name
 		}
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:        name,
 			Usage:       purposes[name],
-			Description: description(games, by, name, work.reduces),
+			Description: description(games, by, name, s.reduces),
 			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// The flags of an unknown game are not known.
 			SkipFlagParsing: !known,
@@ -116,11 +116,11 @@ func run(ctx context.Context, work side, games game.Kinds, args []string, stdin 
 					return command.Usagef("unknown game %q", gameName)
 				}
 				begun := time.Now()
-				n, err := runStream(c, name, kind, work)
+				n, err := runStream(c, name, kind, s)
 				if err != nil {
 					return err
 				}
-				return report(stderr, name, work.name, n, begun)
+				return report(stderr, name, s.name, n, begun)
 			},
 		})
 	}

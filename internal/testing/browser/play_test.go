@@ -214,16 +214,15 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 // players. The end of a game is that of the person.
 func testPlayers(t *testing.T, browser context.Context, address string) {
 	const players = `document.querySelector('#seat0').value + ',' + document.querySelector('#seat1').value`
-	tab := newTab(t, browser)
 	for _, link := range []struct{ address, players string }{
 		{"/play/connect4?moves=3,3", "person,person"}, {"/play/connectn/7-6-4#play", "person,regular"}, {"/play/connect4?moves=3#play", "regular,person"},
 		{"/play/connectn/7-6-4#against=novice", "person,novice"}, {"/play/mnk/3-3-3#against=nothing", "person,regular"},
 	} {
-		tab = open(t, browser, address+link.address)
+		tab := open(t, browser, address+link.address)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.want(players, link.players)
 	}
-	tab = open(t, browser, address+solved)
+	tab := open(t, browser, address+solved)
 	tab.run(press("#playing"))
 	tab.wait(players + ` === 'person,regular'`)
 	tab.choose("seat1", "person")
@@ -231,7 +230,7 @@ func testPlayers(t *testing.T, browser context.Context, address string) {
 	tab.wait(`location.hash === '#play' && !document.querySelector('#hint').disabled`)
 	tab.want(players, "person,person")
 	for _, moves := range []string{"0,1,0,1,0", "0,1,0,1,2,1"} { // the person would be to move after the win of the other side
-		tab = newTab(t, browser)
+		tab := newTab(t, browser)
 		tab.visit(address + solved + "?moves=" + moves + "#play")
 		tab.want(`document.querySelector('#state').textContent`, "You lost.")
 		tab.run(press("#swap"))

@@ -180,7 +180,7 @@ while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; do
 			t.Errorf("%s %s: exit status %d, it writes: %t, %s%s", tt.flags, tt.variable, status, err == nil, stdout, stderr)
 		}
 	}
-	if status, stdout, stderr := process.Run(command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program COMMAND") {
+	if status, stdout, stderr := process.Run(command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program as well") {
 		t.Errorf("without a program: exit status %d, %s%s", status, stdout, stderr)
 	}
 }

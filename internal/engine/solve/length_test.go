@@ -65,7 +65,7 @@ func TestMostMoves(t *testing.T) {
 		t.Errorf("%q, %v, want WIN in 63", r.Value, err)
 	}
 	r, err = solveInto(t, t.TempDir(), chain(64), options(), store.Fresh)
-	want := "solve64: a position is decided in 64 moves: at most 63 are provided for in a game without tiers"
+	want := "solve64: a position is decided in 64 moves: at most 63 are provided for in a game without tiers (use tiers, see docs/rules.md)"
 	if err == nil || err.Error() != want {
 		t.Errorf("%q, %v, want %s", r.Value, err, want)
 	}

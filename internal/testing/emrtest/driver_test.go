@@ -64,6 +64,7 @@ func newFastCloud(t *testing.T, second time.Duration) *cloud {
 while (($#)); do
 	case $1 in
 	--runner) words+=(--runner inline); shift ;;
+	--cluster-above=*) ;; # of a cluster
 	--data) words+=(--data "`+master+`/$2"); mkdir -p "`+master+`/${2%/*}"; shift ;;
 	*) words+=("$1") ;;
 	esac

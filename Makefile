@@ -39,7 +39,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint lines fmt release clean
 
 first: build help
 
@@ -62,7 +62,7 @@ build: ## build driver, play, mapper, reducer, and each step under its own name,
 
 # The program of play web --export, with what starts it in a browser.
 site: build ## also build what play web --export writes: bin/play.wasm.gz and bin/wasm_exec.js
-	@GOOS=js GOARCH=wasm $(BUILD) -o bin/play.wasm ./cmd/play-wasm
+	@GOOS=js GOARCH=wasm $(BUILD) -o bin/play.wasm ./play/wasm
 	@gzip -n9f bin/play.wasm
 	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/
 
@@ -163,7 +163,7 @@ MAKE_VENV = rm -rf $(@D) && python3 -m venv --without-pip $(@D) && python3 -m pi
 
 # moto, botocore and the AWS command line.
 VENV := build/emr-venv
-$(VENV)/requirements.txt: internal/testing/emrtest/requirements.txt
+$(VENV)/requirements.txt: cloud/internal/testing/emrtest/requirements.txt
 	@$(MAKE_VENV)
 
 emr-venv: $(VENV)/requirements.txt ## install the Python packages that test-emr needs, in build/emr-venv
@@ -173,7 +173,7 @@ test-emr: aws emr-venv ## run the tests on simulated Amazon services, without Ha
 	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 test-emr-hadoop: aws build-cluster emr-venv ## run them with the steps on a real cluster (Java, Maven, Python; make cluster-down first)
-	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
+	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./cloud/internal/testing/emrtest
 
 PYTHON_VENV := build/python-venv
 $(PYTHON_VENV)/requirements.txt: python/requirements.txt
@@ -192,7 +192,7 @@ web-tools: $(AXE)
 		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell nginx-light; }
 
 test-web: site web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
-	cd internal/testing/browser && $(GO) test -count=1 -timeout 10m .
+	cd play/internal/testing/browser && $(GO) test -count=1 -timeout 10m .
 
 # The packages that start goroutines; the packages that they import are built with the detector, too. The
 # tests in cmd are omitted: the programs that they run are built without it. So are tests of numbers that
@@ -200,10 +200,10 @@ test-web: site web-tools ## test the pages of play web in Chromium; screenshots 
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief|Busy|ThisMachine)$$' \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.|AfterFunc' . | \
-			grep -Ev '_test\.go$$|^\./(cmd|internal/testing)/' | xargs -n1 dirname | sort -u)
+			grep -Ev '_test\.go$$|^\./cmd/|internal/testing/' | xargs -n1 dirname | sort -u)
 
 # BENCH selects what scripts/bench.sh measures: search, sync, network, mancala, plan, …
-bench: build ## measure the figures of docs/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… selects another part)
+bench: build ## measure the figures of docs/notes/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… selects another part)
 	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
 bench-hadoop: build ## measure a cluster, for docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
@@ -219,10 +219,13 @@ fuzz: ## fuzz every parser, FUZZTIME=30s each
 
 lint: ## run the checks of .golangci.yml, vet the code for Windows, and compare the public API with its listing
 	$(GO) run $(GOLANGCI) run ./...
-	cd internal/testing/browser && $(GO) run $(GOLANGCI) run .
+	cd play/internal/testing/browser && $(GO) run $(GOLANGCI) run .
 	cd scripts/packages && $(GO) run $(GOLANGCI) run .
 	GOOS=windows $(GO) vet ./...
 	$(GO) test -vet=off ./internal/testing/api
+
+lines: ## count the lines of each part, outside tests and in tests, and the words of the docs
+	@scripts/lines.sh
 
 fmt: ## format all code
 	gofmt -w .

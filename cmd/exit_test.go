@@ -58,7 +58,7 @@ const (
 // TestExitStatus checks the errors of every command: a failure has status 1 and one line; a usage
 // error has 2 and a second line that refers to the help; both print nothing on stdout. Success has
 // status 0 and nothing on stderr; the scripts in testdata/script, and the function refused of cli/driver and
-// cli/play, have more of it.
+// play/cli, have more of it.
 func TestExitStatus(t *testing.T) {
 	t.Parallel()
 	dir := runs(t)

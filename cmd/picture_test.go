@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the picture of the README again")
 
-// TestTUIPicture plays to the position shown in the README, docs/tui.svg, and compares the
+// TestTUIPicture plays to the position shown in the README, docs/play/tui.svg, and compares the
 // screen with that picture.
 func TestTUIPicture(t *testing.T) {
 	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 16)
@@ -27,7 +27,7 @@ func TestTUIPicture(t *testing.T) {
 	term.shows("you win in 15")
 	term.types("l\x1b[C")
 	term.shows(`best: \S+ \S+(.|\n)*\[0\]`)
-	name := filepath.Join("..", "docs", "tui.svg")
+	name := filepath.Join("..", "docs", "play", "tui.svg")
 	got := term.svg()
 	term.types("QQ")
 	term.ends(0)

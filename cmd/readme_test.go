@@ -19,18 +19,18 @@ func TestReadme(t *testing.T) {
 	runPage(t, readPage(t, "README.md"))
 }
 
-// TestPlaying runs the commands of docs/playing.md.
+// TestPlaying runs the commands of docs/play/playing.md.
 func TestPlaying(t *testing.T) {
 	t.Parallel()
-	runPage(t, readPage(t, "docs/playing.md"))
+	runPage(t, readPage(t, "docs/play/playing.md"))
 }
 
-// TestEngines runs the commands of docs/engines.md, with the page's programs.
+// TestEngines runs the commands of docs/play/engines.md, with the page's programs.
 func TestEngines(t *testing.T) {
 	t.Parallel()
-	page, programs := pythonPage(t, "docs/engines.md")
+	page, programs := pythonPage(t, "docs/play/engines.md")
 	if strings.Count(programs[0].text, "\n") > 30 {
-		t.Fatal("the first engine of docs/engines.md has more than 30 lines")
+		t.Fatal("the first engine of docs/play/engines.md has more than 30 lines")
 	}
 	runPage(t, page, programs...)
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/process"
 )
 
-// TestWeb serves the data directory of docs/web.md before it exists, solves the game, requests
+// TestWeb serves the data directory of docs/play/web.md before it exists, solves the game, requests
 // what the page requests, and compares the answer.
 func TestWeb(t *testing.T) {
 	t.Parallel()
-	page := readPage(t, "docs/web.md")
+	page := readPage(t, "docs/play/web.md")
 	solve := regexp.MustCompile(`\$ bin/driver (.*)\n`).FindStringSubmatch(page)
 	request := regexp.MustCompile(`\$ curl 'http://localhost:8080(.*)'\n    (.*\n)`).FindStringSubmatch(page)
 	note := regexp.MustCompile(`\n    (play: .*\n)`).FindStringSubmatch(page)
 	if solve == nil || request == nil || note == nil {
-		t.Fatal("docs/web.md has no example")
+		t.Fatal("docs/play/web.md has no example")
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
 	address, stop := startWebIn(t, "", "--data", dir)

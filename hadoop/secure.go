@@ -49,7 +49,7 @@ func jobProperties(properties hadoopconf.HadoopConf) hadoopconf.HadoopConf {
 }
 
 // checkTransfer returns an error if data nodes want a protection that the hdfs client cannot
-// read (docs/hdfs-read.md).
+// read (docs/notes/hdfs-read.md).
 func checkTransfer(properties hadoopconf.HadoopConf) error {
 	wanted, encrypted := strings.TrimSpace(properties[protection]), strings.EqualFold(properties[encryption], "true")
 	found := protection + "=" + wanted

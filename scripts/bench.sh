@@ -15,7 +15,7 @@
 #	scripts/bench.sh web            play web under load, with a table of 5×5
 #	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
-#	scripts/bench.sh levels         matches between neighbouring levels, for docs/playing.md
+#	scripts/bench.sh levels         matches between neighbouring levels, for docs/play/playing.md
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #	scripts/bench.sh slow           a job on three nodes, one of them slow, with and without speculative attempts
@@ -51,14 +51,14 @@ search)
 	scripts/bitbully.sh "$out"
 	;;
 moves) TREEREDUCE_MOVES=$2 TREEREDUCE_MOVE_TIME=$3 run Moves ./search ;;
-evaluation) COUNT=1 && TREEREDUCE_EVALUATION=${2:-1000} run Evaluation ./internal/play/analysis -benchtime=1x ;;
-book) COUNT=1 && TREEREDUCE_BOOK=${2:-200} run Book ./internal/play/book -benchtime=1x ;;
+evaluation) COUNT=1 && TREEREDUCE_EVALUATION=${2:-1000} run Evaluation ./play/internal/analysis -benchtime=1x ;;
+book) COUNT=1 && TREEREDUCE_BOOK=${2:-200} run Book ./play/internal/book -benchtime=1x ;;
 network) run Horizon ./game/network ;;
 mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
 counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;
 web) run Web ./internal/testing/bench $often ;;
 plan) run Plan ./internal/testing/bench -benchtime=1x ;;
-levels) COUNT=1 && run Levels ./internal/play/referee -benchtime=1x ;;
+levels) COUNT=1 && run Levels ./play/internal/referee -benchtime=1x ;;
 hadoop) run Hadoop ./internal/testing/bench $often ;;
 tax) run Tax ./internal/testing/bench $often ;;
 slow) run Slow ./internal/testing/bench $often ;;

@@ -61,7 +61,7 @@ for program in "${completed[@]}"; do
 	done
 done
 cp README.md docs/grafana.json "$common/"
-GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./cmd/play-wasm
+GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./play/wasm
 gzip -n9 "$common/play.wasm"
 chmod a-x "$common/play.wasm.gz"
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$common/"

@@ -20,7 +20,7 @@ import (
 )
 
 // benchMemory is the memory of the table in benchmarks: that of the solvers to which
-// docs/benchmarks.md compares the search.
+// docs/notes/benchmarks.md compares the search.
 const benchMemory = 85 << 20
 
 // connectFour parses 7×6 connect 4.

@@ -7,7 +7,7 @@
 package main
 
 import (
-	"github.com/treereduce/treereduce/cli/driver/amazon"
+	"github.com/treereduce/treereduce/cloud/amazon"
 	"github.com/treereduce/treereduce/game/all"
 )
 

@@ -16,8 +16,8 @@
 package main
 
 import (
-	"github.com/treereduce/treereduce/cli/play"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/play/cli"
 )
 
 func main() { play.Main(all.Kinds()...) }

@@ -1,4 +1,4 @@
-"""The base class of programs that play. It answers the commands of docs/engines.md, so that a
+"""The base class of programs that play. It answers the commands of docs/play/engines.md, so that a
 player is one method:
 
     class Player(Engine):

@@ -3,8 +3,6 @@
 package solved
 
 import (
-	"cmp"
-	"path/filepath"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -13,9 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/play/book"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -46,15 +42,4 @@ func Table(t testing.TB, g game.Game) *table.Table {
 	tab := must.Get(table.OpenOf(store.Local{}, Dir(t, g), g))(t)
 	t.Cleanup(func() { tab.Close() })
 	return tab
-}
-
-// Book makes an opening book of a game.
-func Book(t testing.TB, g game.Acyclic, plies int) *book.Book {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "book")
-	draft := must.Get(book.OpenDraft(name+".part", g, plies))(t)
-	defer draft.Close()
-	s := must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
-	must.OK(t, cmp.Or(draft.Search(t.Context(), s, func() {}), draft.Finish(name)))
-	return must.Get(book.Open(name, all.Kinds().Parse))(t)
 }

@@ -1,0 +1,302 @@
+// Package s3 reads and writes directories in a bucket of Amazon S3, or of another server with
+// its protocol. A bucket is a store.FS for reading; further methods write directories. The
+// package knows nothing of games or jobs, and only the file name of seals: the seal is written
+// last.
+//
+// S3 has neither directories nor renames. An object appears complete or not at all. For a
+// directory, _SUCCESS does the same: it is written after all other objects and deleted before
+// them. A directory exists as long as an object is below it.
+package s3
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/treereduce/treereduce/cloud/internal/aws"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// maxRemoved is the maximum number of objects that S3 deletes in one request.
+const maxRemoved = 1000
+
+// FS is a bucket. It implements store.FS. Names are keys of objects, with or without a leading
+// slash. S3 does not have Rename and Lock: they return errors.ErrUnsupported. FS is safe for
+// concurrent use.
+type FS struct {
+	ctx    context.Context // for all requests of methods without a context parameter
+	client *service.Client
+	bucket string
+	region string
+}
+
+var _ store.FS = (*FS)(nil)
+
+// Dial returns the bucket that a name refers to (see Scheme), and the path within it. It uses
+// the credentials of the options or of the environment. All requests of the FS end with ctx.
+func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, err error) {
+	bucket, dir, err := Split(name)
+	if err != nil {
+		return nil, "", err
+	}
+	conf, err := aws.Load(ctx, o)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
+	}
+	f, err = New(ctx, conf, bucket)
+	return f, dir, err
+}
+
+// New returns the bucket with the given name. If the bucket is in another region than that of
+// the configuration, New finds out its region. It returns an error if the bucket does not
+// exist or may not be accessed.
+func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
+	f := &FS{ctx: ctx, bucket: bucket, region: conf.Region, client: newClient(conf)}
+	head, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	if err == nil && sdk.ToString(head.BucketRegion) != "" {
+		f.region = *head.BucketRegion
+	}
+	if region := regionOf(err); region != "" && region != conf.Region {
+		conf.Region, f.region = region, region
+		f.client = newClient(conf)
+		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	}
+	if statusOf(err) == http.StatusForbidden {
+		// A caller who may list only a prefix may not send HeadBucket. GetBucketLocation shows
+		// that the bucket exists.
+		if _, asked := f.client.GetBucketLocation(ctx, &service.GetBucketLocationInput{Bucket: &bucket}); asked == nil {
+			err = nil
+		}
+	}
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(known(err), fs.ErrNotExist):
+		err = ErrNoBucket
+	case statusOf(err) == http.StatusMovedPermanently || statusOf(err) == http.StatusBadRequest:
+		err = fmt.Errorf("not found from region %s: set AWS_REGION to the region of the bucket", conf.Region)
+	default:
+		err = aws.Explain(err)
+	}
+	return nil, fmt.Errorf("%s%s: %w", Scheme, bucket, err)
+}
+
+// newClient returns a client. With an endpoint other than Amazon's, the bucket is part of the
+// path, not of the host name.
+func newClient(conf sdk.Config) *service.Client {
+	return service.NewFromConfig(conf, func(o *service.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil
+	})
+}
+
+// regionOf returns the region of a bucket, if it is in the headers of an error.
+func regionOf(err error) string {
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) && response.Response != nil {
+		return response.Response.Header.Get("X-Amz-Bucket-Region")
+	}
+	return ""
+}
+
+// Region returns the region of the bucket.
+func (f *FS) Region() string { return f.region }
+
+// Name returns the full name of a path: s3://bucket/path.
+func (f *FS) Name(name string) string { return Scheme + f.bucket + "/" + keyOf(name) }
+
+// info is the fs.FileInfo of an object or a directory.
+type info struct {
+	name    string
+	size    int64
+	changed time.Time
+	dir     bool
+}
+
+func (i *info) Name() string       { return i.name }
+func (i *info) Size() int64        { return i.size }
+func (i *info) ModTime() time.Time { return i.changed }
+func (i *info) IsDir() bool        { return i.dir }
+func (i *info) Sys() any           { return nil }
+
+func (i *info) Mode() fs.FileMode {
+	if i.dir {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+// Stat returns the FileInfo of an object or a directory.
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
+	key := keyOf(name)
+	if key != "" {
+		head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
+		err = f.orMissing(f.ctx, key, err)
+		if err == nil {
+			return &info{name: path.Base(key), size: sdk.ToInt64(head.ContentLength), changed: sdk.ToTime(head.LastModified)}, nil
+		}
+		if !errors.Is(known(err), fs.ErrNotExist) {
+			return nil, f.failed("stat", name, err)
+		}
+	}
+	prefix := prefixOf(name)
+	list, err := f.client.ListObjectsV2(f.ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix, MaxKeys: sdk.Int32(1)})
+	if err != nil {
+		return nil, f.failed("stat", name, err)
+	}
+	if len(list.Contents) == 0 && key != "" {
+		return nil, &fs.PathError{Op: "stat", Path: f.Name(name), Err: fs.ErrNotExist}
+	}
+	return &info{name: path.Base(key), dir: true}, nil
+}
+
+// orMissing returns fs.ErrNotExist instead of a 403 if the list of objects does not contain
+// the key. For a missing object, S3 answers 403 if the caller may not list the complete
+// bucket.
+func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
+	if statusOf(refusal) != http.StatusForbidden {
+		return refusal
+	}
+	list, err := f.client.ListObjectsV2(ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &key, MaxKeys: sdk.Int32(1)})
+	if err != nil || len(list.Contents) > 0 && sdk.ToString(list.Contents[0].Key) == key {
+		return refusal
+	}
+	return fs.ErrNotExist
+}
+
+// ReadDir returns the entries of a directory, sorted by name.
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	prefix := prefixOf(name)
+	var entries []fs.DirEntry
+	add := func(i *info) { entries = append(entries, fs.FileInfoToDirEntry(i)) }
+	err := f.pages(f.ctx, prefix, "/", func(list *service.ListObjectsV2Output) error {
+		for _, o := range list.Contents {
+			if key := sdk.ToString(o.Key); key != prefix { // some tools create such an object for an empty directory
+				add(&info{name: path.Base(key), size: sdk.ToInt64(o.Size), changed: sdk.ToTime(o.LastModified)})
+			}
+		}
+		for _, p := range list.CommonPrefixes {
+			add(&info{name: path.Base(sdk.ToString(p.Prefix)), dir: true})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, f.failed("readdir", name, err)
+	}
+	if len(entries) == 0 {
+		return nil, &fs.PathError{Op: "readdir", Path: f.Name(name), Err: fs.ErrNotExist}
+	}
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// pages calls do with the objects whose keys have a prefix, some hundreds at a time, until it
+// returns an error.
+func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
+	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
+	if delimiter != "" {
+		in.Delimiter = &delimiter
+	}
+	return aws.Pages(ctx, service.NewListObjectsV2Paginator(f.client, in), do)
+}
+
+// RemoveAll deletes an object, or all objects below a directory, its store.Success first. It
+// returns nil if there are none.
+func (f *FS) RemoveAll(name string) error { return f.Remove(f.ctx, name) }
+
+// Remove is like RemoveAll, but with a context.
+func (f *FS) Remove(ctx context.Context, name string) error {
+	key := keyOf(name)
+	if key == "" {
+		return &fs.PathError{Op: "remove", Path: f.Name(name), Err: fs.ErrInvalid} // would delete everything in the bucket
+	}
+	first := []types.ObjectIdentifier{{Key: sdk.String(path.Join(key, store.Success))}, {Key: &key}}
+	err := f.removeObjects(ctx, first)
+	if err == nil {
+		err = f.removeBelow(ctx, prefixOf(name))
+	}
+	return f.failed("remove", name, err)
+}
+
+// removeBelow deletes all objects whose keys have a prefix.
+func (f *FS) removeBelow(ctx context.Context, prefix string) error {
+	return f.pages(ctx, prefix, "", func(list *service.ListObjectsV2Output) error {
+		var objects []types.ObjectIdentifier
+		for _, o := range list.Contents {
+			objects = append(objects, types.ObjectIdentifier{Key: o.Key})
+		}
+		return f.removeObjects(ctx, objects)
+	})
+}
+
+// Walk calls do with the key and size of each object below a directory.
+func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int64)) error {
+	err := f.pages(ctx, prefixOf(dir), "", func(list *service.ListObjectsV2Output) error {
+		for _, o := range list.Contents {
+			do(sdk.ToString(o.Key), sdk.ToInt64(o.Size))
+		}
+		return nil
+	})
+	return f.failed("list", dir, err)
+}
+
+// RemoveObjects deletes the objects with the given keys. It calls may before each request, and
+// stops if may returns an error; Claim.Held is such a function.
+func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.Context) error) error {
+	for some := range slices.Chunk(keys, maxRemoved) {
+		if err := may(ctx); err != nil {
+			return err
+		}
+		var objects []types.ObjectIdentifier
+		for _, key := range some {
+			objects = append(objects, types.ObjectIdentifier{Key: &key})
+		}
+		if err := f.removeObjects(ctx, objects); err != nil {
+			return f.failed("remove", some[0], err)
+		}
+	}
+	return nil
+}
+
+// removeObjects deletes up to maxRemoved objects, which is at least as many as a page
+// contains.
+func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	out, err := f.client.DeleteObjects(ctx, &service.DeleteObjectsInput{Bucket: &f.bucket, Delete: &types.Delete{Objects: objects, Quiet: sdk.Bool(true)}})
+	if err != nil {
+		return err
+	}
+	for _, e := range out.Errors {
+		return fmt.Errorf("%s: %s: %s", sdk.ToString(e.Key), sdk.ToString(e.Code), sdk.ToString(e.Message))
+	}
+	return nil
+}
+
+// MkdirAll does nothing: a directory exists when there is an object in it.
+func (f *FS) MkdirAll(string) error { return nil }
+
+// Sync does nothing: S3 acknowledges only durable writes.
+func (f *FS) Sync(string) error { return nil }
+
+// Rename returns errors.ErrUnsupported: S3 can only copy.
+func (f *FS) Rename(from, _ string) error { return f.unsupported("rename", from) }
+
+// Lock returns errors.ErrUnsupported. Claim replaces it.
+func (f *FS) Lock(name string) (io.Closer, error) { return nil, f.unsupported("lock", name) }
+
+func (f *FS) unsupported(op, name string) error {
+	return &fs.PathError{Op: op, Path: f.Name(name), Err: errors.ErrUnsupported}
+}

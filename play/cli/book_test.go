@@ -1,0 +1,58 @@
+package play
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/play/internal/book"
+)
+
+// TestBook makes a book of a small board, goes on with an interrupted one, and checks the
+// errors.
+func TestBook(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "book")
+	words := "book connectn --width 4 --height 4 --connect 4 --plies 4 --memory 1M --out " + name
+	status, stdout, stderr := runLine(some(), words, "")
+	if status != 0 || !strings.HasPrefix(stdout, "connectn width=4 height=4 connect=4: 82 positions of ply 4, 82 searched in ") || stderr != "" {
+		t.Fatalf("status %d\n%s%s", status, stdout, stderr)
+	}
+	if b, err := book.Open(name, all.Kinds().Parse); err != nil {
+		t.Error(err)
+	} else if v, ok := b.Lookup(b.Game().Start()); !ok || v.String() != "tie in 16" {
+		t.Errorf("the initial position: %v %v", v, ok)
+	}
+	if status, _, stderr := runLine(some(), words, ""); status != 1 || stderr != "play: "+name+": the file exists already\n" {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+
+	// The draft of a book that was interrupted.
+	again := filepath.Join(dir, "again")
+	const draft = "treereduce draft of a book 1 plies=1 connectn width=2 height=2 connect=2\n2 10\n"
+	must.OK(t, os.WriteFile(again+".part", []byte(draft+"1"), 0o666))
+	words = "book connectn --width 2 --height 2 --connect 2 --out " + again
+	if status, _, stderr := runLine(some(), words+" --plies 2", ""); status != 1 || !strings.HasPrefix(stderr, "play: "+again+".part: line 1: expected ") {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+	status, stdout, stderr = runLine(some(), words+" --plies 1", "")
+	if status != 0 || !strings.Contains(stdout, ": 1 position of ply 1, 0 searched in ") || stderr != "play: "+again+".part has 1 of 1 position\n" {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+
+	for words, want := range map[string]string{
+		"book connectn --plies 2":                  "--out: expected the name of a file",
+		"book connectn --plies 10 --out x":         "--plies 10: expected 0 to 9",
+		"book connectn --plies 2 --out x more":     `unexpected argument "more"`,
+		"tui connectn --book " + name:              "is of connectn width=4 height=4 connect=4, but the game is connectn width=3 height=3 connect=3",
+		"web --book " + filepath.Join(dir, "none"): "no such file",
+		"book connectn --width 7 --height 6 --connect 4 --plies 14 --out " + dir + "/large": "choose fewer plies",
+	} {
+		if status, _, stderr := runLine(some(), words, ""); status == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d\n%s", words, status, stderr)
+		}
+	}
+}

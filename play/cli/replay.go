@@ -1,0 +1,105 @@
+package play
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
+)
+
+func replayCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "replay the games of a file and check them against the rules",
+		ArgsUsage: "FILE",
+		Description: "FILE was written by match or tournament --save; - is stdin. Every move must be legal, and the result must\n" +
+			"follow from the moves; the first error ends the command.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "boards", Usage: "print every move and board"},
+			&cli.IntFlag{Name: "game", Usage: "print only game `N` of the file", DefaultText: "all"},
+		},
+		Action: func(c *cli.Context) error { return replay(c, games) },
+	}
+}
+
+// replay implements play replay.
+func replay(c *cli.Context, games game.Kinds) error {
+	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+		if c.Bool("boards") {
+			printBoards(out, p, h)
+		}
+		_, err := fmt.Fprintln(out, gameLine(n, p, h.Game()))
+		return err
+	})
+}
+
+// eachPlayed calls do for the games of the file that the command line names, or for the one that
+// --game names.
+func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error) error {
+	if c.Args().Len() != 1 {
+		return command.Usagef("expected one file, found %d", c.Args().Len())
+	}
+	only := c.Int("game")
+	if err := command.AtLeast(c, 1, "game"); err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	in, name := command.Until(ctx, c.App.Reader), "stdin"
+	if c.Args().First() != "-" {
+		name = c.Args().First()
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	out := bufio.NewWriter(c.App.Writer)
+	defer out.Flush()
+	r := referee.NewReader(in, name, games.Parse)
+	for n := 1; ; n++ {
+		p, h, err := r.Next()
+		switch {
+		case ctx.Err() != nil:
+			return command.ErrInterrupted
+		case err == io.EOF && n <= only:
+			return fmt.Errorf("%s: no game %d: the file has %d", name, only, n-1)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case only > 0 && n != only:
+			continue
+		}
+		if err := do(ctx, out, n, p, h); err != nil {
+			return err
+		}
+	}
+}
+
+// printBoards prints a game move by move.
+func printBoards(out io.Writer, p referee.Played, played *player.History) {
+	g := played.Game()
+	h := player.NewHistory(g)
+	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.Position()))
+	for i, name := range p.Moves {
+		given := ""
+		if i < p.Opening {
+			given = " (opening)"
+		}
+		mover := h.Turn()
+		if h.Play(name) != nil {
+			return // cannot happen: the move has been played before
+		}
+		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, mover), p.Players[mover], name, given, g.Picture(h.Position()))
+	}
+}

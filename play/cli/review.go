@@ -1,0 +1,174 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/search"
+)
+
+func reviewCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "review",
+		Usage:     "list the mistakes of played games",
+		ArgsUsage: "FILE",
+		Description: "FILE was written by match or tournament --save, or by tui; - is stdin. A move is a mistake if it gives a win,\n" +
+			"tie or draw away. Values come from the game's table in the data directory, or from a search, which may not\n" +
+			"prove all of them in time.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "game", Usage: "review only game `N` of the file", DefaultText: "all"},
+			&cli.DurationFlag{Name: "time", Usage: "time of the search of each position", Value: 500 * time.Millisecond},
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game"},
+			datadir.Flag(),
+		}, searchFlags(byDefault)...),
+		Action: func(c *cli.Context) error { return review(c, games) },
+	}
+}
+
+// review implements play review.
+func review(c *cli.Context, games game.Kinds) error {
+	if err := command.Positive(c, "time"); err != nil {
+		return err
+	}
+	options, err := searchOptions(c)
+	if err != nil {
+		return err
+	}
+	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c), release: func() {}}
+	defer func() { r.release() }()
+	return eachPlayed(c, games, r.review)
+}
+
+// A reviewer reviews games. Games of the same spec share its analyzer.
+type reviewer struct {
+	options  search.Options
+	time     time.Duration // how long each position is searched
+	json     bool
+	data     dataDir
+	notices  *log.Logger
+	spec     string
+	analyzer *analysis.Analyzer
+	release  func() // closes the table of the analyzer
+}
+
+// prepare makes the analyzer of a game.
+func (r *reviewer) prepare(g game.Game) error {
+	if r.spec == g.Spec() {
+		return nil
+	}
+	t, _, err := r.data.tableOf(g, r.notices)
+	if err != nil {
+		return err
+	}
+	r.release()
+	if r.release = func() {}; t != nil {
+		r.release = func() { t.Close() }
+	}
+	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, book.Embedded(g), r.options)
+	return nil
+}
+
+// review judges and prints a game.
+func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+	g := h.Game()
+	if err := r.prepare(g); err != nil {
+		return err
+	}
+	reports, err := r.analyzer.AssessAll(ctx, h.Positions(), r.time)
+	if err := command.Stopped(ctx, err); err != nil {
+		return err
+	}
+	judgments := analysis.Review(g, p.Moves, p.Opening, reports)
+	if r.json {
+		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
+	}
+	printReview(out, n, p, h, judgments)
+	return nil
+}
+
+// printReview prints a game, its moves with their values, its mistakes and a line for each player.
+func printReview(out io.Writer, n int, p referee.Played, h *player.History, judgments []analysis.Judgment) {
+	g := h.Game()
+	who := func(side game.Player) string { return fmt.Sprintf("%s (%s)", player.Who(g, side), p.Players[side]) }
+	fmt.Fprintln(out, gameLine(n, p, h.Game()))
+	rows := [][]string{{"move", "player", "played", "before", "after"}}
+	var mistakes []string
+	var counts [2]struct{ moves, mistakes, unknown int }
+	for i, j := range judgments {
+		mover := h.Mover(i)
+		name := player.Who(g, mover)
+		if i < p.Opening {
+			name += ", opening"
+		}
+		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, j.Before.Text(g, h.At(i)), j.After.Text(g, h.At(i))})
+		if i < p.Opening {
+			continue
+		}
+		count := &counts[mover]
+		count.moves++
+		if !j.Known() {
+			count.unknown++
+		}
+		if j.Mistake {
+			count.mistakes++
+			mistakes = append(mistakes, fmt.Sprintf("move %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
+		}
+	}
+	columns(out, rows)
+	for _, line := range mistakes {
+		fmt.Fprintln(out, line)
+	}
+	for side, count := range counts {
+		line := fmt.Sprintf("%s: %s, %s", who(game.Player(side)), numfmt.Count(count.moves, "move"), numfmt.Count(count.mistakes, "mistake"))
+		if count.unknown > 0 {
+			line += fmt.Sprintf(", %s not judged: no value is proven", numfmt.Count(count.unknown, "move"))
+		}
+		fmt.Fprintln(out, line)
+	}
+}
+
+// reviewJSON returns a review as JSON.
+func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis.Judgment) map[string]any {
+	g := h.Game()
+	plies := []any{}
+	for i, j := range judgments {
+		worth := func(w analysis.Worth) any {
+			if !w.Known {
+				return nil
+			}
+			value := notation.ValueOf(g, h.At(i), w.Value).JSON()
+			if w.Open {
+				value.Remoteness = nil
+			}
+			return value
+		}
+		ply := map[string]any{"player": player.Side(h.Mover(i)), "move": j.Move, "before": worth(j.Before), "after": worth(j.After), "mistake": j.Mistake}
+		if j.Mistake {
+			better := []string{}
+			for _, m := range j.Better {
+				better = append(better, m.Name)
+			}
+			ply["better"] = better
+		}
+		plies = append(plies, ply)
+	}
+	m := playedJSON(n, p)
+	delete(m, "seconds") // a file has no times
+	m["spec"], m["review"] = g.Spec(), plies
+	return m
+}

@@ -1,0 +1,159 @@
+package cse150
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/search"
+)
+
+// The names of the course's players.
+const (
+	HumanName      = "HumanPlayer"
+	RandomName     = "RandomPlayer"
+	MinimaxName    = "MinimaxPlayer"
+	AlphaBetaName  = "AlphaBetaPlayer"
+	EvaluationName = "EvaluationPlayer"
+	CustomName     = "CustomPlayer"
+)
+
+// Names returns the names of the course's players.
+func Names() []string {
+	return []string{HumanName, RandomName, MinimaxName, AlphaBetaName, EvaluationName, CustomName}
+}
+
+// CheckName returns an error unless name is the name of one of the course's players.
+func CheckName(name string) error {
+	if slices.Contains(Names(), name) {
+		return nil
+	}
+	return fmt.Errorf("player %q: expected %s", name, strings.Join(Names(), ", "))
+}
+
+// Options configure players.
+type Options struct {
+	Console *player.Console // for a human
+	Seed    uint64          // for random moves
+	Search  search.Options  // for AlphaBetaPlayer and CustomPlayer
+	Time    time.Duration   // of CustomPlayer, for a move without a limit; 0: search until it is solved
+}
+
+// New makes the player of that name for a game of Mancala.
+func New(name string, g game.Acyclic, o Options) (player.Player, error) {
+	switch name {
+	case HumanName:
+		return player.NewHuman(o.Console), nil
+	case RandomName:
+		return player.NewRandom(o.Seed), nil
+	case MinimaxName:
+		return chooser(minimax), nil
+	case EvaluationName:
+		return chooser(evaluation), nil
+	case AlphaBetaName:
+		o.Time = 0
+	case CustomName:
+	default:
+		return nil, CheckName(name)
+	}
+	s, err := search.New(g, o.Search)
+	if err != nil {
+		return nil, err
+	}
+	return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
+}
+
+// A chooser plays the first of the moves with the highest value. The value that it returns
+// needs to be exact only if it is above best.
+type chooser func(ctx context.Context, g game.Game, m game.Move, best int) (value int, err error)
+
+// lowest is below every value.
+const lowest = -1 << 31
+
+// Move returns the first of the best moves.
+func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (name string, err error) {
+	best := lowest
+	for _, m := range h.Moves() {
+		v, err := c(ctx, h.Game(), m, best)
+		if err != nil {
+			return "", err
+		}
+		if v > best {
+			name, best = m.Name, v
+		}
+	}
+	return name, nil
+}
+
+// Close does nothing.
+func (chooser) Close() error { return nil }
+
+// evaluation is the chooser of EvaluationPlayer. It evaluates the position after a move by
+// the hand-out's formula, times 2·M·N: the stones in the mover's goal and on its side,
+// minus those of the other row.
+func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, err error) {
+	places := mancala.Places(g, m.To)
+	for place, n := range places {
+		if game.Player(2*place/len(places)) == g.ToMove(m.To) {
+			n = -n
+		}
+		value += n
+	}
+	return value, nil
+}
+
+// minimax is the chooser of MinimaxPlayer: it searches all lines of play to the end.
+func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
+	if best == 1 {
+		return best, nil
+	}
+	l := lookahead{ctx: ctx, game: g}
+	return -l.minimax(m.To), l.err
+}
+
+// A lookahead is a search that ends early if ctx ends.
+type lookahead struct {
+	ctx    context.Context
+	game   game.Game
+	looked uint64
+	err    error // of ctx; if set, all values are invalid
+}
+
+// pollPositions is the number of positions between checks of ctx: less than a millisecond.
+const pollPositions = 256
+
+// ended reports whether a position needs no search because the game is over or the search
+// has been stopped, and its utility for the player to move: 1 won, 0 draw, -1 lost.
+func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
+	if l.looked++; l.looked%pollPositions == 0 && l.err == nil {
+		l.err = context.Cause(l.ctx)
+	}
+	v := l.game.Primitive(p)
+	if l.err != nil || v == 0 {
+		return 0, l.err != nil
+	}
+	switch v.Outcome().For(l.game.ToMove(p)) {
+	case game.Wins:
+		return 1, true
+	case game.Loses:
+		return -1, true
+	}
+	return 0, true
+}
+
+// minimax returns the utility of a position for the player to move.
+func (l *lookahead) minimax(p game.Position) int {
+	if utility, ended := l.ended(p); ended {
+		return utility
+	}
+	best := -1
+	for _, m := range l.game.Moves(nil, p) {
+		best = max(best, -l.minimax(m.To))
+	}
+	return best
+}

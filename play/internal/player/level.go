@@ -1,0 +1,93 @@
+package player
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/search"
+)
+
+// A Level is a playing strength. Unless it has a Time, its moves do not depend on the speed of
+// the machine.
+type Level struct {
+	Name    string        // "" if it is only a depth or a time
+	Random  float64       // the share of moves that are random
+	Depth   int           // plies that it searches; 0: Time decides
+	Time    time.Duration // for a search
+	Perfect bool          // plays from the table or the opening book, if there is one
+}
+
+// Levels returns the levels, the weakest first. Each is stronger than the one before it:
+// BenchmarkLevels in package referee measures that, docs/play/playing.md has its results.
+func Levels() []Level {
+	return []Level{
+		{Name: "beginner", Random: 0.9, Depth: 1},
+		{Name: "novice", Random: 0.5, Depth: 1},
+		{Name: "casual", Random: 0.4, Depth: 2},
+		{Name: "regular", Random: 0.28, Depth: 3},
+		{Name: "club", Random: 0.19, Depth: 4},
+		{Name: "strong", Random: 0.13, Depth: 5},
+		{Name: "expert", Random: 0.08, Depth: 6},
+		{Name: "master", Random: 0.04, Depth: 8},
+		{Name: "grandmaster", Random: 0.015, Depth: 10},
+		{Name: "perfect", Time: 5 * time.Second, Perfect: true},
+	}
+}
+
+// String returns the level as a command line names a player, e.g. machine:level=club.
+func (l Level) String() string {
+	switch {
+	case l.Random == 1:
+		return "random"
+	case l.Name != "":
+		return "machine:level=" + l.Name
+	case l.Depth > 0:
+		return fmt.Sprintf("machine:depth=%d", l.Depth)
+	case l.Time > 0:
+		return fmt.Sprintf("machine:time=%v", l.Time)
+	}
+	return "machine"
+}
+
+// ParseLevel returns the level of that name.
+func ParseLevel(name string) (Level, error) {
+	var names []string
+	for _, l := range Levels() {
+		if l.Name == name {
+			return l, nil
+		}
+		names = append(names, l.Name)
+	}
+	return Level{}, fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", "))
+}
+
+// NewLevel makes a player of a level that searches with s. If the level is Perfect, it plays from
+// the book b, which may be nil, as far as that reaches. The same seed gives the same choices.
+func NewLevel(s *search.Searcher, b *book.Book, l Level, seed uint64) Player {
+	if !l.Perfect {
+		b = nil
+	}
+	return &leveled{Machine: NewMachine(s, search.Limit{Depth: l.Depth, Time: l.Time}), book: b, random: NewRandom(seed), share: l.Random}
+}
+
+// leveled is a Machine that plays from a book, or makes some of its moves at random.
+type leveled struct {
+	*Machine
+	book   *book.Book
+	random *Random
+	share  float64
+}
+
+// Move returns the move of the book, a random move, or that of the Machine.
+func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
+	if l.random.rand.Float64() < l.share {
+		return l.random.Move(ctx, h, limit)
+	}
+	if best, _, ok := l.book.Best(h.Position()); ok {
+		return best.Name, nil
+	}
+	return l.Machine.Move(ctx, h, limit)
+}

@@ -1,0 +1,208 @@
+package referee
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/play/internal/player"
+)
+
+// An Entrant takes part in matches.
+type Entrant struct {
+	Name  string
+	Limit time.Duration // of each move; 0: no limit
+	// New makes the player. It is called again after every fault. An entrant whose New fails
+	// loses the game.
+	New func(ctx context.Context) (player.Player, error)
+}
+
+// A Match is a number of games between two entrants. The first entrant is First in games 1,
+// 3, …, and Second in the others.
+type Match struct {
+	Game     game.Game
+	Entrants [2]Entrant
+	Games    int // maximum number of games to play
+	Rules    Rules
+	// Openings are the moves made before the players choose. Each opening is played twice, with
+	// the sides exchanged. nil: games begin at the initial position.
+	Openings *Openings
+	// Decide is the maximum number of games that are added, in pairs, while the match is level.
+	Decide int
+	// Until ends the match when Standing.Decided has a Verdict with this confidence; 0: it does not.
+	Until float64
+	// Recorded returns a game of these players with this opening that was played before, so that
+	// it is not played again. It may be nil.
+	Recorded func(players [2]string, opening []string) (Played, bool)
+	// Begin is called before each game with the names of First and Second, Report after it
+	// with the result; either may be nil. An error of Report ends the match.
+	Begin  func(players [2]string)
+	Report func(p Played) error
+}
+
+// Play plays the match. When ctx ends, or a human leaves, it returns the error and the
+// standings of all complete games. With Until, the verdict is that on the first entrant after the
+// last complete pair of games.
+func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
+	verdict = Undecided
+	both := &pairing{match: m}
+	defer both.close()
+	for i, e := range m.Entrants {
+		standings[i].Name, both.entrants[i] = e.Name, e.giveUp()
+	}
+	pair := "" // the key of the current Pair
+	for n := 0; m.goesOn(n, standings[0]); n++ {
+		var opening []string
+		if m.Openings != nil {
+			if opening, err = m.Openings.At(n / 2); err != nil {
+				return standings, verdict, err
+			}
+		}
+		p, recorded := Played{}, false
+		if m.Recorded != nil {
+			p, recorded = m.Recorded(both.names(n), opening)
+		}
+		if !recorded {
+			if p, err = both.play(ctx, n, opening); err != nil {
+				return standings, verdict, err
+			}
+		}
+		h := player.NewHistory(m.Game)
+		for _, name := range p.Moves {
+			if err := h.Play(name); err != nil {
+				return standings, verdict, err
+			}
+		}
+		// Without an opening, a pair is what the players made of it.
+		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {
+			pair = fmt.Sprint(opening)
+		} else if n%2 == 0 {
+			pair = key
+		} else {
+			for i := range standings {
+				standings[i].moveInto(pair, pair+"\n"+key)
+			}
+			pair += "\n" + key
+		}
+		for i := range standings {
+			standings[i].count(p, game.Player((i+n)%2), h, pair)
+		}
+		if m.Report != nil && !recorded {
+			if err := m.Report(p); err != nil {
+				return standings, verdict, err
+			}
+		}
+		if m.Until > 0 && n%2 == 1 {
+			if verdict = standings[0].Decided(m.Until); verdict != Undecided {
+				break
+			}
+		}
+	}
+	return standings, verdict, nil
+}
+
+// goesOn reports whether the match has another game after n games.
+func (m *Match) goesOn(n int, s Standing) bool {
+	added := n - m.Games
+	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
+}
+
+// A pairing is two entrants that play one game after the other.
+type pairing struct {
+	match    *Match
+	entrants [2]Entrant
+	players  [2]player.Player // nil: to be made
+}
+
+// entrant returns the index of the entrant that plays side in game n.
+func entrant(side, n int) int { return (side + n) % 2 }
+
+// A header is a player that keeps what it writes, under a heading for each game.
+type header interface{ Head(line string) }
+
+// names returns the names of First and Second in game n.
+func (t *pairing) names(n int) [2]string {
+	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
+}
+
+// play plays game n.
+func (t *pairing) play(ctx context.Context, n int, opening []string) (Played, error) {
+	m := t.match
+	var seats [2]Seat
+	for side := range seats {
+		i := entrant(side, n)
+		if t.players[i] == nil {
+			p, err := t.entrants[i].New(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return Played{}, context.Cause(ctx)
+			case err != nil:
+				p = broken{err}
+			}
+			t.players[i] = p
+		}
+		seats[side] = Seat{Name: m.Entrants[i].Name, Player: t.players[i], Limit: m.Entrants[i].Limit}
+	}
+	names := t.names(n)
+	for _, p := range t.players {
+		if h, ok := p.(header); ok {
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
+		}
+	}
+	if m.Begin != nil {
+		m.Begin(names)
+	}
+	p, err := m.Rules.Play(ctx, m.Game, seats, opening)
+	for side := range seats {
+		if i := entrant(side, n); p.Dismiss(game.Player(side), t.players[i]) {
+			t.players[i] = nil
+		}
+	}
+	return p, err
+}
+
+// close closes the players.
+func (t *pairing) close() {
+	for _, p := range t.players {
+		if p != nil {
+			p.Close()
+		}
+	}
+}
+
+// maxStarts is how often in a row an entrant may fail to start before it is not started any more.
+const maxStarts = 3
+
+// giveUp returns e with a New that is safe for concurrent use, and after maxStarts errors in a row
+// returns the last one again at once: a program may take 30 s to fail.
+func (e Entrant) giveUp() Entrant {
+	var mu sync.Mutex
+	failures, last, begin := 0, error(nil), e.New
+	e.New = func(ctx context.Context) (player.Player, error) {
+		mu.Lock()
+		if failures >= maxStarts {
+			defer mu.Unlock()
+			return nil, last
+		}
+		mu.Unlock()
+		p, err := begin(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		if failures++; err == nil {
+			failures = 0
+		}
+		last = err
+		return p, err
+	}
+	return e
+}
+
+// broken replaces a player that could not be made.
+type broken struct{ err error }
+
+func (b broken) Move(context.Context, *player.History, time.Duration) (string, error) {
+	return "", b.err
+}
+func (broken) Close() error { return nil }

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/referee"
+)
+
+// pagePlayer is the section of a player.
+type pagePlayer struct {
+	Row
+	Points    string
+	Opponents []opponent
+	Kinds     []faults // its faults
+	// Judged and Mistakes are numbers of moves, Mean, Median and Longest times of moves. Slowest is the
+	// game with the longest move.
+	Judged, Mistakes      int
+	Mean, Median, Longest string
+	Slowest               int
+}
+
+// An opponent is a row in the section of a player: the games against another one.
+type opponent struct {
+	Rank         int
+	Name, Points string
+	Games        [2][]link // as first and second player
+}
+
+// A link leads to a game, from 1.
+type link struct {
+	Game int
+	Text string
+}
+
+// faults are the faults of a player of one kind, with the board of the first of them.
+type faults struct {
+	*Fault
+	Board string
+}
+
+// players returns the sections of all players, best first.
+func (r Report) players(rows []Row, games []finished) []pagePlayer {
+	all := make([]pagePlayer, len(rows))
+	times := make([][]time.Duration, len(rows))
+	var found Faults
+	for i, row := range rows {
+		all[i] = pagePlayer{Row: row, Points: Points(row.Standing), Opponents: make([]opponent, len(rows)), Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest)}
+		for j, s := range row.Against {
+			all[i].Opponents[j] = opponent{Rank: j + 1, Name: rows[j].Name, Points: Points(s)}
+		}
+	}
+	for n, f := range games {
+		for side, i := range f.places {
+			p, s := &all[i], game.Player(side)
+			against := &p.Opponents[f.places[s.Other()]]
+			against.Games[side] = append(against.Games[side], link{n + 1, outcome(f.Played, s)})
+			if f.Fault() && f.Outcome == game.WinFor(s.Other()) {
+				if fault := found.Add(f.Played, n+1); fault.Count == 1 {
+					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.history.Game().Picture(f.history.Position()))})
+				}
+			}
+			for _, took := range f.timesOf(s) {
+				if times[i] = append(times[i], took); p.Slowest == 0 && took == p.Row.Longest {
+					p.Slowest = n + 1
+				}
+			}
+			p.count(f, s)
+		}
+	}
+	for i := range all {
+		p := &all[i]
+		p.Opponents = slices.DeleteFunc(p.Opponents, func(o opponent) bool { return len(o.Games[0])+len(o.Games[1]) == 0 })
+		if slices.Sort(times[i]); len(times[i]) > 0 {
+			p.Median = numfmt.Duration(times[i][(len(times[i])-1)/2])
+		}
+	}
+	return all
+}
+
+// outcome returns the result of a game for a side: won, lost, fault, tie or draw.
+func outcome(p referee.Played, side game.Player) string {
+	switch {
+	case p.Outcome == game.WinFor(side):
+		return "won"
+	case p.Outcome == game.WinFor(side.Other()) && p.Fault():
+		return "fault"
+	case p.Outcome == game.WinFor(side.Other()):
+		return "lost"
+	}
+	return p.Result()
+}
+
+// timesOf returns the times of the moves of a side.
+func (f finished) timesOf(side game.Player) (times []time.Duration) {
+	for i, took := range f.Times {
+		if f.history.Mover(f.Opening+i) == side {
+			times = append(times, took)
+		}
+	}
+	return times
+}
+
+// count counts the judged moves of a side of a game.
+func (p *pagePlayer) count(f finished, side game.Player) {
+	for i, j := range f.judgments {
+		if i < f.Opening || f.history.Mover(i) != side {
+			continue
+		}
+		if j.Known() {
+			p.Judged++
+		}
+		if j.Mistake {
+			p.Mistakes++
+		}
+	}
+}

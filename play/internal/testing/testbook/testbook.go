@@ -1,0 +1,25 @@
+// Package testbook makes opening books for tests.
+package testbook
+
+import (
+	"cmp"
+	"path/filepath"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/search"
+)
+
+// New makes an opening book of a game.
+func New(t testing.TB, g game.Acyclic, plies int) *book.Book {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "book")
+	draft := must.Get(book.OpenDraft(name+".part", g, plies))(t)
+	defer draft.Close()
+	s := must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
+	must.OK(t, cmp.Or(draft.Search(t.Context(), s, func() {}), draft.Finish(name)))
+	return must.Get(book.Open(name, all.Kinds().Parse))(t)
+}

@@ -1,0 +1,228 @@
+// Package train finds puzzles of a game: positions in which one move alone keeps the result, each with
+// a grade of difficulty. It knows nothing of how a puzzle is shown and answered.
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/search"
+)
+
+// Grades is the number of grades. Grade 1 is the easiest.
+const Grades = 10
+
+// A Puzzle is a position in which one move alone keeps the result, see Only.
+type Puzzle struct {
+	History *player.History // the play that led to it
+	Report  analysis.Report // the values of all moves are known; Best is the index of the answer
+	Grade   int             // 1 to Grades
+}
+
+// Answer returns the move that keeps the result.
+func (p *Puzzle) Answer() analysis.Move { return p.Report.Moves[p.Report.Best] }
+
+// Goal returns what to find: "find the move that wins".
+func (p *Puzzle) Goal() string {
+	draws := slices.ContainsFunc(p.Report.Moves, func(m analysis.Move) bool { return p.result(m.Value) == game.Draws })
+	switch result := p.result(p.Report.Value); {
+	case result == game.Wins:
+		return "find the move that wins"
+	case result == game.Ties && p.History.Game().Values().Puzzle:
+		return "find the move that keeps the puzzle solvable"
+	case result == game.Ties && draws:
+		return "find the move that ties"
+	}
+	return "find the move that does not lose"
+}
+
+// Task returns the goal with the player to move, unless there is only one: "X to move: find the move that wins".
+func (p *Puzzle) Task() string {
+	if p.History.Game().Values().Puzzle {
+		return p.Goal()
+	}
+	return player.Who(p.History.Game(), p.History.Turn()) + " to move: " + p.Goal()
+}
+
+// Explain describes what a move leads to: "3: win in 11".
+func (p *Puzzle) Explain(m analysis.Move) string {
+	return m.Name + ": " + m.Text(p.History.Game(), p.Report.Position)
+}
+
+func (p *Puzzle) result(v game.Value) game.Result {
+	return analysis.ResultOf(p.History.Game(), p.Report.Position, v)
+}
+
+// A Finder finds puzzles in games between weak players. It is for one goroutine.
+type Finder struct {
+	analyzer *analysis.Analyzer
+	limit    time.Duration // for the values of the moves of one position
+	g        game.Game
+	rand     *rand.Rand
+	searcher *search.Searcher
+	unknown  int                       // positions whose moves Next could not value in time
+	known    map[game.Position]*Puzzle // by canonical position; nil: no puzzle, or one that Next has returned
+}
+
+// graderMemory is the number of bytes of the table of positions of the searches that grade.
+const graderMemory = 1 << 20
+
+// NewFinder makes a Finder of g, which finds the values of the moves with z: a position whose moves it
+// cannot value within limit is no puzzle. The same seed gives the same puzzles, if each is valued in time.
+func NewFinder(g game.Game, z *analysis.Analyzer, limit time.Duration, seed uint64) (*Finder, error) {
+	s, err := search.New(g, search.Options{Memory: graderMemory})
+	if err != nil {
+		return nil, err
+	}
+	return &Finder{analyzer: z, limit: limit, g: g, rand: rand.New(rand.NewPCG(seed, 1)), searcher: s, known: make(map[game.Position]*Puzzle)}, nil
+}
+
+// ErrNone is returned if a Finder finds no puzzle.
+var ErrNone = errors.New("found no puzzle: expected a position in which one move alone keeps the result, and whose moves are valued in time")
+
+// Line returns best play after a move, as far as it is found.
+func (f *Finder) Line(ctx context.Context, m analysis.Move) ([]string, error) {
+	r, err := f.analyzer.Assess(ctx, m.To, f.limit)
+	return r.Line, err
+}
+
+// Limits of Next.
+const (
+	mostGames   = 500 // games in which it looks
+	mostUnknown = 60  // positions whose moves it cannot value in time
+	oneOfEasy   = 4   // it skips all but one of so many puzzles of grade 1
+)
+
+// Next returns another puzzle whose grade is from lowest to highest: none that it has returned before, and no
+// symmetric image of one. Of grade 1, of which most puzzles are, it returns one in oneOfEasy, unless that is the only
+// grade wanted or there are few others. The error is ErrNone if there is none in many games, or the cause of ctx's end.
+func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error) {
+	f.unknown = 0
+	for games := 0; games < mostGames && f.unknown < mostUnknown; games++ {
+		h, err := f.play(ctx)
+		if err != nil {
+			return nil, err
+		}
+		few := games >= mostGames/2 // new ones
+		for range h.Names() {       // the last position is the end
+			if h.Undo(); !few && f.rand.IntN(3) > 0 {
+				continue // few puzzles of one game
+			}
+			key := game.CanonicalOf(f.g, h.Position())
+			p, looked := f.known[key]
+			if !looked {
+				if p, err = f.puzzle(ctx, h); err != nil {
+					return nil, err
+				}
+				f.known[key] = p
+			}
+			if p == nil || p.Grade < lowest || p.Grade > highest {
+				continue
+			}
+			if p.Grade > 1 || highest == 1 || few || f.rand.IntN(oneOfEasy) == 0 {
+				f.known[key] = nil
+				return p, nil
+			}
+		}
+	}
+	return nil, ErrNone
+}
+
+// mostPlies is the number of moves after which a game of the Finder is given up; it may never end.
+const mostPlies = 200
+
+// play plays a game. Both players make mistakes.
+func (f *Finder) play(ctx context.Context) (*player.History, error) {
+	f.searcher.Forget()
+	casual := player.NewLevel(f.searcher, nil, player.Level{Random: .3, Depth: 2}, f.rand.Uint64())
+	h := player.NewHistory(f.g)
+	for len(h.Names()) < mostPlies && len(h.Moves()) > 0 {
+		move, err := casual.Move(ctx, h.Clone(), 0)
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err == nil {
+			err = h.Play(move)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// puzzle returns the puzzle at the last position of h; nil if it is none.
+func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error) {
+	if len(h.Moves()) < 2 {
+		return nil, nil // without a look at the values
+	}
+	r := f.analyzer.Begin(h.Position())
+	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
+		if r = f.analyzer.Step(ctx, r, nil); ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	only, known := Only(f.g, r)
+	if !known {
+		f.unknown++
+	}
+	if only < 0 {
+		return nil, nil
+	}
+	r.Best = only
+	p := &Puzzle{History: h.Clone(), Report: r}
+	grade, err := f.grade(ctx, p)
+	p.Grade = grade
+	return p, err
+}
+
+// Only returns the index of the move that alone keeps the result of a position, which is not lost; -1 if there is none,
+// or if it is the only move. known is false if the value of a move is not known.
+func Only(g game.Game, r analysis.Report) (move int, known bool) {
+	result := analysis.ResultOf(g, r.Position, r.Value)
+	move, keep := -1, 0
+	for i, m := range r.Moves {
+		if !m.Known {
+			return -1, false
+		}
+		if analysis.ResultOf(g, r.Position, m.Value) == result {
+			move = i
+			keep++
+		}
+	}
+	if keep != 1 || len(r.Moves) == 1 || result == game.Loses {
+		return -1, true
+	}
+	return move, true
+}
+
+// grade returns the grade of a puzzle, from the share of the levels of player.Levels that solve it. A
+// level solves it with the probability that it makes a random move times that this is the answer, and
+// with the probability that it searches if the search finds the answer. The share is that of what all of
+// them solve if each search finds it.
+func (f *Finder) grade(ctx context.Context, p *Puzzle) (int, error) {
+	solved, all := 0., 0.
+	for _, l := range player.Levels() {
+		if l.Depth == 0 {
+			continue // its strength is that of the machine
+		}
+		f.searcher.Forget() // what it finds does not depend on earlier puzzles
+		s, err := f.searcher.Search(ctx, p.Report.Position, search.Limit{Depth: l.Depth, First: true})
+		if err != nil {
+			return 0, err
+		}
+		solved += l.Random / float64(len(p.Report.Moves))
+		if len(s.Line) > 0 && s.Line[0].Name == p.Answer().Name {
+			solved += 1 - l.Random
+		}
+		all += 1 - l.Random
+	}
+	return min(max(Grades-int(math.Floor(Grades*solved/all)), 1), Grades), nil
+}

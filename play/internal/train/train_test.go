@@ -1,0 +1,206 @@
+package train
+
+import (
+	"encoding/csv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
+)
+
+// find returns n puzzles of g with grades from lowest to highest.
+func find(t *testing.T, g game.Game, tab *table.Table, seed uint64, n, lowest, highest int) (puzzles []*Puzzle) {
+	f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{Memory: 4 << 20}), time.Minute, seed))(t)
+	for range n {
+		puzzles = append(puzzles, must.Get(f.Next(t.Context(), lowest, highest))(t))
+	}
+	return puzzles
+}
+
+// keeps reports whether a move is the only one that keeps the result, by the table.
+func keeps(t *testing.T, tab *table.Table, p game.Position, name string) bool {
+	choices := must.Get(tab.Choices(p))(t)
+	result := func(c table.Choice) game.Result {
+		if before := tab.Game().Values().Before(c.Value); tab.Game().Values().OfMover {
+			return game.Result(before.Outcome())
+		}
+		return c.Value.Outcome().For(tab.Game().ToMove(p))
+	}
+	return len(choices) > 1 && choices[0].Name == name && result(choices[0]) != game.Loses && result(choices[1]) != result(choices[0])
+}
+
+// TestPuzzles checks puzzles from a table, and those from a search, against the table.
+func TestPuzzles(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
+		t.Run(spec, func(t *testing.T) {
+			g := solved.Game(t, spec)
+			tab := solved.Table(t, g)
+			sources := []*table.Table{tab, nil}
+			if _, ok := g.(game.Acyclic); !ok {
+				sources = sources[:1] // a search cannot prove a draw
+			}
+			for _, from := range sources {
+				for _, p := range find(t, g, from, 1, 20, 1, Grades) {
+					if at := p.History.Position(); p.Report.Position != at || !keeps(t, tab, at, p.Answer().Name) {
+						t.Errorf("%s\n%s: the answer %s is not the only one", p.Board(), p.Task(), p.Answer().Name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestGrades checks that puzzles of higher grades are solved less often, by the levels with seeds and by
+// searches of depths that do not determine the grades.
+func TestGrades(t *testing.T) {
+	g := solved.Game(t, "connectn width=5 height=4 connect=4")
+	tab, n := solved.Table(t, g), longtest.Number(t, "TREEREDUCE_PUZZLES", 200)
+	s := must.Get(search.New(g, search.Options{Memory: graderMemory}))(t)
+	levels := player.Levels()
+	levels = levels[:len(levels)-1] // the last one plays perfectly
+	for _, depth := range []int{7, 9} {
+		levels = append(levels, player.Level{Depth: depth})
+	}
+	seeds := rand.New(rand.NewPCG(7, 7))
+	const bands = 4
+	var solves, tries [bands]float64
+	for band, grades := range [bands][2]int{{1, 1}, {2, 4}, {5, 7}, {8, Grades}} {
+		for _, p := range find(t, g, tab, 2, n/bands, grades[0], grades[1]) {
+			if p.Grade < grades[0] || p.Grade > grades[1] || !keeps(t, tab, p.Report.Position, p.Answer().Name) {
+				t.Fatalf("%s\ngrade %d, answer %s: expected another", p.Board(), p.Grade, p.Answer().Name)
+			}
+			for _, l := range levels {
+				s.Forget()
+				move := must.Get(player.NewLevel(s, nil, l, seeds.Uint64()).Move(t.Context(), p.History.Clone(), 0))(t)
+				if tries[band]++; move == p.Answer().Name {
+					solves[band]++
+				}
+			}
+		}
+	}
+	for band := range bands - 1 {
+		if a, b := solves[band]/tries[band], solves[band+1]/tries[band+1]; a <= b {
+			t.Errorf("band %d of grades: solved %.3f, the next one: %.3f; expected less", band, a, b)
+		}
+	}
+	t.Logf("solved: %.0f of %.0f", solves, tries)
+}
+
+// TestDifferent draws all puzzles of small games, and checks that none comes twice or as a symmetric image, and that
+// most of those that the table has come.
+func TestDifferent(t *testing.T) {
+	for _, spec := range []string{"mnk width=3 height=3 connect=3", "connectn width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3"} {
+		t.Run(spec, func(t *testing.T) {
+			g := solved.Game(t, spec)
+			tab := solved.Table(t, g)
+			all := make(map[game.Position]bool)
+			for b, err := range tab.All() {
+				must.OK(t, err)
+				for _, p := range b.Positions {
+					if choices := must.Get(tab.Choices(p))(t); len(choices) > 1 && keeps(t, tab, p, choices[0].Name) {
+						all[game.CanonicalOf(g, p)] = true
+					}
+				}
+			}
+			f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 1))(t)
+			drawn := make(map[game.Position]bool)
+			for {
+				p, err := f.Next(t.Context(), 1, Grades)
+				if err == ErrNone {
+					break
+				}
+				must.OK(t, err)
+				at := game.CanonicalOf(g, p.Report.Position)
+				if drawn[at] || !all[at] {
+					t.Fatalf("%s\nit is repeated: %v", p.Board(), drawn[at])
+				}
+				drawn[at] = true
+			}
+			if t.Logf("%d of %d", len(drawn), len(all)); 2*len(drawn) < len(all) {
+				t.Errorf("%d puzzles of %d", len(drawn), len(all))
+			}
+		})
+	}
+}
+
+// TestSymmetricValues checks that canonical positions have the values of those for which they stand.
+func TestSymmetricValues(t *testing.T) {
+	for _, spec := range []string{"mnk width=3 height=3 connect=3", "mnk width=4 height=3 connect=3", "quickcross width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		for b, err := range tab.All() {
+			must.OK(t, err)
+			for i, p := range b.Positions {
+				one := game.CanonicalOf(g, p)
+				if v, _, err := tab.Lookup(one); err != nil || v != b.Values[i] {
+					t.Fatalf("%s: %q has the value %d, its canonical position %q has %d, %v", spec, g.AppendText(nil, p), b.Values[i], g.AppendText(nil, one), v, err)
+				}
+			}
+		}
+	}
+}
+
+// TestNone checks the error for a game without puzzles.
+func TestNone(t *testing.T) {
+	g := solved.Game(t, "connectn width=1 height=4 connect=4")
+	f := must.Get(NewFinder(g, analysis.New(g, nil, nil, search.Options{Memory: 1 << 20}), time.Minute, 1))(t)
+	if _, err := f.Next(t.Context(), 1, Grades); err != ErrNone {
+		t.Errorf("found %v, expected %v", err, ErrNone)
+	}
+}
+
+// TestWriteAnki checks that notes have a board, an answer and a tag, as Anki reads them.
+func TestWriteAnki(t *testing.T) {
+	g := solved.Game(t, "mnk width=3 height=3 connect=3")
+	puzzles := find(t, g, solved.Table(t, g), 3, 5, 1, Grades)
+	var out strings.Builder
+	must.OK(t, WriteAnki(&out, puzzles))
+	_, notes, ok := strings.Cut(out.String(), "#tags column:3\n")
+	rows := must.Get(csv.NewReader(strings.NewReader(notes)).ReadAll())(t)
+	if !ok || len(rows) != len(puzzles) {
+		t.Fatalf("expected %d notes, found\n%s", len(puzzles), out.String())
+	}
+	for i, row := range rows {
+		p := puzzles[i]
+		if len(row) != 3 || !strings.Contains(row[0], "<pre>"+p.Board()+"</pre>") || !strings.HasPrefix(row[1], p.Answer().Name+": ") || !strings.Contains(row[2], "grade") {
+			t.Errorf("note %d: %q", i, row)
+		}
+	}
+}
+
+// onePlayer is a puzzle.
+type onePlayer struct{ game.Game }
+
+func (onePlayer) Values() game.Values { return game.Values{OfMover: true, Puzzle: true} }
+
+// TestGoal checks that one move alone reaches the goal of a puzzle.
+func TestGoal(t *testing.T) {
+	g := solved.Game(t, "quickcross width=2 height=2 connect=2")
+	tie, draw := game.Ties.In(3), game.Value(0)
+	for _, test := range []struct {
+		g          game.Game
+		one, other game.Value
+		want       string
+	}{
+		{g, game.Wins.In(3), tie, "find the move that wins"},
+		{g, tie, game.Loses.In(4), "find the move that does not lose"},
+		{g, tie, draw, "find the move that ties"},
+		{g, draw, game.Loses.In(4), "find the move that does not lose"},
+		{onePlayer{g}, tie, draw, "find the move that keeps the puzzle solvable"},
+	} {
+		moves := []analysis.Move{{Worth: analysis.Worth{Value: test.other, Known: true}}, {Worth: analysis.Worth{Value: test.one, Known: true}}}
+		p := Puzzle{History: player.NewHistory(test.g), Report: analysis.Report{Worth: moves[1].Worth, Moves: moves}}
+		if only, known := Only(test.g, p.Report); only != 1 || !known || p.Goal() != test.want {
+			t.Errorf("move %d, %q, want 1, %q", only, p.Goal(), test.want)
+		}
+	}
+}

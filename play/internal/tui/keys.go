@@ -1,0 +1,464 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/system"
+	"github.com/treereduce/treereduce/play/internal/board"
+	"github.com/treereduce/treereduce/play/internal/player"
+)
+
+// A command is the action of a key during a play. The small letter has the same action, if
+// no move of the game begins with it.
+type command struct {
+	key   string // a capital letter, or another character
+	label string // in the last lines of the screen; "": only in the help
+	help  string
+	do    func(m *model) tea.Cmd
+}
+
+// commands are listed in the order of the last lines of the screen.
+var commands = []command{
+	{"?", "help", "this list, and the rules", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
+	{"Q", "quit", "quit; so does Ctrl-C", (*model).quit},
+	{"U", "undo", "undo the last move", (*model).undo},
+	{"R", "redo", "redo", (*model).redo},
+	{"H", "hint", "select the best move", (*model).hint},
+	{"L", "line", "show or hide best play", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
+	{"V", "values", "show or hide the values of moves", func(m *model) tea.Cmd { m.marks = !m.marks; return nil }},
+	{"C", "sides", "swap sides with the machine", (*model).sides},
+	{"N", "new", "start a new game", func(m *model) tea.Cmd {
+		m.mode = choosing
+		m.choice = choiceOf(m.seats)
+		return m.arrive()
+	}},
+	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
+	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
+	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
+	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
+	{" ", "", "pause or resume the machine", (*model).pause},
+}
+
+// ask starts the input of a file name.
+func (m *model) ask(what mode) {
+	m.mode = what
+	if m.prompt == "" {
+		m.prompt = "games.txt"
+	}
+	m.offered = true
+	m.show("", nil)
+}
+
+// key handles a key, given by its name and the text that it types.
+func (m *model) key(name, text string) tea.Cmd {
+	switch name {
+	case "ctrl+c":
+		m.interrupted = true
+		return tea.Quit
+	case "ctrl+z":
+		if system.CanSuspend() {
+			return tea.Suspend
+		}
+		return nil
+	case "ctrl+l":
+		return tea.ClearScreen
+	}
+	switch m.mode {
+	case choosing:
+		return m.choosingKey(name)
+	case saving, loading:
+		return m.promptKey(name, text)
+	case helping:
+		m.helpKey(name)
+		return nil
+	}
+	return m.playingKey(name, text)
+}
+
+// choosingKey handles a key while a new game is chosen.
+func (m *model) choosingKey(name string) tea.Cmd {
+	switch name {
+	case "up", "shift+tab", "left":
+		m.choice = (m.choice + len(choices) - 1) % len(choices)
+	case "down", "tab", "right":
+		m.choice = (m.choice + 1) % len(choices)
+	case "enter":
+		return m.begin(choices[m.choice].seats)
+	case "esc":
+		m.mode = playing
+		return m.arrive()
+	case "q", "Q":
+		return m.quit()
+	case "o", "O":
+		m.ask(loading)
+	default:
+		if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(choices) {
+			return m.begin(choices[i-1].seats)
+		}
+	}
+	return nil
+}
+
+// maxPrompt is the maximum length of a file name in bytes.
+const maxPrompt = 1000
+
+// promptKey handles a key while a file name is typed.
+func (m *model) promptKey(name, text string) tea.Cmd {
+	switch name {
+	case "enter":
+		what := m.mode
+		m.mode = playing
+		switch {
+		case m.prompt == "":
+			m.show("", errors.New("expected the name of a file"))
+		case what == saving:
+			return m.save(m.prompt)
+		default:
+			return tea.Batch(m.arrive(), m.load(m.prompt))
+		}
+	case "esc":
+		m.mode = playing
+		return m.arrive()
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.prompt)
+		m.prompt, m.offered = m.prompt[:len(m.prompt)-n], false
+	case "ctrl+u":
+		m.prompt = ""
+	default:
+		m.addPrompt(text)
+	}
+	return nil
+}
+
+// addPrompt appends text to the file name, without control characters. It replaces a name that is only
+// offered.
+func (m *model) addPrompt(text string) {
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if m.offered {
+			m.prompt, m.offered = "", false
+		}
+		if len(m.prompt) < maxPrompt {
+			m.prompt += string(r)
+		}
+	}
+}
+
+// paste handles pasted text.
+func (m *model) paste(text string) tea.Cmd {
+	switch m.mode {
+	case saving, loading:
+		m.addPrompt(text)
+	case playing:
+		m.typed, m.clicked = "", nil
+		var cmds []tea.Cmd
+		for name := range strings.FieldsFuncSeq(text, separates) {
+			if m.over || !m.mayMove() {
+				m.show("", m.cannot(""))
+				break
+			}
+			if !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == name }) {
+				m.show("", fmt.Errorf("%q is not a move", name))
+				break
+			}
+			cmds = append(cmds, m.play(name))
+		}
+		return tea.Batch(cmds...)
+	}
+	return nil
+}
+
+// separates reports whether a character separates pasted moves.
+func separates(r rune) bool { return r == ',' || unicode.IsSpace(r) }
+
+// helpKey handles a key in the help.
+func (m *model) helpKey(name string) {
+	switch name {
+	case "up":
+		m.scrollBy(-1)
+	case "down", "space":
+		m.scrollBy(1)
+	default:
+		m.mode = playing
+	}
+}
+
+// scrollBy scrolls the help.
+func (m *model) scrollBy(lines int) {
+	m.scroll = max(0, m.scroll+lines)
+	m.scroll = m.scrolled()
+}
+
+// playingKey handles a key during a play.
+func (m *model) playingKey(name, text string) tea.Cmd {
+	switch name {
+	case "enter", "ctrl+j": // a terminal may paste the end of a line as the latter
+		return m.enter()
+	case "esc":
+		m.typed, m.clicked, m.selected = "", nil, -1
+		m.show("", nil)
+		return nil
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.typed)
+		m.typed = m.typed[:len(m.typed)-n]
+		m.match()
+		return nil
+	case "left":
+		return m.selectTowards(-1, 0)
+	case "right":
+		return m.selectTowards(1, 0)
+	case "up":
+		return m.selectTowards(0, -1)
+	case "down":
+		return m.selectTowards(0, 1)
+	case "tab":
+		return m.selectNext(1)
+	case "shift+tab":
+		return m.selectNext(-1)
+	}
+	return m.typedKey(text)
+}
+
+// typedKey handles the text that a key types during a play: it belongs to the name of a move, or is
+// a command.
+func (m *model) typedKey(text string) tea.Cmd {
+	r, n := utf8.DecodeRuneInString(text)
+	switch {
+	case n > 0 && n < len(text): // several characters at once
+		return m.paste(text)
+	case separates(r) && m.typed != "":
+		return m.enter()
+	case r == ',':
+		return nil
+	}
+	if n == 0 || n != len(text) || !unicode.IsPrint(r) {
+		return nil
+	}
+	if m.begins(m.typed+text) || m.typed != "" && !unicode.IsUpper(r) {
+		return m.typeOn(text)
+	}
+	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
+		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
+	}
+	if m.initials[r] && unicode.IsLower(r) {
+		m.show("", m.cannot(text))
+		return nil
+	}
+	for _, c := range commands {
+		if c.key == string(unicode.ToUpper(r)) || r == '=' && c.key == "+" {
+			return c.do(m)
+		}
+	}
+	m.show("", m.cannot(text))
+	return nil
+}
+
+// mayMove reports whether a person is to move.
+func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
+
+// begins reports whether the name of a move begins with text, if a person is to move.
+func (m *model) begins(text string) bool {
+	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
+}
+
+// cannot returns an error with the reason why text is not a move.
+func (m *model) cannot(text string) error {
+	switch {
+	case m.over:
+		return errors.New("the game is over: N starts a new one, U undoes a move")
+	case !m.mayMove():
+		return fmt.Errorf("%s is to move", m.who(m.h.Turn()))
+	}
+	return fmt.Errorf("no move starts with %q", text)
+}
+
+// maxTyped is the maximum length of the typed name of a move in bytes.
+const maxTyped = 60
+
+// typeOn appends text to the typed name of a move. A name of one character is played at
+// once, if no other name begins with it; a longer one needs Enter.
+func (m *model) typeOn(text string) tea.Cmd {
+	if len(m.typed)+len(text) <= maxTyped {
+		m.typed += text
+	}
+	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
+		return m.play(m.typed)
+	}
+	return nil
+}
+
+// match selects the first move whose name begins with the typed text, and counts such
+// moves. If there is none, it shows a message.
+func (m *model) match() (n int) {
+	m.clicked, m.selected = nil, -1
+	m.show("", nil)
+	if m.typed == "" {
+		return 0
+	}
+	for i, mv := range m.moves {
+		if strings.HasPrefix(mv.Name, m.typed) {
+			if n++; n == 1 {
+				m.selected = i
+			}
+		}
+	}
+	if n == 0 {
+		m.show("", m.cannot(m.typed))
+	}
+	return n
+}
+
+// enter plays the typed move or, if nothing is typed, the selected one.
+func (m *model) enter() tea.Cmd {
+	switch {
+	case m.over || !m.mayMove():
+		m.show("", m.cannot(""))
+	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
+		if m.match() > 0 {
+			m.show("", fmt.Errorf("%q is not a complete move", m.typed))
+		}
+	case m.typed != "":
+		return m.play(m.typed)
+	case m.selected < 0:
+		m.show("", errors.New("type a move, select one with the arrows, or click it"))
+	default:
+		return m.play(m.moves[m.selected].Name)
+	}
+	return nil
+}
+
+// selectNext selects the next or the previous move.
+func (m *model) selectNext(by int) tea.Cmd {
+	if len(m.moves) == 0 {
+		return nil
+	}
+	switch {
+	case m.selected >= 0:
+		m.selected = (m.selected + by + len(m.moves)) % len(m.moves)
+	case by < 0:
+		m.selected = len(m.moves) - 1
+	default:
+		m.selected = 0
+	}
+	m.typed, m.clicked = "", nil
+	return nil
+}
+
+// selectTowards selects the next move in a direction on the board.
+func (m *model) selectTowards(dx, dy int) tea.Cmd {
+	if m.selected < 0 || len(m.moves) == 0 {
+		return m.selectNext(dx + dy)
+	}
+	m.selected = board.Towards(m.spots, m.selected, dx, dy)
+	m.typed, m.clicked = "", nil
+	return nil
+}
+
+// click handles a mouse click.
+func (m *model) click(x, y int) tea.Cmd {
+	switch press := m.draw().at(x, y).(type) {
+	case string:
+		m.typed = ""
+		return m.key(press, press)
+	case pick:
+		if m.mode == choosing {
+			return m.begin(choices[press].seats)
+		}
+		m.selected = int(press)
+		return m.enterPick()
+	case board.Place:
+		return m.clickSquare(press)
+	}
+	return nil
+}
+
+// enterPick plays the selected move, ignoring what was typed.
+func (m *model) enterPick() tea.Cmd {
+	m.typed, m.clicked = "", nil
+	return m.enter()
+}
+
+// clickSquare selects among the moves that change all squares clicked so far. If there is
+// only one, it is played. If there are several, the first is selected, and another click on
+// the same square selects the next.
+func (m *model) clickSquare(at board.Place) tea.Cmd {
+	if !m.mayMove() {
+		m.show("", m.cannot(""))
+		return nil
+	}
+	pic := m.g.Picture(m.h.Position())
+	may := func(squares []board.Place) (which []int) {
+		for i, s := range m.spots {
+			if !slices.ContainsFunc(squares, func(p board.Place) bool { return !s.Clicked(pic, p) }) {
+				which = append(which, i)
+			}
+		}
+		return which
+	}
+	again := slices.Contains(m.clicked, at)
+	squares := m.clicked
+	if !again {
+		squares = append(slices.Clone(m.clicked), at)
+	}
+	which := may(squares)
+	if len(which) == 0 { // start over with this square
+		squares = []board.Place{at}
+		which = may(squares)
+	}
+	m.typed, m.clicked = "", squares
+	m.show("", nil)
+	switch {
+	case len(which) == 0:
+		m.clicked, m.selected = nil, -1
+		m.show("", errors.New("there is no move"))
+	case len(which) == 1:
+		m.selected = which[0]
+		return m.enterPick()
+	default:
+		next := 0
+		if i := slices.Index(which, m.selected); again && i >= 0 {
+			next = (i + 1) % len(which)
+		}
+		m.selected = which[next]
+		m.show(fmt.Sprintf("%d moves here: click again for the next, Enter plays it", len(which)), nil)
+	}
+	return nil
+}
+
+// wheel selects the next or the previous move, or scrolls the help.
+func (m *model) wheel(button tea.MouseButton) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[button]
+	switch {
+	case by == 0:
+		return nil
+	case m.mode == helping:
+		m.scrollBy(by)
+		return nil
+	case m.mode == playing:
+		return m.selectNext(by)
+	}
+	return nil
+}
+
+// who returns the name of a player for the screen.
+func (m *model) who(p game.Player) string {
+	name := player.Who(m.g, p)
+	switch {
+	case !m.seats[p]:
+		return name + " (machine)"
+	case m.people() == 1:
+		return name + " (you)"
+	}
+	return name
+}

@@ -1,0 +1,511 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/board"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/search"
+)
+
+// A model is the state of the user interface: everything that is shown, and everything that
+// a key can change. It receives messages one after the other.
+type model struct {
+	o        Options
+	g        game.Game
+	analyzer *analysis.Analyzer
+	opponent *opponent
+
+	width, height int
+	dark          bool // the terminal has a dark background
+
+	// The play. names may be longer than the moves of h: the rest has been taken back.
+	names  []string
+	h      *player.History
+	over   bool // play has ended as ended describes
+	ended  referee.Played
+	judged []analysis.Judgment // the moves of a play that is over; nil: not yet
+
+	seats  [2]bool // whether First and Second are people
+	levels []level
+	level  int
+	marks  bool // moves are marked
+	line   bool // best play is shown
+	paused bool // the machine waits
+
+	// The position: its moves, and the advice so far.
+	moves    []game.Move
+	spots    []board.Spot
+	advice   analysis.Report
+	selected int           // index of a move; -1: none
+	typed    string        // the typed beginning of a move's name
+	clicked  []board.Place // squares that the move must change
+	initials map[rune]bool
+
+	// Background work ends when ctx ends. A result of an earlier turn is ignored.
+	turn     int
+	ctx      context.Context
+	cancel   context.CancelFunc
+	thinking bool // the machine is thinking
+
+	settings settings // as they were read, and changed since
+	saved    []string // the moves of the play when it began, was read or saved; nil: there was none
+	asked    bool     // whether to quit without saving; the play has not changed since
+
+	message     string
+	bad         bool // the message is an error
+	mode        mode
+	choice      int    // the selected choice of a new game
+	prompt      string // the name of a file, while it is typed
+	offered     bool   // nothing of it was typed: the next character replaces it
+	scroll      int    // lines by which the help is scrolled
+	interrupted bool
+}
+
+// A mode selects the handler of the keys.
+type mode uint8
+
+const (
+	playing mode = iota
+	choosing
+	saving
+	loading
+	helping
+)
+
+// A choice is what the user can choose for a new game.
+type choice struct {
+	words string
+	seats [2]bool
+}
+
+var choices = []choice{
+	{"you move first", [2]bool{true, false}},
+	{"the machine moves first", [2]bool{false, true}},
+	{"two humans", [2]bool{true, true}},
+	{"watch the machine play itself", [2]bool{false, false}},
+}
+
+// Results of background work. Those whose turn is not the model's are ignored.
+type (
+	advised struct {
+		turn   int
+		advice analysis.Report
+		more   <-chan analysis.Report // the further reports of a step that goes on
+	}
+	moved struct {
+		turn int
+		name string
+		err  error
+	}
+	judged struct {
+		turn  int
+		moves []analysis.Judgment
+	}
+	saved struct {
+		name  string
+		moves []string
+		err   error
+	}
+	loaded struct {
+		name string
+		last referee.Played
+		err  error
+	}
+)
+
+// newModel makes the model of a new game.
+func newModel(o Options) *model {
+	options := o.Search
+	if options.Memory == 0 {
+		options.Memory = search.DefaultMemory
+	}
+	options.Memory /= 2 // analyzer and opponent have a table each
+	m := &model{
+		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
+		analyzer: analysis.New(o.Game, o.Table, o.Book, options),
+		opponent: &opponent{g: o.Game, table: o.Table, book: o.Book, options: options, seed: o.Seed},
+		initials: make(map[rune]bool), cancel: func() {},
+		mode: choosing, message: o.Notice, bad: o.Notice != "",
+	}
+	m.levels, m.level = levels(o.Table != nil, o.Level)
+	m.seats = choices[0].seats
+	if o.Seats != nil {
+		m.seats, m.mode = *o.Seats, playing
+	}
+	m.h = player.NewHistory(m.g)
+	m.settings = settings{Values: true}
+	m.recall()
+	return m
+}
+
+// Init starts the first tasks.
+func (m *model) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.arrive()}
+	if m.o.Load != "" {
+		cmds = append(cmds, m.load(m.o.Load))
+	}
+	return tea.Batch(cmds...)
+}
+
+// close stops the background work, and waits for it.
+func (m *model) close() {
+	m.cancel()
+	m.analyzer.Close()
+	m.opponent.close()
+}
+
+// Update handles a message.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 0), max(msg.Height, 0)
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String(), msg.Text)
+	case tea.PasteMsg:
+		return m, m.paste(msg.Content)
+	case tea.MouseClickMsg:
+		if msg.Button == tea.MouseLeft {
+			return m, m.click(msg.X, msg.Y)
+		}
+	case tea.MouseWheelMsg:
+		return m, m.wheel(msg.Button)
+	case advised:
+		if msg.turn == m.turn {
+			if m.advice = msg.advice; msg.more != nil {
+				return m, msg.next
+			}
+			return m, m.advise()
+		}
+	case moved:
+		if msg.turn == m.turn {
+			return m, m.moved(msg)
+		}
+	case judged:
+		if msg.turn == m.turn {
+			m.judged = msg.moves
+		}
+	case saved:
+		if m.show("saved in "+msg.name, msg.err); !m.bad {
+			m.saved = msg.moves
+		}
+	case loaded:
+		return m, m.loaded(msg)
+	}
+	return m, nil
+}
+
+// show shows a message or, if err is not nil, the error.
+func (m *model) show(text string, err error) {
+	if m.message, m.bad = text, err != nil; m.bad {
+		m.message = err.Error()
+	}
+}
+
+// arrive must be called whenever the position, or the player to move, has changed. It stops the
+// background work on the old position, and starts that on the new one.
+func (m *model) arrive() tea.Cmd {
+	m.cancel()
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.turn++
+	m.thinking, m.asked = false, false
+	m.typed, m.clicked, m.selected = "", nil, -1
+	var outcome game.Outcome
+	var reason referee.Reason
+	if outcome, reason, m.over = referee.Ended(m.h, game.DrawRuleOf(m.g)); m.over {
+		m.ended = referee.Played{Outcome: outcome, Reason: reason}
+		m.moves, m.spots, m.advice, m.judged = nil, nil, analysis.Report{Best: -1}, nil
+		return m.judge()
+	}
+	m.moves = m.h.Moves()
+	m.spots = board.Spots(m.g, m.h.Position(), m.moves)
+	for _, move := range m.moves {
+		for _, r := range move.Name {
+			m.initials[r] = true
+			break
+		}
+	}
+	m.advice = m.analyzer.Begin(m.h.Position())
+	if m.seats[m.h.Turn()] || m.paused || m.mode == choosing {
+		return m.advise()
+	}
+	m.thinking = true
+	if m.advice.Table { // lookups are fast enough to do both
+		return tea.Batch(m.advise(), m.think())
+	}
+	return m.think()
+}
+
+// advise continues the advice.
+func (m *model) advise() tea.Cmd {
+	if m.advice.Done || m.over || m.thinking && !m.advice.Table {
+		return nil
+	}
+	ctx, a, z := m.ctx, m.advice, m.analyzer
+	reports := make(chan analysis.Report, 2) // the last report has space, even if no one receives it
+	first := advised{m.turn, a, reports}
+	return func() tea.Msg {
+		go func() {
+			defer close(reports)
+			reports <- z.Step(ctx, a, func(r analysis.Report) {
+				if len(reports) == 0 {
+					reports <- r
+				}
+			})
+		}()
+		return first.next()
+	}
+}
+
+// judgeTime is the time of the search of each position of a play that is over.
+const judgeTime = 300 * time.Millisecond
+
+// judge finds the mistakes of a play that is over.
+func (m *model) judge() tea.Cmd {
+	turn, ctx, h, z := m.turn, m.ctx, m.h.Clone(), m.analyzer
+	return func() tea.Msg {
+		reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
+		if err != nil {
+			return judged{turn: turn}
+		}
+		return judged{turn, analysis.Review(h.Game(), h.Names(), 0, reports)}
+	}
+}
+
+// next waits for the next report of a step, or for its end.
+func (a advised) next() tea.Msg {
+	if r, ok := <-a.more; ok {
+		return advised{a.turn, r, a.more}
+	}
+	return advised{a.turn, a.advice, nil}
+}
+
+// think starts the machine's choice of a move.
+func (m *model) think() tea.Cmd {
+	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.h.Clone(), m.levels[m.level], m.opponent, m.o.Pace
+	return func() tea.Msg {
+		least := time.After(pace)
+		name, err := op.move(ctx, h, l)
+		select {
+		case <-least:
+		case <-ctx.Done():
+		}
+		return moved{turn, name, err}
+	}
+}
+
+// moved handles the machine's choice.
+func (m *model) moved(msg moved) tea.Cmd {
+	if msg.err != nil {
+		m.paused = true
+		m.show("", fmt.Errorf("the machine cannot move: %w", msg.err))
+		return m.arrive()
+	}
+	return m.play(msg.name)
+}
+
+// play makes a move. The moves that were taken back remain available for redo if the first
+// of them is this move.
+func (m *model) play(name string) tea.Cmd {
+	at := len(m.h.Names())
+	if err := m.h.Play(name); err != nil {
+		m.show("", err)
+		return nil
+	}
+	if at == len(m.names) || m.names[at] != name {
+		m.names = append(slices.Clone(m.names[:at]), name)
+	}
+	m.show("", nil)
+	return m.arrive()
+}
+
+// undo takes back moves to where a person was last to move; if no person plays, one move.
+func (m *model) undo() tea.Cmd {
+	at := len(m.h.Names())
+	if at == 0 {
+		m.show("nothing to undo", nil)
+		return nil
+	}
+	to := at - 1
+	for to > 0 && m.people() > 0 && !m.seats[m.h.Mover(to)] {
+		to--
+	}
+	for range at - to {
+		m.h.Undo()
+	}
+	return m.stop("")
+}
+
+// redo makes moves again that were taken back, as many as one undo takes back.
+func (m *model) redo() tea.Cmd {
+	if len(m.h.Names()) == len(m.names) {
+		m.show("nothing to redo", nil)
+		return nil
+	}
+	for {
+		if m.h.Play(m.names[len(m.h.Names())]) != nil || len(m.h.Names()) == len(m.names) ||
+			m.people() == 0 || m.seats[m.h.Turn()] {
+			return m.stop("")
+		}
+	}
+}
+
+// stop calls arrive, with the machine paused if it is its turn.
+func (m *model) stop(message string) tea.Cmd {
+	m.paused = !m.seats[m.h.Turn()]
+	m.show(message, nil)
+	return m.arrive()
+}
+
+// people returns the number of players who are people.
+func (m *model) people() (n int) {
+	for _, person := range m.seats {
+		if person {
+			n++
+		}
+	}
+	return n
+}
+
+// sides exchanges the sides of the players.
+func (m *model) sides() tea.Cmd {
+	if m.people() != 1 {
+		m.show("there is no machine to swap sides with", nil)
+		return nil
+	}
+	m.seats[0], m.seats[1] = m.seats[1], m.seats[0]
+	m.paused = false
+	m.show("", nil)
+	return m.arrive()
+}
+
+// pause stops the machine, or lets it go on.
+func (m *model) pause() tea.Cmd {
+	if m.people() == 2 {
+		return nil
+	}
+	m.paused = !m.paused
+	m.show("", nil)
+	return m.arrive()
+}
+
+// grade raises or lowers the level of the machine.
+func (m *model) grade(by int) tea.Cmd {
+	m.level = max(0, min(m.level+by, len(m.levels)-1))
+	m.settings.Level = m.levels[m.level].Name
+	m.show("the machine plays "+m.levels[m.level].words, nil)
+	if m.thinking {
+		return m.arrive()
+	}
+	return nil
+}
+
+// hint selects the best move.
+func (m *model) hint() tea.Cmd {
+	switch {
+	case m.over:
+		m.show("the game is over", nil)
+	case m.advice.Best < 0:
+		m.show("nothing is known yet", nil)
+	default:
+		m.selected, m.typed, m.clicked = m.advice.Best, "", nil
+		text := m.moves[m.advice.Best].Name + " is best"
+		if !m.advice.Done && !m.advice.Known {
+			text += " so far"
+		}
+		switch o := m.advice.Moves[m.advice.Best]; {
+		case o.Known:
+			text += ": " + m.worth(o.Worth)
+		case o.Depth > 0:
+			text += fmt.Sprintf(": %s, %s ahead", scoreText(o.Score), numfmt.Count(o.Depth, "move"))
+		}
+		m.show(text, nil)
+	}
+	return nil
+}
+
+// begin begins a new game.
+func (m *model) begin(seats [2]bool) tea.Cmd {
+	m.seats, m.mode, m.paused = seats, playing, false
+	m.settings.People = &seats
+	m.h, m.names, m.saved = player.NewHistory(m.g), nil, []string{}
+	m.show("", nil)
+	return m.arrive()
+}
+
+// players returns the names of the players for a file.
+func (m *model) players() (names [2]string) {
+	for i, person := range m.seats {
+		if names[i] = m.levels[m.level].String(); person {
+			names[i] = humanName
+		}
+	}
+	return names
+}
+
+// save saves the play in the background.
+func (m *model) save(name string) tea.Cmd {
+	p, parse := played(m.h.Clone(), m.players()), m.o.Parse
+	return func() tea.Msg { return saved{name, p.Moves, save(name, p, parse)} }
+}
+
+// load reads a play in the background.
+func (m *model) load(name string) tea.Cmd {
+	parse := m.o.Parse
+	return func() tea.Msg {
+		last, err := lastOf(name, parse)
+		return loaded{name, last, err}
+	}
+}
+
+// loaded continues a play that has been read, at its last position. The machine waits if it
+// is its turn.
+func (m *model) loaded(msg loaded) tea.Cmd {
+	if msg.err == nil {
+		msg.err = m.adopt(msg.name, msg.last)
+	}
+	if msg.err != nil {
+		m.show("", msg.err)
+		return nil
+	}
+	return m.stop(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name))
+}
+
+// adopt replaces the play by one from a file.
+func (m *model) adopt(name string, p referee.Played) error {
+	if p.Game != m.g.Spec() {
+		return fmt.Errorf("%s: expected %s, found %s", name, m.g.Spec(), p.Game)
+	}
+	h := player.NewHistory(m.g)
+	for _, move := range p.Moves {
+		if err := h.Play(move); err != nil { // cannot fail: the reader has replayed the moves
+			return err
+		}
+	}
+	m.h, m.names, m.saved, m.mode = h, p.Moves, p.Moves, playing
+	for i, name := range p.Players {
+		m.seats[i] = name == humanName
+	}
+	return nil
+}
+
+// quit quits, unless there is a play that is not saved: then it asks once.
+func (m *model) quit() tea.Cmd {
+	if moves := m.h.Names(); len(moves) == 0 || slices.Equal(moves, m.saved) || m.asked {
+		return tea.Quit
+	}
+	m.asked = true
+	m.show("this game is not saved: Q quits, S saves it", nil)
+	return nil
+}

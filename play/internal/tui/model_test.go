@@ -1,0 +1,976 @@
+package tui
+
+import (
+	"errors"
+	"image/color"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/board"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/testing/testbook"
+	"github.com/treereduce/treereduce/search"
+)
+
+// The seats for values of --you.
+var (
+	youFirst  = &[2]bool{true, false}
+	youSecond = &[2]bool{false, true}
+	twoPeople = &[2]bool{true, true}
+	watching  = &[2]bool{false, false}
+)
+
+// start returns the started model of a game without a table.
+func start(t testing.TB, spec string, change func(o *Options)) *model {
+	t.Helper()
+	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Level: player.Level{Depth: 8}}
+	if change != nil {
+		change(&o)
+	}
+	m := newModel(o)
+	t.Cleanup(m.close)
+	perform(t, m, m.Init())
+	return m
+}
+
+// perform executes a command and all commands that follow from it.
+func perform(t testing.TB, m *model, cmd tea.Cmd) {
+	t.Helper()
+	for todo := []tea.Cmd{cmd}; len(todo) > 0; {
+		cmd, todo = todo[0], todo[1:]
+		if cmd == nil {
+			continue
+		}
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			todo = append(todo, batch...)
+			continue
+		}
+		_, next := m.Update(msg)
+		todo = append(todo, next)
+	}
+}
+
+// keys types keys: characters, or names in angle brackets.
+func keys(t testing.TB, m *model, text string) {
+	t.Helper()
+	for _, key := range regexp.MustCompile(`<[a-z+]+>|.`).FindAllString(text, -1) {
+		name, typed := key, key
+		if len(key) > 1 {
+			name, typed = key[1:len(key)-1], ""
+		}
+		if name == "space" {
+			typed = " "
+		}
+		if cmd := m.key(name, typed); cmd != nil {
+			perform(t, m, cmd)
+		}
+	}
+}
+
+// want checks the screen, ignoring blank lines.
+func want(t testing.TB, m *model, screen string) {
+	t.Helper()
+	squeeze := func(text string) string {
+		var lines []string
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, " \n"); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if got := squeeze(m.draw().plain()); got != squeeze(screen) {
+		t.Errorf("the screen is\n%s\nwant\n%s", got, squeeze(screen))
+	}
+}
+
+// expect checks that the screen contains a text.
+func expect(t testing.TB, m *model, part string) {
+	t.Helper()
+	if got := m.draw().plain(); !strings.Contains(got, part) {
+		t.Errorf("the screen does not say %q:\n%s", part, got)
+	}
+}
+
+const three = "connectn width=3 height=3 connect=3"
+
+// plain returns the screen as text, without trailing blanks.
+func (s *screen) plain() string {
+	var b strings.Builder
+	for _, row := range s.cells {
+		var l strings.Builder
+		for _, c := range row {
+			l.WriteRune(max(c.char, ' '))
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// TestDraw checks that each game is drawn from its picture, with marks at the places of its
+// moves (labels of columns, empty squares, the list) and with all information, in 40
+// columns.
+func TestDraw(t *testing.T) {
+	const footer = `
+ ? help  Q quit  U undo  R redo  H hint
+ L line  V values  C sides  N new
+ + stronger  - weaker  S save  O open
+`
+	for _, tt := range []struct{ spec, keys, screen string }{
+		{three, "01", `
+ Connect 3 on 3×3
+    .   .   .
+    .   .   .
+    X   O   .
+    0   1   2
+   W7  W7  T7
+ X to move
+ X wins in 7
+ best: 0
+ by search
+ last: 1 by O
+ *0 W7   1 W7   2 T7
+ W7: win in 7 moves; L loss, T tie
+`},
+		{three, "01v", `
+ Connect 3 on 3×3
+    .   .   .
+    .   .   .
+    X   O   .
+    0   1   2
+ X to move
+ last: 1 by O
+  0   1   2
+`},
+		{"mnk width=3 height=3 connect=3", "b2<enter>b1<enter>", `
+ Tic-tac-toe of 3 on 3×3
+     a   b   c
+ 1  W5   O  W5
+ 2  W5   X  W5
+ 3  W5  T7  W5
+ X to move
+ X wins in 5
+ best: a1
+ by search
+ last: b1 by O
+ *a1 W5   a2 W5   a3 W5   b3 T7
+  c1 W5   c2 W5   c3 W5
+ W7: win in 7 moves; L loss, T tie
+`},
+		{"mancala pits=2 stones=1", "0", `
+ Mancala, 2 pits of 1 stone
+        W   L
+        4   3
+        1   1
+    0           0
+        0   2
+        0   1
+ row 1 to move
+ row 1 wins
+ best: 4
+ by search
+ last: 0 by row 0
+  3 L  *4 W
+ W7: win in 7 moves; L loss, T tie
+`},
+		{"quickcross width=2 height=2 connect=2", "a1-<enter>", `
+ Quick Cross of 2 on 2×2
+     a   b
+ 1   -  W1
+ 2  W1  W1
+ second to move
+ second wins in 1
+ best: a2-
+ by search
+ last: a1- by first
+  a1| L2  *a2- W1   a2| L2   b1- W1
+  b1| L2   b2- W1   b2| L2
+ W7: win in 7 moves; L loss, T tie
+`},
+		{"dodgem size=2", "l", `
+ Dodgem on 2×2
+     a   b
+ 1   >  W3
+ 2  L4   ^
+ > to move
+ > wins in 3
+ best: a1r b2l b1r
+ by search
+  a1d L4  *a1r W3
+ W7: win in 7 moves; L loss, T tie
+`},
+	} {
+		m := start(t, tt.spec, nil)
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
+		keys(t, m, tt.keys)
+		want(t, m, tt.screen+footer)
+	}
+}
+
+// TestBook checks that the values of an opening book are shown at once.
+func TestBook(t *testing.T) {
+	g := solved.Game(t, three)
+	m := newModel(Options{Game: g, Book: testbook.New(t, g.(game.Acyclic), 2), Seats: twoPeople})
+	defer m.close()
+	m.arrive()
+	want(t, m, `
+ Connect 3 on 3×3
+    .   .   .    X to move
+    .   .   .    tie in 9
+    .   .   .    best: 0
+    0   1   2    from the opening book
+   T9  T9  T9
+                 *0 T9   1 T9   2 T9
+                 W7: win in 7 moves; L loss, T tie
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
+ + stronger  - weaker  S save  O open
+`)
+}
+
+// TestDrawWidths checks that a wide screen has the panel to the right of the board, and
+// that a narrow one leaves out the marks before squares.
+func TestDrawWidths(t *testing.T) {
+	m := start(t, "connectn width=12 height=2 connect=2", nil)
+	keys(t, m, "0")
+	m.Update(tea.WindowSizeMsg{Width: 90, Height: 9})
+	want(t, m, `
+ Connect 2 on 12×2
+    .   .   .   .   .   .   .   .   .   .   .   .    O to move
+    X   .   .   .   .   .   .   .   .   .   .   .    X wins in 2
+    0   1   2   3   4   5   6   7   8   9  10  11    best: 0
+   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    by search
+                                                     last: 0 by X
+                                                     *0 L2   1 L2   2 L2   3 L2   4 L2
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new  + stronger
+`)
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
+	expect(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
+}
+
+// TestDrawUnproven checks that values that are not proven are not shown, except the best
+// move so far.
+func TestDrawUnproven(t *testing.T) {
+	for spec, part := range map[string]string{
+		"quickcross width=3 height=3 connect=3": " 1   .   *   .\n 2   .   .   .\n",
+		"connectn width=4 height=4 connect=4":   "\n    0   1   2   3\n    ?   ?   ?   *\n",
+		"mancala pits=3 stones=1":               "    0   1   2\n        ?   ?   *\n",
+	} {
+		m := newModel(Options{Game: solved.Game(t, spec), Seats: twoPeople})
+		defer m.close()
+		m.arrive()
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
+		m.advice.Best = min(3, len(m.moves)-1)
+		if strings.HasPrefix(spec, "quick") {
+			m.advice.Best = 6
+		}
+		expect(t, m, part)
+		expect(t, m, "not proven, 0 moves ahead …")
+		keys(t, m, "h")
+		expect(t, m, m.moves[m.advice.Best].Name+" is best so far")
+	}
+}
+
+// TestDrawSearch checks that a search at work is shown: depth, speed, the evaluation of each move
+// with a bar, and exact values instead as soon as they are proven; and that the bars become
+// narrower, and are left out, if there is less space.
+func TestDrawSearch(t *testing.T) {
+	m := newModel(Options{Game: solved.Game(t, "connectn width=5 height=4 connect=4"), Seats: twoPeople})
+	defer m.close()
+	m.arrive()
+	m.advice.Worth = analysis.Worth{Score: 21, Depth: 12}
+	m.advice.Best, m.advice.Nodes, m.advice.Time = 1, 3e6, 2*time.Second
+	for i, w := range []analysis.Worth{
+		{Score: -120, Depth: 11}, {Score: 21, Depth: 11}, {Value: game.NewValue(game.Tie, 20), Known: true}, {}, {Value: game.NewValue(game.SecondWins, 4), Known: true},
+	} {
+		m.advice.Moves[i].Worth = w
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
+	want(t, m, `
+ Connect 4 on 5×4
+    .   .   .   .   .    X to move
+    .   .   .   .   .    not proven, 12 moves ahead: +21 …
+    .   .   .   .   .    best: 1
+    .   .   .   .   .    by search, 3M positions, 1.5M/s
+    0   1   2   3   4
+   -- +21 T20   ?  L4     0 -120 █▍··················
+                         *1  +21 ███████████████▏····
+                          2  T20 ██████████··········
+                          3    ?
+                          4   L4 ····················
+                         W7: win in 7 moves; L loss, T tie
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
+`)
+	for lines, row := range map[int]string{
+		15: "\n  0 -120 ▋·······  *1  +21 ██████··\n",
+		13: "\n  0 -120  *1 +21   2 T20   3 ?   4 L4\n",
+	} {
+		m.Update(tea.WindowSizeMsg{Width: 44, Height: lines})
+		expect(t, m, row)
+	}
+	keys(t, m, "h")
+	expect(t, m, "1 is best so far: +21, 11 moves ahead")
+	for i := range m.advice.Moves {
+		m.advice.Moves[i].Known = true
+	}
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
+	if text := m.draw().plain(); strings.ContainsAny(text, "█·") {
+		t.Errorf("everything is proven:\n%s", text)
+	}
+}
+
+// TestDrawSizes checks that at any size nothing is drawn outside the screen, and nothing
+// fails.
+func TestDrawSizes(t *testing.T) {
+	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
+		for _, mode := range []mode{playing, choosing, saving, helping} {
+			m := start(t, spec, nil)
+			m.mode, m.scroll = mode, 3
+			for width := -1; width < 60; width += 8 {
+				for height := -1; height < 30; height += 5 {
+					m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+					lines := strings.Split(strings.TrimSuffix(m.draw().plain(), "\n"), "\n")
+					if len(lines) > max(height, 1) {
+						t.Fatalf("%s, %d×%d: %d lines", spec, width, height, len(lines))
+					}
+					m.View()
+					m.click(width/2, height/2)
+					m.mode = mode
+				}
+			}
+		}
+	}
+}
+
+// TestColours checks that without colours there are no colour sequences, and that the best
+// move, the last move and the winning line still differ from the rest.
+func TestColours(t *testing.T) {
+	m := start(t, three, nil)
+	keys(t, m, "01010")
+	screen := m.draw()
+	if text := screen.render(without); strings.Contains(text, "38;") || !strings.Contains(text, "\x1b[0;1;7mX") || !strings.Contains(text, "\x1b[0;1;4;7mX") {
+		t.Errorf("%q", text)
+	}
+	dark, light := screen.render(onDark), screen.render(onLight)
+	if dark == light || !strings.Contains(dark, "38;5;75mX") || !strings.Contains(light, "38;5;25mX") {
+		t.Errorf("%q\n%q", dark, light)
+	}
+	m.Update(tea.BackgroundColorMsg{Color: color.White})
+	if v := m.View(); v.Content != light {
+		t.Errorf("%q", v.Content)
+	}
+	m.o.Colourless = true
+	if v := m.View(); v.Content != screen.render(without) || !v.AltScreen {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestEnd checks that exactly the winning line is marked, and that the result is shown from
+// the user's point of view.
+func TestEnd(t *testing.T) {
+	for _, tt := range []struct {
+		seats     *[2]bool
+		keys, end string
+	}{
+		{twoPeople, "01010", "X has won after 5 moves"},
+		{youFirst, "01010", "you have won after 5 moves"},
+		{youSecond, "01010", "you have lost after 5 moves"},
+	} {
+		m := start(t, three, nil)
+		keys(t, m, tt.keys)
+		m.seats = *tt.seats
+		expect(t, m, tt.end)
+		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
+		expect(t, m, ": 1: tie in 8 → lose in 8; better: ")
+		reversed := 0
+		for y, row := range m.draw().cells {
+			for x, c := range row {
+				if c.reverse {
+					if reversed++; c.char != 'X' || x != 4 {
+						t.Errorf("%q at %d, %d is reversed", c.char, x, y)
+					}
+				}
+			}
+		}
+		if reversed != 3 {
+			t.Errorf("%d squares are reversed", reversed)
+		}
+		keys(t, m, "2<enter>h")
+		expect(t, m, "the game is over")
+	}
+	m := start(t, "quickcross width=1 height=2 connect=2", nil)
+	keys(t, m, "a1-<enter>a1|<enter>a1-<enter>a1|<enter>a1-<enter>")
+	expect(t, m, "a draw (repetition) after 5 moves")
+	m = start(t, "mnk width=1 height=2 connect=2", nil)
+	keys(t, m, "a1<enter>a2<enter>")
+	expect(t, m, "a tie after 2 moves")
+}
+
+// TestTyping checks that a name of one letter or digit is played at once, if no other name
+// begins with it, and a longer one by Enter; and that text with which no move begins is
+// refused, and stays until it is cleared.
+func TestTyping(t *testing.T) {
+	m := start(t, "connectn width=12 height=2 connect=2", nil)
+	keys(t, m, "1")
+	expect(t, m, "> 1")
+	if m.selected != 1 || len(m.names) != 0 {
+		t.Error(m.selected, m.names)
+	}
+	keys(t, m, "2")
+	expect(t, m, `no move starts with "12"`)
+	keys(t, m, "<enter>")
+	expect(t, m, `no move starts with "12"`)
+	keys(t, m, "<backspace>1")
+	expect(t, m, "> 11")
+	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
+		t.Error(m.selected, m.names)
+	}
+	keys(t, m, "<enter>1<backspace><esc>1<enter>3x")
+	if got := strings.Join(m.names, " "); got != "11 1 3" {
+		t.Error(got)
+	}
+	m = start(t, "quickcross width=8 height=2 connect=2", nil)
+	keys(t, m, "h")
+	expect(t, m, "> h") // h is the name of a column in this game
+	keys(t, m, "<enter>")
+	expect(t, m, `"h" is not a complete move`)
+	keys(t, m, "1-<enter>H") // H is still the hint
+	if len(m.names) != 1 || m.selected < 0 {
+		t.Error(m.names, m.selected)
+	}
+	keys(t, m, "h3")
+	expect(t, m, `no move starts with "h3"`)
+	keys(t, m, "<esc>!")
+	expect(t, m, `no move starts with "!"`)
+}
+
+// TestTypingEarly checks that if the beginning of a name is refused, its end is not played.
+func TestTypingEarly(t *testing.T) {
+	m := start(t, "mnk width=3 height=2 connect=3", nil)
+	keys(t, m, "a1<enter>a2<enter>")
+	keys(t, m, "a1b1<enter>")
+	expect(t, m, `no move starts with "a1b1"`)
+	if got := strings.Join(m.names, " "); got != "a1 a2" {
+		t.Error(got)
+	}
+	keys(t, m, "<esc>b1")
+	if len(m.names) != 2 {
+		t.Error("a name of two letters is played without Enter")
+	}
+	keys(t, m, "<enter>b2<enter>a")
+	expect(t, m, `no move starts with "a"`)
+	keys(t, m, "c1<enter>")
+	expect(t, m, `no move starts with "ac1"`)
+	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
+	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
+		t.Error(got)
+	}
+	// If all names have one digit, nothing needs to be cleared.
+	m = start(t, three, nil)
+	keys(t, m, "0000")
+	expect(t, m, `no move starts with "0"`)
+	keys(t, m, "1")
+	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
+		t.Error(got)
+	}
+}
+
+// TestSmallLetters checks that small letters with which moves of the game begin are never
+// commands, in every turn.
+func TestSmallLetters(t *testing.T) {
+	m := start(t, "mnk width=3 height=3 connect=3", nil)
+	m.seats, m.paused = *youSecond, true
+	keys(t, m, "c")
+	if m.seats != *youSecond {
+		t.Error("c has changed sides")
+	}
+	expect(t, m, "X (machine) is to move")
+	m = start(t, three, func(o *Options) { o.Seats = youFirst })
+	keys(t, m, "c")
+	if m.seats != *youSecond {
+		t.Error("c has not changed sides")
+	}
+}
+
+// TestSelecting checks that the arrows select the nearest move in a direction, and Tab the
+// next.
+func TestSelecting(t *testing.T) {
+	m := start(t, "mnk width=3 height=3 connect=3", nil)
+	for _, tt := range []struct{ key, move string }{
+		{"<right>", "a1"}, {"<right>", "b1"}, {"<down>", "b2"}, {"<left>", "a2"}, {"<up>", "a1"},
+		{"<tab>", "a2"}, {"<shift+tab>", "a1"}, {"<shift+tab>", "c3"}, {"<tab>", "a1"},
+	} {
+		keys(t, m, tt.key)
+		if got := m.moves[m.selected].Name; got != tt.move {
+			t.Errorf("%s: %s, want %s", tt.key, got, tt.move)
+		}
+	}
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
+	expect(t, m, "[")
+	keys(t, m, "<down><enter>")
+	if m.names[0] != "a2" {
+		t.Error(m.names)
+	}
+	keys(t, m, "<enter>")
+	expect(t, m, "type a move")
+}
+
+// TestUndo checks that, against the machine, undo goes back to the user's own previous
+// move, redo repeats the moves, and a new move discards those taken back.
+func TestUndo(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
+	keys(t, m, "00")
+	if len(m.names) != 4 {
+		t.Fatal(m.names)
+	}
+	all := strings.Join(m.names, " ")
+	for _, tt := range []struct {
+		keys string
+		at   int
+	}{{"u", 2}, {"u", 0}, {"u", 0}, {"r", 2}, {"r", 4}, {"r", 4}, {"uu", 0}, {"0", 2}, {"r", 4}} {
+		keys(t, m, tt.keys)
+		if got := len(m.h.Names()); got != tt.at || tt.keys != "0" && strings.Join(m.names, " ") != all {
+			t.Errorf("%s: at %d of %v, want %d", tt.keys, got, m.names, tt.at)
+		}
+	}
+	keys(t, m, "uu3")
+	if len(m.names) != 2 || m.names[0] != "3" {
+		t.Error(m.names)
+	}
+}
+
+// TestSecond checks that the machine begins if the user plays second, and that it waits
+// after an undo to the initial position.
+func TestSecond(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youSecond, 2 })
+	if len(m.names) != 1 {
+		t.Fatal(m.names)
+	}
+	keys(t, m, "u")
+	expect(t, m, "X (machine) is paused: Space resumes")
+	keys(t, m, "<space>")
+	if len(m.names) != 1 || m.h.Turn() != game.Second {
+		t.Error(m.names)
+	}
+	keys(t, m, "c") // now the machine is O
+	if len(m.names) != 2 || m.seats != *youFirst {
+		t.Error(m.names, m.seats)
+	}
+	keys(t, m, "n3c")
+	expect(t, m, "there is no machine to swap sides with")
+}
+
+// TestWatch checks that the machine plays itself to the end, and that an undo stops it.
+func TestWatch(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	expect(t, m, "a tie after 9 moves")
+	keys(t, m, "u")
+	expect(t, m, "X (machine) is paused")
+	// An undo takes back one move, because no person plays.
+	for _, tt := range []struct {
+		key string
+		at  int
+	}{{"u", 7}, {"u", 6}, {"r", 7}, {"u", 6}} {
+		keys(t, m, tt.key)
+		if got := len(m.h.Names()); got != tt.at || len(m.names) != 9 {
+			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.names), tt.at)
+		}
+	}
+	keys(t, m, "<space>")
+	expect(t, m, "a tie after 9 moves")
+}
+
+// TestWatchUndo checks that an undo while the machine is thinking stops it, and that its
+// move is ignored, whenever it comes.
+func TestWatchUndo(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	keys(t, m, "uu")
+	thinking := m.key("space", " ")
+	if !m.thinking || thinking == nil {
+		t.Fatal("no machine thinks")
+	}
+	keys(t, m, "u")
+	perform(t, m, thinking)
+	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
+		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
+	}
+	expect(t, m, "X (machine) is paused: Space resumes")
+	keys(t, m, "<space>")
+	expect(t, m, "a tie after 9 moves")
+}
+
+// TestNewGame checks the four choices of a new game.
+func TestNewGame(t *testing.T) {
+	for _, tt := range []struct {
+		keys  string
+		seats [2]bool
+		moves int
+	}{
+		{"1", *youFirst, 0}, {"<enter>", *youFirst, 0}, {"2", *youSecond, 1}, {"<down><enter>", *youSecond, 1},
+		{"3", *twoPeople, 0}, {"4", *watching, 9}, {"<up><enter>", *watching, 9}, {"9<esc>", *youFirst, 0},
+		{"30n<up><enter>", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
+	} {
+		m := start(t, three, func(o *Options) { o.Seats = nil })
+		expect(t, m, "1  you move first")
+		keys(t, m, tt.keys)
+		if m.seats != tt.seats || len(m.names) != tt.moves || m.mode != playing {
+			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.seats, m.names, m.mode)
+		}
+	}
+}
+
+// TestLevels checks that the level of the machine can be raised and lowered within its
+// range.
+func TestLevels(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Time: 3 * time.Second} })
+	expect(t, m, "machine: 3s a move")
+	for _, tt := range []struct{ keys, words string }{
+		{"+", "perfect"}, {"-", "3s a move"}, {"-", "grandmaster"}, {"-----------", "random moves"}, {"+", "beginner"}, {"=", "novice"}, {"+++++++++++", "perfect"},
+	} {
+		keys(t, m, tt.keys)
+		expect(t, m, "machine: "+tt.words)
+	}
+	for _, tt := range []struct {
+		table bool
+		own   player.Level
+		first string
+		all   int
+	}{
+		{false, player.Level{}, "machine:time=1s", 12}, {true, player.Level{}, "machine:level=perfect", 11},
+		{true, player.Level{Depth: 4}, "machine:depth=4", 12}, {false, player.Level{Time: time.Hour}, "machine:time=1h0m0s", 12},
+		{true, player.Levels()[4], "machine:level=club", 11},
+	} {
+		all, first := levels(tt.table, tt.own)
+		if all[first].String() != tt.first || len(all) != tt.all {
+			t.Errorf("%+v: %d of %+v", tt, first, all)
+		}
+	}
+}
+
+// TestHint checks that a hint selects the best move.
+func TestHint(t *testing.T) {
+	m := start(t, three, nil)
+	keys(t, m, "0102")
+	m.seats = *youFirst
+	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
+		m.seats = *seats
+		expect(t, m, words)
+	}
+	m.seats = *youFirst
+	keys(t, m, "vh")
+	expect(t, m, "0 is best: you win in 1")
+	keys(t, m, "<enter>")
+	expect(t, m, "you have won after 5 moves")
+}
+
+// TestMouse checks clicks on columns, squares, moves of the list and keys.
+func TestMouse(t *testing.T) {
+	at := func(m *model, what any) tea.Cmd {
+		t.Helper()
+		for _, z := range m.draw().zones {
+			if z.press == what {
+				_, cmd := m.Update(tea.MouseClickMsg{X: z.from, Y: z.y, Button: tea.MouseLeft})
+				return cmd
+			}
+		}
+		t.Fatalf("nothing to click at for %v:\n%s", what, m.draw().plain())
+		return nil
+	}
+	m := start(t, three, nil)
+	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, pick(0), "U"} {
+		perform(t, m, at(m, what))
+	}
+	if got := strings.Join(m.names, " "); got != "1 2 0" || len(m.h.Names()) != 2 {
+		t.Error(got, m.h.Names())
+	}
+	m = start(t, "quickcross width=2 height=2 connect=2", nil)
+	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
+	expect(t, m, "2 moves here")
+	if m.moves[m.selected].Name != "b2-" {
+		t.Error(m.selected)
+	}
+	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
+	perform(t, m, at(m, board.Place{X: 0, Y: 1})) // no move changes both squares
+	if m.moves[m.selected].Name != "a2-" {
+		t.Error(m.selected)
+	}
+	perform(t, m, at(m, board.Place{X: 0, Y: 1}))
+	keys(t, m, "<enter>")
+	if m.names[0] != "a2|" {
+		t.Error(m.names)
+	}
+	m = start(t, "dodgem size=3", nil)
+	perform(t, m, at(m, board.Place{X: 0, Y: 0}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	if len(m.names) != 1 || m.names[0] != "a1r" {
+		t.Error(m.names)
+	}
+	m = start(t, "mancala pits=3 stones=1", nil)
+	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
+	expect(t, m, "there is no move")
+	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	if got := strings.Join(m.names, " "); got != "0 6" {
+		t.Error(got)
+	}
+	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
+	expect(t, m, "there is no move")
+	perform(t, m, at(m, "N"))
+	perform(t, m, at(m, pick(2)))
+	if m.mode != playing || len(m.names) != 0 {
+		t.Error(m.mode, m.names)
+	}
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if m.selected != 1 {
+		t.Error(m.selected)
+	}
+}
+
+// TestHelp checks that the help fits, with scrolling if necessary.
+func TestHelp(t *testing.T) {
+	m := start(t, three, nil)
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
+	keys(t, m, "?")
+	expect(t, m, "longer one with Enter\n")
+	keys(t, m, strings.Repeat("<down>", 33))
+	expect(t, m, "* ?      the best move; nothing known\n          yet\n")
+	keys(t, m, strings.Repeat("<down>", 200))
+	expect(t, m, "  0 1 2 3 4 5 6\n Esc closes") // the end of the rules
+	keys(t, m, "<up><up>")
+	if strings.Contains(m.draw().plain(), "0 1 2 3") {
+		t.Error("up does nothing")
+	}
+	keys(t, m, "<esc>0")
+	if m.mode != playing || len(m.names) != 1 {
+		t.Error(m.mode, m.names)
+	}
+}
+
+// TestFiles checks that games are saved one after the other and continued, with the names
+// of the players.
+func TestFiles(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "games")
+	m := start(t, three, func(o *Options) { o.Seats = youFirst })
+	keys(t, m, "0")
+	m.prompt = "x"
+	keys(t, m, "s") // the name that is offered is replaced
+	m.Update(tea.PasteMsg{Content: name + "\n"})
+	expect(t, m, "save in: ")
+	keys(t, m, "<enter>")
+	expect(t, m, "saved in")
+	keys(t, m, "0s<enter>n1o<enter>")
+	if m.message != "human against machine:depth=8, from "+name || len(m.names) != 4 || m.seats != *youFirst || m.h.Turn() != game.First {
+		t.Error(m.message, m.names, m.seats)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil || strings.Count(string(text), "result none adjourned") != 2 || strings.Count(string(text), "treereduce games 1") != 1 {
+		t.Errorf("%s, %v", text, err)
+	}
+	again := start(t, three, func(o *Options) { o.Load = name })
+	if len(again.names) != 4 || again.mode != playing {
+		t.Error(again.names, again.mode)
+	}
+	keys(t, again, "c")
+	if len(again.names) != 5 {
+		t.Error("the machine does not go on", again.names)
+	}
+}
+
+// TestFilesRefused checks that a file in another format, or of another game, is refused and
+// left unchanged.
+func TestFilesRefused(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	write("text", "hello\n")
+	write("empty", "treereduce games 1\n")
+	write("other", "treereduce games 1\n\ngame mnk width=3 height=3 connect=3\nfirst A\nsecond B\nopening 0\nmoves b2\nresult none adjourned\n")
+	t.Chdir(dir)
+	for _, tt := range []struct{ keys, message string }{
+		{"stext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
+		{"otext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
+		{"oempty<enter>", "empty: the file has no games"},
+		{"oother<enter>", "other: expected " + three + ", found mnk width=3 height=3 connect=3"},
+		{"onone<enter>", "open none: no such file or directory"},
+		{"snone/such<enter>", "open none/such: no such file or directory"},
+		{"o<enter>", "expected the name of a file"},
+		{"oempty<esc>", ""},
+		{"sempty<enter>", "saved in empty"},
+		{"sother<enter>", "saved in other"},
+	} {
+		m := start(t, three, nil)
+		m.prompt = " "
+		keys(t, m, tt.keys[:1]+"<backspace>"+tt.keys[1:])
+		if m.message != tt.message || m.mode != playing {
+			t.Errorf("%s: %q, want %q", tt.keys, m.message, tt.message)
+		}
+	}
+	if text, _ := os.ReadFile("text"); string(text) != "hello\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestProgress checks that a search of half a second or more changes the screen before it ends.
+func TestProgress(t *testing.T) {
+	m := newModel(Options{Game: solved.Game(t, "connectn width=8 height=7 connect=4"), Seats: twoPeople})
+	defer m.close()
+	cmd := m.arrive()
+	for reports := 0; reports < 2; { // of one step
+		if m.advice.Time > 10*time.Second {
+			t.Fatal("no search reported its work")
+		}
+		before, msg := m.advice.Nodes, cmd().(advised)
+		if reports++; msg.more == nil {
+			reports = 0
+		}
+		if _, cmd = m.Update(msg); reports == 1 && m.advice.Nodes <= before {
+			t.Errorf("%d positions after %d", m.advice.Nodes, before)
+		}
+		if reports > 0 {
+			expect(t, m, "by search, "+numfmt.Short(float64(m.advice.Nodes))+" positions")
+		}
+	}
+}
+
+// TestLate checks that background work for an earlier position is cancelled and its results
+// are ignored, and that a search that would take an hour does not block anything.
+func TestLate(t *testing.T) {
+	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Level: player.Level{Time: time.Hour}}
+	m := newModel(o)
+	defer m.close()
+	cmd := m.arrive()
+	ctx, turn := m.ctx, m.turn
+	if !m.thinking {
+		t.Fatal("the machine does not think")
+	}
+	done := make(chan tea.Msg)
+	go func() { done <- cmd() }()
+	expect(t, m, "X (machine) is thinking …")
+	m.key("n", "n")
+	if ctx.Err() == nil {
+		t.Error("it was not asked to stop")
+	}
+	select {
+	case msg := <-done:
+		m.Update(msg)
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+	m.Update(moved{turn: turn, name: "3"})
+	m.Update(advised{turn: turn, advice: analysis.Report{Best: 2}})
+	if len(m.names) != 0 || m.advice.Best == 2 {
+		t.Error("its result is used", m.names, m.advice.Best)
+	}
+	m.key("2", "2")
+	m.Update(moved{turn: m.turn, err: errors.New("tired")})
+	expect(t, m, "the machine cannot move: tired")
+	expect(t, m, "X (machine) is paused")
+}
+
+// TestTableFails checks that a table that cannot be read is reported, and that a search
+// replaces it.
+func TestTableFails(t *testing.T) {
+	tab := solved.Table(t, solved.Game(t, three))
+	tab.Close()
+	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Level, o.Seats = tab, "there", player.Level{}, youSecond })
+	expect(t, m, "the machine cannot move: table:")
+	expect(t, m, "by search:")
+	keys(t, m, "-<space>")
+	if len(m.names) != 1 {
+		t.Error(m.names)
+	}
+}
+
+// FuzzKeys checks that any input leaves a play by the rules, and a valid screen.
+func FuzzKeys(f *testing.F) {
+	f.Add("0 1u\x03", uint8(0))
+	f.Add("a1-+vnx2 <h", uint8(1))
+	specs := []string{three, "quickcross width=2 height=2 connect=2", "mancala pits=2 stones=1", "dodgem size=2"}
+	names := []string{"enter", "esc", "left", "right", "up", "down", "tab", "shift+tab", "backspace", "space", "", "ctrl+l"}
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		m := newModel(Options{Game: solved.Game(t, specs[int(which)%len(specs)]), Search: search.Options{Memory: 1 << 16}, Parse: all.Kinds().Parse})
+		defer m.close()
+		m.arrive()
+		for _, r := range text {
+			if r < ' ' {
+				m.key(names[int(r)%len(names)], "")
+			} else {
+				m.key(string(r), string(r))
+			}
+			m.click(int(r)%80, int(r)/80%24)
+			m.draw()
+		}
+		h := player.NewHistory(m.g)
+		for _, name := range m.names {
+			if err := h.Play(name); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestControlCharacters checks that a file name cannot send control sequences to the
+// terminal.
+func TestControlCharacters(t *testing.T) {
+	m := start(t, three, nil)
+	m.show("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
+	if got := m.draw().plain(); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
+		t.Errorf("the screen is %q", got)
+	}
+}
+
+// TestPaste checks that pasted moves are played, in one piece and as fast input, and that those that
+// are not legal, or not a person's, are refused.
+func TestPaste(t *testing.T) {
+	for _, test := range []struct {
+		spec, text string
+		seats      [2]bool
+		want       string // the moves
+		says       string
+	}{
+		{"connectn width=4 height=4 connect=4", "0,1, 2\n3", [2]bool{true, true}, "0 1 2 3", ""},
+		{"connectn width=4 height=4 connect=4", "0 7 1", [2]bool{true, true}, "0", "7"},
+		{"connectn width=4 height=4 connect=4", "0 1", [2]bool{true, false}, "0", "is to move"},
+		{"network", "24 34,11\r\n", [2]bool{true, true}, "24 34 11", ""},
+	} {
+		for _, pasted := range []bool{true, false} {
+			if !pasted && test.says != "" {
+				continue // keys may be commands
+			}
+			m := newModel(Options{Game: solved.Game(t, test.spec), Search: search.Options{Memory: 1 << 20}, Seats: &test.seats})
+			t.Cleanup(m.close)
+			m.Init()
+			if pasted {
+				m.Update(tea.PasteMsg{Content: test.text})
+			} else {
+				for _, r := range test.text {
+					switch r {
+					case '\r':
+						m.key("enter", "")
+					case '\n':
+						m.key("ctrl+j", "")
+					default:
+						m.key(string(r), string(r))
+					}
+				}
+			}
+			if got := strings.Join(m.h.Names(), " "); got != test.want || !strings.Contains(m.message, test.says) {
+				t.Errorf("%s, pasted %v: %q: moves %q, want %q; message %v", test.spec, pasted, test.text, got, test.want, m.message)
+			}
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/web/http"
+	"github.com/treereduce/treereduce/search"
+)
+
+// A slot is the right to search, and the memory for it. There are Options.Searches of them.
+type slot struct {
+	spec     string
+	analyzer *analysis.Analyzer
+	searcher *search.Searcher
+}
+
+// quantum is the time after which a search gives up its slot to those that wait.
+const quantum = 2 * time.Second
+
+// withSlot calls do with a slot prepared for a game. A slot that last searched the same game
+// keeps its table.
+func (s *Server) withSlot(ctx context.Context, g *served, do func(*slot) error) error {
+	var sl *slot
+	select {
+	case sl = <-s.slots:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { s.slots <- sl }()
+	if sl.spec != g.g.Spec() {
+		o := search.Options{Memory: s.o.Memory / int64(2*cap(s.slots)), Threads: 1}
+		searcher, err := search.New(g.g, o)
+		if err != nil {
+			return err
+		}
+		*sl = slot{g.g.Spec(), analysis.New(g.g, nil, g.book, o), searcher}
+	}
+	return do(sl)
+}
+
+// A place is a position of a game.
+type place struct {
+	spec     string
+	position game.Position
+}
+
+// maxKnown is the number of finished analyses that are kept.
+const maxKnown = 10_000
+
+// begin returns what is known of an unfinished position without a search. Its Trouble is why the
+// table is not used.
+func (s *Server) begin(g *served, p game.Position) analysis.Report {
+	var trouble string
+	if g.source != nil {
+		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
+		r := z.LookUp(p)
+		if r.Table {
+			return r
+		}
+		trouble = "the table is not used: " + r.Trouble
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+		return *r
+	}
+	r := analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
+	r.Trouble = trouble
+	return r
+}
+
+// worth returns what is known of the value of a position without a search.
+func (s *Server) worth(g *served, p game.Position) analysis.Worth {
+	if v := g.g.Primitive(p); v != 0 {
+		return analysis.Worth{Value: g.g.Values().Ended(v, g.g.ToMove(p)), Known: true}
+	}
+	if g.source != nil {
+		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
+			return analysis.Worth{Value: v, Known: true}
+		}
+	}
+	if v, ok := g.book.Lookup(p); ok {
+		return analysis.Worth{Value: v, Known: true}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+		return r.Worth
+	}
+	return analysis.Worth{}
+}
+
+// keep stores a for begin and worth.
+func (s *Server) keep(g *served, r analysis.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at := range s.known { // make room for it
+		if len(s.known) < maxKnown {
+			break
+		}
+		delete(s.known, at)
+	}
+	s.known[place{g.g.Spec(), r.Position}] = &r
+}
+
+// reportJSON is what is known of a position, for the page.
+type reportJSON struct {
+	Worth  *worthJSON            `json:"worth,omitempty"`
+	Moves  map[string]*worthJSON `json:"moves"`
+	Order  []string              `json:"order"` // the moves, the best first
+	Best   string                `json:"best,omitempty"`
+	Line   []string              `json:"line"`
+	Depth  int                   `json:"depth"`
+	Nodes  uint64                `json:"nodes"`
+	Millis int64                 `json:"millis"`
+	Table  bool                  `json:"table"`
+	Book   bool                  `json:"book"`
+	Note   string                `json:"note,omitempty"` // why the table or the search was not used
+	Done   bool                  `json:"done"`
+}
+
+func reportOf(g game.Game, r analysis.Report) reportJSON {
+	out := reportJSON{
+		Worth: worthOf(g, r.Position, r.Worth), Moves: map[string]*worthJSON{}, Order: []string{}, Line: []string{}, Depth: r.Depth,
+		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Book: r.Book, Note: r.Trouble, Done: r.Done,
+	}
+	out.Line = append(out.Line, r.Line...)
+	if r.Best >= 0 {
+		out.Best = r.Moves[r.Best].Name
+	}
+	for _, i := range r.Order(g) {
+		out.Order = append(out.Order, r.Moves[i].Name)
+	}
+	for _, m := range r.Moves {
+		out.Moves[m.Name] = worthOf(g, r.Position, m.Worth)
+	}
+	return out
+}
+
+// events returns the handler that answers with the events that send sends about a play, and an
+// event end if it does not fail.
+func (s *Server) events(send func(*stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		g, h, err := s.play(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.stream(w, r, func(out *stream, r *http.Request) error { return send(out, r, g, h) })
+	}
+}
+
+// analysis implements /view/…/analysis: events with what is known of a position, until it is
+// final or the client leaves.
+func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.History) error {
+	if len(h.Moves()) == 0 {
+		return nil
+	}
+	report := s.begin(g, h.Position())
+	send := func(r analysis.Report) error { return out.send("report", reportOf(g.g, r)) }
+	for {
+		if err := send(report); err != nil {
+			return err
+		}
+		if report.Done || report.Table {
+			return nil
+		}
+		err := s.withSlot(r.Context(), g, func(sl *slot) error {
+			ctx, cancel := context.WithTimeout(r.Context(), quantum)
+			defer cancel()
+			report = sl.analyzer.Step(ctx, report, func(r analysis.Report) {
+				if send(r) != nil {
+					cancel()
+				}
+			})
+			return r.Context().Err()
+		})
+		if err != nil {
+			return err
+		}
+		if report.Done || report.Known {
+			s.keep(g, report)
+		}
+	}
+}
+
+// The times of a review: of the first search of each position, and of all searches together.
+const (
+	reviewTime = 500 * time.Millisecond
+	reviewMost = time.Minute
+)
+
+// review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
+// searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
+// then it searches those that remain again, for longer. After each search it sends how many positions have a value
+// and, if another move is a mistake, the plies.
+func (s *Server) review(out *stream, r *http.Request, g *served, h *player.History) error {
+	all, mistakes := h.Positions(), 0
+	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(g, p).Known })
+	slices.Reverse(unknown)
+	done, limit, begun := len(all)-len(unknown), s.reviewTime, time.Now()
+	for len(unknown) > 0 {
+		left := unknown[:0]
+		for _, p := range unknown {
+			known, err := s.assess(r.Context(), g, p, limit)
+			if err != nil {
+				return err
+			}
+			if known {
+				done++
+			} else {
+				left = append(left, p)
+			}
+			plies, found := s.pliesOf(g, h), 0
+			for _, ply := range plies {
+				if ply.Mistake != "" {
+					found++
+				}
+			}
+			if found > mistakes {
+				mistakes = found
+				if err := out.send("plies", plies); err != nil {
+					return err
+				}
+			}
+			if err := out.send("progress", map[string]int{"done": done, "of": len(all)}); err != nil {
+				return err
+			}
+			if time.Since(begun) >= reviewMost {
+				return nil
+			}
+		}
+		unknown, limit = left, min(2*limit, quantum)
+	}
+	return nil
+}
+
+// assess searches a position whose value is not known, and reports whether it is known then.
+func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (known bool, err error) {
+	if s.worth(g, p).Known {
+		return true, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) error {
+		report, err := sl.analyzer.Assess(ctx, p, limit)
+		if known = err == nil && report.Known; known {
+			s.keep(g, report)
+		}
+		return cmp.Or(err, ctx.Err())
+	})
+	return known, err
+}
+
+// stream answers with the events that send sends, and an event end if it does not fail. The context of
+// its request ends when the client is gone.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*stream, *http.Request) error) {
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		s.fail(w, r, errBusy)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	out := newStream(w)
+	var alive sync.WaitGroup
+	defer alive.Wait()
+	defer cancel()
+	alive.Go(func() {
+		tick := time.NewTicker(s.aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if out.write(": alive\n\n") != nil {
+					cancel()
+				}
+			}
+		}
+	})
+	if send(out, r.WithContext(ctx)) == nil {
+		out.send("end", struct{}{})
+	}
+}
+
+// A stream sends server-sent events.
+type stream struct {
+	mu sync.Mutex
+	w  http.ResponseWriter
+	c  *http.ResponseController
+}
+
+// aliveEvery is the time between two comments in a stream, so that a proxy does not end one without
+// events (nginx does after a minute), and that a client is noticed that is gone without a word.
+const aliveEvery = 20 * time.Second
+
+// sendTime is the time in which a client must take an event.
+const sendTime = 10 * time.Second
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx sends each event at once
+	return &stream{w: w, c: http.NewResponseController(w)}
+}
+
+// send sends an event with data as JSON.
+func (s *stream) send(event string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, text))
+}
+
+// write sends lines of the stream.
+func (s *stream) write(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.c.SetWriteDeadline(time.Now().Add(sendTime))
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return err
+	}
+	return s.c.Flush()
+}

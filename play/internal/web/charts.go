@@ -1,0 +1,444 @@
+//go:build !js
+
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/chart"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/web/http"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Limits of the page of a table.
+const (
+	openingNodes = 1000            // nodes of the tree of the first plies
+	openingPlies = 5               // its levels
+	notable      = 5               // positions in a list
+	mostRead     = 1_000_000       // positions that are read to find the longest wins
+	sampleSize   = 1000            // positions among which those with one winning move are searched
+	readTime     = 4 * time.Second // for each of the two lists
+)
+
+// hasWhole reports whether there are pages of tables.
+const hasWhole = true
+
+// A whole is what the page of a table shows.
+type whole struct {
+	stats     table.Stats
+	opening   chart.Sunburst
+	replies   []linked // the moves of the initial position
+	longest   []linked
+	longestOf string // how they were found
+	only      []linked
+	onlyOf    string
+}
+
+// A linked is a position with a link to it.
+type linked struct{ Name, Text, Link string }
+
+// whole returns what is shown of the table of a game. It is computed once, in one of the slots
+// of searches.
+func (s *Server) whole(ctx context.Context, g *served) (w *whole, err error) {
+	known := func() *whole {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return g.whole
+	}
+	if w = known(); w != nil {
+		return w, nil
+	}
+	err = s.withSlot(ctx, g, func(*slot) error {
+		if w = known(); w != nil { // since the first look
+			return nil
+		}
+		if w, err = newWhole(ctx, g); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		g.whole = w
+		return nil
+	})
+	return w, err
+}
+
+// newWhole reads what is shown of the table of a game.
+func newWhole(ctx context.Context, g *served) (*whole, error) {
+	t := g.source.Table
+	w := new(whole)
+	var err error
+	if w.stats, err = t.Stats(); err != nil {
+		return nil, err
+	}
+	if err := w.open(ctx, g); err != nil {
+		return nil, err
+	}
+	if err := w.findLongest(ctx, g); err != nil {
+		return nil, err
+	}
+	return w, w.findOnly(ctx, g)
+}
+
+// winner returns the style of the value of a position with a player to move: the player who
+// wins, a tie or a draw. The position of a game with values of the mover need not contain the
+// player to move.
+func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
+	if g.Values().OfMover {
+		switch game.Result(v.Outcome()) {
+		case game.Wins:
+			return chart.First + chart.Style(turn)
+		case game.Loses:
+			return chart.First + chart.Style(turn.Other())
+		}
+	}
+	switch v.Outcome() {
+	case game.FirstWins:
+		return chart.First
+	case game.SecondWins:
+		return chart.Second
+	case game.Tie:
+		return chart.Tie
+	}
+	return chart.Draw
+}
+
+// textOf returns a value in words.
+func textOf(g game.Game, v game.Value) string {
+	text := g.Values().Text(v)
+	if g.Values().OfMover && v != 0 {
+		text += " for the player to move"
+	}
+	return text
+}
+
+// open fills the tree of the first plies: as many plies as have few nodes, at least one.
+func (w *whole) open(ctx context.Context, g *served) error {
+	type place struct {
+		*chart.Node
+		p     game.Position
+		turn  game.Player
+		moves []string
+	}
+	start := g.g.Start()
+	v, _, err := g.source.Table.Lookup(start)
+	if err != nil {
+		return err
+	}
+	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v), Link: toRoot + g.address()}
+	level, nodes, depth := []place{{root, start, g.g.ToMove(start), nil}}, 1, 0
+	for ; depth < openingPlies; depth++ {
+		count := 0
+		for _, at := range level {
+			count += len(g.g.Moves(nil, at.p))
+		}
+		if nodes += count; count == 0 || depth > 0 && nodes > openingNodes {
+			break
+		}
+		var next []place
+		for _, at := range level {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for _, m := range g.g.Moves(nil, at.p) {
+				v, ok, err := g.source.Table.Lookup(m.To)
+				if err != nil || !ok {
+					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.source.Name, strings.Join(append(at.moves, m.Name), " ")))
+				}
+				turn := turnAfter(g.g, at.turn, m.To)
+				moves := append(slices.Clip(at.moves), m.Name)
+				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
+				at.Children = append(at.Children, n)
+				next = append(next, place{n, m.To, turn, moves})
+				if depth == 0 {
+					w.replies = append(w.replies, linked{m.Name, textOf(g.g, v), n.Link})
+				}
+			}
+		}
+		level = next
+	}
+	w.opening = chart.Sunburst{
+		Title:    g.title() + ": the opening, " + numfmt.Count(depth, "move"),
+		Subtitle: "Who wins under best play after each move; the moves of a position share its arc equally",
+		Root:     root,
+		Legend: []chart.Series{
+			{Name: player.Who(g.g, game.First) + " wins", Style: chart.First}, {Name: player.Who(g.g, game.Second) + " wins", Style: chart.Second},
+			{Name: "tie", Style: chart.Tie}, {Name: "draw", Style: chart.Draw},
+		},
+	}
+	return nil
+}
+
+// address returns the address of the page on which the game is played, from the first page.
+func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
+
+// toRoot leads from the page of a table to the first page.
+const toRoot = "../../"
+
+// link returns a position with a link to it.
+func (g *served) link(p game.Position, text string) linked {
+	name := string(g.g.AppendText(nil, p))
+	return linked{name, text, toRoot + g.address() + "?from=" + url.QueryEscape(name)}
+}
+
+// findLongest finds positions with the longest win. It reads only tiers that have one.
+func (w *whole) findLongest(ctx context.Context, g *served) error {
+	most := 0
+	tiers := make(map[int]bool)
+	add := func(tier, remoteness int) {
+		if remoteness > most {
+			most = remoteness
+			clear(tiers)
+		}
+		tiers[tier] = tiers[tier] || remoteness == most
+	}
+	for _, t := range w.stats.Tiers {
+		for _, n := range t.Remoteness {
+			if n.Outcome != g.g.Values().Word(game.Tie) {
+				add(t.Tier, n.Remoteness)
+			}
+		}
+	}
+	if c := w.stats.CyclicStats; c != nil {
+		for _, r := range c.Remoteness {
+			if r.Win+r.Lose > 0 {
+				add(0, r.Remoteness)
+			}
+		}
+	}
+	scan, err := g.source.Table.Scan(ctx, func(tier int) bool { return tiers[tier] })
+	if err != nil {
+		return err
+	}
+	read, whole, err := each(ctx, scan, mostRead, func(p game.Position, v game.Value) bool {
+		if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
+			w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
+		}
+		return len(w.longest) < notable
+	})
+	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
+	if !whole {
+		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
+	}
+	return err
+}
+
+// each calls do for the positions of a scan until it returns false, or until limit positions
+// have been read or readTime has passed. whole reports whether all positions were read.
+func each(ctx context.Context, scan *table.Scan, limit int, do func(game.Position, game.Value) bool) (read int, whole bool, err error) {
+	until := time.Now().Add(readTime)
+	for batch, err := range scan.Batches() {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return read, false, err
+		}
+		for i, p := range batch.Positions {
+			if read == limit || !do(p, batch.Values[i]) {
+				return read, false, nil
+			}
+			read++
+		}
+		if time.Now().After(until) {
+			return read, false, nil
+		}
+	}
+	return read, true, nil
+}
+
+// findOnly finds, in a sample, won positions with one winning move among the most moves.
+func (w *whole) findOnly(ctx context.Context, g *served) error {
+	type found struct {
+		linked
+		moves, remoteness int
+	}
+	var all []found
+	var failed error
+	look := func(p game.Position, v game.Value) bool {
+		turn := g.g.ToMove(p)
+		by := chart.First + chart.Style(turn)
+		if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
+			return true
+		}
+		choices, err := g.source.Table.Choices(p)
+		if failed = err; err != nil {
+			return false
+		}
+		wins := 0
+		for _, c := range choices {
+			if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
+				wins++
+			}
+		}
+		if wins == 1 && len(choices) > 1 {
+			text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
+			all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
+		}
+		return true
+	}
+	scan, err := g.source.Table.Scan(ctx, func(int) bool { return true })
+	if err != nil {
+		return err
+	}
+	picked, ok, err := scan.Sample(ctx, sampleSize, 1, func(game.Value) bool { return true })
+	if err != nil {
+		return err
+	}
+	read, complete := 0, false
+	if ok {
+		until := time.Now().Add(readTime)
+		for _, b := range picked {
+			for i, p := range b.Positions {
+				if !look(p, b.Values[i]) || time.Now().After(until) {
+					break
+				}
+				read++
+			}
+			if err := cmp.Or(failed, ctx.Err()); err != nil {
+				return err
+			}
+		}
+		w.onlyOf = fmt.Sprintf("From a random sample of %s.", numfmt.Count(read, "position"))
+	} else {
+		if read, complete, err = each(ctx, scan, 4*sampleSize, look); err != nil || failed != nil {
+			return cmp.Or(err, failed)
+		}
+		w.onlyOf = fmt.Sprintf("From all %s.", numfmt.Count(read, "position"))
+		if !complete {
+			w.onlyOf = fmt.Sprintf("From the first %s of the table.", numfmt.Count(read, "position"))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.moves, a.moves), cmp.Compare(b.remoteness, a.remoteness))
+	})
+	for _, f := range all[:min(len(all), notable)] {
+		w.only = append(w.only, f.linked)
+	}
+	return nil
+}
+
+// tableOf returns what is shown of the table that a request names.
+func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole, error) {
+	g, err := s.game(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.source == nil {
+		return nil, nil, errNoTable
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	w, err := s.whole(ctx, g)
+	return g, w, err
+}
+
+// tablePage implements /tables: the pictures of a table, its numbers, and positions in it. The
+// heat map of a long game has thousands of numbers: it is an image here, and valuesPage has the
+// numbers.
+func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
+	g, all, err := s.tableOf(r.Context(), r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	columns := all.stats.Columns()
+	header, rows := numbersOf(columns)
+	s.write(w, r, "tables.html", map[string]any{
+		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
+		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
+	})
+}
+
+// inline returns a picture as an element of a page.
+func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p)) } // escaped by package chart
+
+// valuesPage implements /tables/…/values: the heat map of a table and its numbers.
+func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
+	g, all, err := s.tableOf(r.Context(), r)
+	if err == nil && all.stats.CyclicStats != nil {
+		err = errNoTiers
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	var cells [][]string
+	for _, t := range all.stats.Tiers {
+		for _, v := range t.Remoteness {
+			cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
+		}
+	}
+	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+}
+
+// errNoTiers is the error for the heat map of a game with cycles.
+var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}
+
+// numbersOf returns the numbers of a picture as a table.
+func numbersOf(c chart.Columns) (header []string, rows [][]string) {
+	header = []string{c.Axis}
+	for _, name := range c.Names {
+		rows = append(rows, []string{name})
+	}
+	for _, p := range c.Panels {
+		for _, s := range p.Series {
+			header = append(header, cmp.Or(s.Name, "positions"))
+			for i, n := range s.Values {
+				rows[i] = append(rows[i], numfmt.Number(n))
+			}
+		}
+	}
+	return header, rows
+}
+
+// tableFile implements the files below /tables: pictures and statistics.
+func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
+	file := r.PathValue("file")
+	kinds := map[string]string{".svg": "image/svg+xml", ".csv": "text/csv; charset=utf-8", ".json": "application/json"}
+	g, all, err := s.tableOf(r.Context(), r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	var write func(io.Writer) error
+	switch file {
+	case "tiers.svg":
+		write = all.stats.WriteSVG
+	case "heat.svg":
+		write = func(w io.Writer) error { return chart.Write(w, all.stats.Heat()) }
+	case "sunburst.svg":
+		write = func(w io.Writer) error { return chart.Write(w, all.opening) }
+	case "tiers.csv":
+		write = all.stats.WriteCSV
+	case "tiers.json":
+		write = all.stats.WriteJSON
+	}
+	if err := errNotFound; write == nil || file == "heat.svg" && all.stats.CyclicStats != nil {
+		if write != nil {
+			err = errNoTiers
+		}
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", kinds[path.Ext(file)])
+	h.Set("Content-Disposition", fmt.Sprintf("inline; filename=%q", g.id+"-"+g.variant+"-"+file))
+	if path.Ext(file) == ".svg" { // its style sheet is inside
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	}
+	if err := write(w); err != nil && s.o.Log != nil {
+		s.o.Log.Printf("%s: %s", r.URL.EscapedPath(), oneLine(err))
+	}
+}

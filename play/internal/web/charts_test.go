@@ -1,0 +1,189 @@
+package web
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/chart"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/table"
+)
+
+// wellFormed checks that a text is XML.
+func wellFormed(t *testing.T, name, text string) {
+	t.Helper()
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("%s: %v\n%.1000s", name, err, text)
+		}
+	}
+}
+
+// TestTables compares the page of a table and its files with the table: the statistics, the
+// first plies, the longest wins, and the positions with one winning move.
+func TestTables(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2", "dodgem size=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		server := serve(t, spec)
+		id, variant := idOf(spec)
+		at := server.URL + "/tables/" + id + "/" + variant
+		status, page := get(t, at)
+		if status != 200 {
+			t.Fatalf("%s: status %d: %s", spec, status, page)
+		}
+		stats := must.Get(tab.Stats())(t)
+		header, rows := numbersOf(stats.Columns())
+		for _, row := range rows {
+			if want := "<tr><td>" + strings.Join(row, "</td><td>") + "</td></tr>"; len(row) != len(header) || !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %s", spec, want)
+			}
+		}
+		var csv, json strings.Builder
+		must.OK(t, errors.Join(stats.WriteCSV(&csv), stats.WriteJSON(&json)))
+		for file, want := range map[string]string{"tiers.csv": csv.String(), "tiers.json": json.String()} {
+			if _, got := get(t, at+"/"+file); got != want {
+				t.Errorf("%s: %s differs from the statistics: %.300s", spec, file, got)
+			}
+		}
+		status, values := get(t, at+"/values")
+		if want := len(stats.Tiers) > 0; (status == 200) != want || strings.Contains(page, `/values"`) != want {
+			t.Errorf("%s: values: status %d", spec, status)
+		}
+		for _, tier := range stats.Tiers {
+			for _, n := range tier.Remoteness {
+				want := "<tr><td>" + strings.Join([]string{strconv.Itoa(tier.Tier), n.Outcome, strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)}, "</td><td>") + "</td></tr>"
+				if !strings.Contains(values, want) {
+					t.Errorf("%s: values lack %s", spec, want)
+				}
+			}
+		}
+		for _, file := range []string{"tiers.svg", "heat.svg", "sunburst.svg"} {
+			status, picture := get(t, at+"/"+file)
+			if file == "heat.svg" && stats.CyclicStats != nil {
+				if status != 404 || strings.Contains(page, "heat.svg") {
+					t.Errorf("%s: %s: status %d, want 404", spec, file, status)
+				}
+				continue
+			}
+			if status != 200 || !strings.Contains(picture, "<style>") {
+				t.Fatalf("%s: %s: status %d: %.300s", spec, file, status, picture)
+			}
+			wellFormed(t, file, picture)
+		}
+		for _, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page+values, -1) {
+			wellFormed(t, "the page", svg)
+			if strings.Contains(svg, "<style") {
+				t.Errorf("%s: the policy of the page forbids a style sheet inside it", spec)
+			}
+		}
+
+		w := must.Get(newWhole(t.Context(), &served{id: id, variant: variant, g: g, source: &Source{Table: tab}}))(t)
+		winning := func(p game.Position) (wins, moves int) {
+			for _, m := range g.Moves(nil, p) {
+				v, _, err := tab.Lookup(m.To)
+				must.OK(t, err)
+				if moves++; analysis.ResultOf(g, p, g.Values().Before(v)) == game.Wins {
+					wins++
+				}
+			}
+			return wins, moves
+		}
+		most, lone := 0, 0
+		for batch, err := range tab.All() {
+			must.OK(t, err)
+			for i, v := range batch.Values {
+				if r := analysis.ResultOf(g, batch.Positions[i], v); r == game.Wins || r == game.Loses {
+					most = max(most, v.Remoteness())
+				}
+				if wins, moves := winning(batch.Positions[i]); wins == 1 && moves > 1 {
+					lone++
+				}
+			}
+		}
+		at = "../../play/" + id + "/" + variant + "?from="
+		for _, l := range w.longest {
+			p := must.Get(g.Parse(l.Name))(t)
+			v, ok, err := tab.Lookup(p)
+			if err != nil || !ok || v.Remoteness() != most || !strings.HasPrefix(l.Text, g.Values().Text(v)) || l.Link != at+url.QueryEscape(l.Name) {
+				t.Errorf("%s: %+v has value %v, the longest win takes %d plies, %v", spec, l, v, most, err)
+			}
+			if status, body := get(t, server.URL+strings.Replace(l.Link, "../../play/", "/view/", 1)); status != 200 {
+				t.Errorf("%s: %s: status %d: %s", spec, l.Link, status, body)
+			}
+		}
+		if len(w.longest) == 0 || len(w.longest) > notable {
+			t.Errorf("%s: %d positions with the longest win", spec, len(w.longest))
+		}
+		if lone = min(lone, notable); len(w.only) > lone || len(w.only) < lone && strings.HasPrefix(w.onlyOf, "From all ") || lone > 0 && len(w.only) == 0 {
+			t.Errorf("%s: %d positions with one winning move, want %d; %s", spec, len(w.only), lone, w.onlyOf)
+		}
+		for _, l := range w.only {
+			p := must.Get(g.Parse(l.Name))(t)
+			wins, moves := winning(p)
+			if want := "1 of " + numfmt.Number(moves) + " moves wins"; wins != 1 || !strings.HasPrefix(l.Text, want) {
+				t.Errorf("%s: %+v: %d of %d moves win", spec, l, wins, moves)
+			}
+		}
+		checkOpening(t, tab, w.opening.Root, player.NewHistory(g))
+	}
+	server := serve(t, "connectn width=3 height=3 connect=3")
+	for _, path := range []string{"/tables/connectn/3-3-3/other.svg", "/tables/connectn/7-6-4", "/tables/none/1"} {
+		if status, body := get(t, server.URL+path); status != 404 {
+			t.Errorf("%s: status %d: %s", path, status, body)
+		}
+	}
+	if status, css := get(t, server.URL+"/static/chart.css"); status != 200 || css != chart.StyleSheet {
+		t.Errorf("chart.css: status %d", status)
+	}
+}
+
+// checkOpening compares a tree with the moves of a play, and its values with those of the table.
+func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.History) {
+	t.Helper()
+	g := h.Game()
+	v, ok, err := tab.Lookup(h.Position())
+	want := chart.Tie
+	switch result := v.Outcome().For(h.Turn()); {
+	case g.Values().OfMover && v.Outcome() == 0:
+		want = chart.Draw
+	case g.Values().OfMover && game.Result(v.Outcome()) == game.Wins || !g.Values().OfMover && result == game.Wins:
+		want = [...]chart.Style{chart.First, chart.Second}[h.Turn()]
+	case g.Values().OfMover && game.Result(v.Outcome()) == game.Loses || !g.Values().OfMover && result == game.Loses:
+		want = [...]chart.Style{chart.Second, chart.First}[h.Turn()]
+	}
+	if err != nil || !ok || n.Style != want || !strings.Contains(n.Text, ": "+g.Values().Text(v)) {
+		t.Errorf("%s: %+v has value %v, %v", g.Spec(), n, v, err)
+	}
+	if q, err := url.Parse(n.Link); err != nil || q.Query().Get("moves") != strings.Join(h.Names(), ",") {
+		t.Errorf("%s: link %s after %v, %v", g.Spec(), n.Link, h.Names(), err)
+	}
+	if len(n.Children) == 0 {
+		return
+	}
+	moves := h.Moves()
+	if len(moves) != len(n.Children) {
+		t.Fatalf("%s: %d children for %d moves", g.Spec(), len(n.Children), len(moves))
+	}
+	for i, m := range moves {
+		if n.Children[i].Name != m.Name {
+			t.Errorf("%s: child %q for move %q", g.Spec(), n.Children[i].Name, m.Name)
+		}
+		after := h.Clone()
+		must.OK(t, after.Play(m.Name))
+		checkOpening(t, tab, n.Children[i], after)
+	}
+}

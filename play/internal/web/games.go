@@ -1,0 +1,214 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command/alias"
+	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/web/http"
+)
+
+// A served is a game that is served.
+type served struct {
+	id, variant string
+	g           game.Game
+	source      *Source    // the data directory with its table; nil: it is searched
+	book        *book.Book // the opening book of the game; nil: none
+	whole       *whole     // what the page of the table shows, once it is known; under the lock of the Server
+}
+
+// title returns the name of the game for people.
+func (g *served) title() string { return game.TitleOf(g.g) }
+
+// add serves a table, unless another table of its game is served. It returns the game.
+func (s *Server) add(source *Source) *served {
+	id, variant := idOf(source.Table.Game().Spec())
+	key := id + "/" + variant
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.games[key]; g != nil && g.source != nil {
+		return g
+	}
+	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	s.games[key] = g
+	s.tables = append(s.tables, source)
+	return g
+}
+
+// solved returns the data directories with a table.
+func (s *Server) solved() []*Source {
+	s.states() // which may open or drop tables
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tables)
+}
+
+// maxGames is the number of games that are kept, besides those with a table.
+const maxGames = 64
+
+// idOf returns the two parts of a game's address: its name, and the values of its parameters
+// with hyphens between them, or "regular" if it has none.
+func idOf(spec string) (id, variant string) {
+	words := strings.Fields(spec)
+	var values []string
+	for _, word := range words[1:] {
+		_, value, _ := strings.Cut(word, "=")
+		values = append(values, value)
+	}
+	return words[0], cmp.Or(strings.Join(values, "-"), "regular")
+}
+
+// specOf is the inverse of idOf.
+func (s *Server) specOf(id, variant string) (string, error) {
+	kind, ok := s.o.Games.Named(id)
+	if !ok {
+		return "", fmt.Errorf("there is no game %q", id)
+	}
+	var values []string
+	if variant != "regular" {
+		values = strings.Split(variant, "-")
+	}
+	if len(values) != len(kind.Params) {
+		return "", fmt.Errorf("game %s: expected %d parameters with hyphens between them, found %q", id, len(kind.Params), variant)
+	}
+	spec := kind.Name
+	for i, p := range kind.Params {
+		spec += " " + p.Name + "=" + values[i]
+	}
+	return spec, nil
+}
+
+// game returns the game that the path of a request names.
+func (s *Server) game(r *http.Request) (*served, error) {
+	s.refresh() // which may open or drop its table
+	id, variant := r.PathValue("game"), r.PathValue("variant")
+	key := id + "/" + variant
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.games[key]; g != nil {
+		return g, nil
+	}
+	spec, err := s.specOf(id, variant)
+	if err != nil {
+		return nil, problem{http.StatusNotFound, err}
+	}
+	rules, err := s.o.Games.Parse(spec)
+	if err != nil {
+		return nil, problem{http.StatusNotFound, err}
+	}
+	for k, g := range s.games {
+		if len(s.games) < maxGames+len(s.o.Sources) {
+			break
+		}
+		if g.source == nil {
+			delete(s.games, k)
+		}
+	}
+	g := &served{id: id, variant: variant, g: rules, book: book.Embedded(rules)}
+	if s.o.Book != nil && s.o.Book.Game().Spec() == rules.Spec() {
+		g.book = s.o.Book
+	}
+	s.games[key] = g
+	return g, nil
+}
+
+// An entry is a game in the list of games.
+type entry struct {
+	ID, Variant, Title string
+	Usage              string // "" if the parameters are not the defaults
+	Board              string // a board, as JSON for board.js
+	Params             []paramEntry
+	Data               string // the data directory with the table
+}
+
+// A paramEntry is a parameter of a game in the list.
+type paramEntry struct {
+	Name, Usage, Default string
+	Words                []string // the allowed words; nil: any number
+}
+
+// open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
+// to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
+func (s *Server) open(w http.ResponseWriter, r *http.Request) {
+	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
+	if !ok {
+		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
+		return
+	}
+	spec, query := kind.Name, r.URL.Query()
+	for _, p := range kind.Params {
+		spec += " " + p.Name + "=" + cmp.Or(strings.TrimSpace(query.Get(p.Name)), p.Text(p.Default))
+		query.Del(p.Name)
+	}
+	g, err := s.o.Games.Parse(spec)
+	if err != nil {
+		s.fail(w, r, badRequest(err))
+		return
+	}
+	id, variant := idOf(g.Spec())
+	// http.Redirect would make the address absolute.
+	location := root(r) + "play/" + id + "/" + url.PathEscape(variant)
+	if len(query) > 0 {
+		location += "?" + query.Encode()
+	}
+	w.Header().Set("Location", location)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// list returns the games that have a table, those that are searched, one entry for each game that is registered, and
+// the runs in directories whose game is not solved.
+func (s *Server) list() (tables, games []entry, runs []*apiRun) {
+	runs = s.states()
+	for _, kind := range s.o.Games {
+		g, err := kind.Default()
+		if err != nil {
+			continue
+		}
+		e := entryOf(g)
+		for _, p := range kind.Params {
+			e.Params = append(e.Params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
+		}
+		_, e.Usage, _ = strings.Cut(kind.Usage, ": ")
+		games = append(games, e)
+	}
+	for _, source := range s.solved() {
+		e := entryOf(source.Table.Game())
+		if i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant }); i >= 0 {
+			e = games[i]
+			games = slices.Delete(games, i, i+1)
+		}
+		e.Data = source.Name
+		tables = append(tables, e)
+		runs = slices.DeleteFunc(runs, func(run *apiRun) bool { return run.isSolved() && run.Data == source.Name })
+	}
+	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	return tables, games, runs
+}
+
+// entryOf returns the entry of a game, with the board in the middle of a game of random moves, the same each time.
+func entryOf(g game.Game) entry {
+	random, p := rand.New(rand.NewPCG(1, 2)), g.Start()
+	play := []game.Position{p}
+	for len(play) < maxPreview && g.Primitive(p) == 0 {
+		moves := g.Moves(nil, p)
+		if len(moves) == 0 {
+			break
+		}
+		p = moves[random.IntN(len(moves))].To
+		play = append(play, p)
+	}
+	middle := play[(len(play)-1)/2]
+	id, variant := idOf(g.Spec())
+	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(g.Picture(middle)), Last: [][2]int{}, Moves: []moveJSON{}})
+	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board)}
+}
+
+// maxPreview is the number of positions of a game of random moves.
+const maxPreview = 24

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/web/http"
+)
+
+// maxMoveTime is the longest time of a machine's move that a request may ask for.
+const maxMoveTime = 10 * time.Second
+
+// opponents returns the names of the machines that the page offers, the weakest first, as opponentOf reads
+// them. A search with a time is perfect with a limit.
+func opponents() (names []string) {
+	names = []string{"random"}
+	for _, l := range player.Levels() {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// opponentOf returns the level that a name stands for: random, a search with a time limit
+// (time=1s), or one of player.Levels.
+func opponentOf(name string) (player.Level, error) {
+	if name == "random" {
+		return player.Level{Name: name, Random: 1}, nil
+	}
+	if text, ok := strings.CutPrefix(name, "time="); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 || d > maxMoveTime {
+			return player.Level{}, fmt.Errorf("level %q: expected a time of up to %v, such as time=1s", name, maxMoveTime)
+		}
+		return player.Level{Time: d}, nil
+	}
+	return player.ParseLevel(name)
+}
+
+// machineMove implements /view/…/move: the move of a machine. level names it; limit is the most
+// time that it may take, in milliseconds.
+func (s *Server) machineMove(r *http.Request) (any, error) {
+	g, h, err := s.play(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.Moves()) == 0 {
+		return nil, badRequest(errors.New("the game is over: there is no move"))
+	}
+	query := r.URL.Query()
+	l, err := opponentOf(query.Get("level"))
+	if err != nil {
+		return nil, badRequest(err)
+	}
+	var limit time.Duration
+	if text := query.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if most := int(maxMoveTime.Milliseconds()); err != nil || n < 1 || n > most {
+			return nil, badRequest(fmt.Errorf("limit %q: expected milliseconds, from 1 to %d", text, most))
+		}
+		limit = time.Duration(n) * time.Millisecond
+	}
+	var move string
+	if l.Perfect {
+		move = g.knownMove(r.Context(), h, limit)
+	}
+	if move == "" {
+		err = s.withSlot(r.Context(), g, func(sl *slot) (err error) {
+			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
+			return err
+		})
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"move": move}, nil
+}
+
+// knownMove returns the best move by the table or the book of a game, without a search; "" if there is none, or
+// if the table cannot be read.
+func (g *served) knownMove(ctx context.Context, h *player.History, limit time.Duration) string {
+	if g.source != nil {
+		if move, err := player.NewTable(g.source.Table).Move(ctx, h, limit); err == nil {
+			return move
+		}
+	}
+	if best, _, ok := g.book.Best(h.Position()); ok {
+		return best.Name
+	}
+	return ""
+}

@@ -1,0 +1,657 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"math/rand/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/testing/testbook"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// serve starts a server with the tables of these games.
+func serve(t testing.TB, specs ...string) *httptest.Server {
+	t.Helper()
+	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20, AllowOrigin: "*", Hosts: []string{"board.example"}}
+	for _, spec := range specs {
+		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
+	}
+	s := must.Get(New(o))(t)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	return server
+}
+
+// get returns the status and the body of an answer.
+func get(t testing.TB, url string) (int, string) {
+	t.Helper()
+	answer := must.Get(http.Get(url))(t)
+	defer answer.Body.Close()
+	body := must.Get(io.ReadAll(answer.Body))(t)
+	return answer.StatusCode, string(body)
+}
+
+// TestView compares the values of positions and moves with the table.
+func TestView(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2", "dodgem size=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		server := serve(t, spec)
+		id, variant := idOf(spec)
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			walk := gametest.Walk(r, g, r.IntN(12))
+			p := walk[len(walk)-1]
+			status, body := get(t, server.URL+"/view/"+id+"/"+variant+"?from="+url.QueryEscape(string(g.AppendText(nil, p))))
+			var v viewJSON
+			if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
+				t.Fatalf("%s: status %d, %v: %s", spec, status, err, body)
+			}
+			if g.Primitive(p) != 0 {
+				if v.Over == nil || len(v.Moves) > 0 {
+					t.Errorf("%s %q: %s", spec, g.AppendText(nil, p), body)
+				}
+				continue
+			}
+			value, _, err := tab.Lookup(p)
+			must.OK(t, err)
+			if got, want := *v.Plies[0].Worth, *worthOf(g, p, analysis.Worth{Value: value, Known: true}); got != want {
+				t.Errorf("%s %q: %+v, want %+v", spec, g.AppendText(nil, p), got, want)
+			}
+			choices, err := tab.Choices(p)
+			if err != nil || len(choices) != len(v.Moves) {
+				t.Fatalf("%s %q: %v, %s", spec, g.AppendText(nil, p), err, body)
+			}
+			for _, c := range choices {
+				want := *worthOf(g, p, analysis.Worth{Value: g.Values().Before(c.Value), Known: true})
+				for _, m := range v.Moves {
+					if m.Name == c.Name && *m.Worth != want {
+						t.Errorf("%s %q, move %s: %+v, want %+v", spec, g.AppendText(nil, p), m.Name, *m.Worth, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestReview checks the judgments of a play, with the moves that were taken back: from the table at
+// once, and without one after the event stream of a review.
+func TestReview(t *testing.T) {
+	const play = "?moves=0,0&later=3,1"
+	plies := func(server *httptest.Server) []plyJSON {
+		status, body := get(t, server.URL+"/view/connectn/4-4-3"+play)
+		var v viewJSON
+		if err := json.Unmarshal([]byte(body), &v); err != nil || v.Ply != 2 || len(v.Last) != 1 || len(v.Plies) != 5 {
+			t.Fatalf("status %d, %v: %s", status, err, body)
+		}
+		return v.Plies
+	}
+	want := plies(serve(t, "connectn width=4 height=4 connect=3"))
+	for i, p := range want {
+		mistake := map[int]string{
+			2: "3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
+			3: "1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)",
+		}
+		if p.Mistake != mistake[i] || p.Judged != (i < 4) || p.Move != []string{"0", "0", "3", "1", ""}[i] {
+			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
+		}
+	}
+	slow := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)
+	slow.reviewTime = time.Microsecond // the first searches do not prove all values
+	server := httptest.NewServer(slow.Handler())
+	defer server.Close()
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: plies") != 2 || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("a slow review: %s", body)
+	}
+	for i, p := range plies(server) {
+		if p.Judged != want[i].Judged {
+			t.Errorf("after a slow review, ply %d: %+v, want %+v", i, p, want[i])
+		}
+	}
+	server = serve(t)
+	if before := plies(server); before[2].Judged || before[2].Mistake != "" {
+		t.Errorf("before a review: %+v", before[2])
+	}
+	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
+	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("%s", body)
+	}
+	for i, p := range plies(server) {
+		better, _, _ := strings.Cut(want[i].Mistake, ";")
+		if p.Judged != want[i].Judged || !strings.HasPrefix(p.Mistake, better) || (p.Mistake == "") != (better == "") || *p.Worth != *want[i].Worth {
+			t.Errorf("ply %d: %+v, want %+v", i, p, want[i])
+		}
+	}
+}
+
+// TestLine checks that the squares of a line, put on the board one after the other, give the boards of
+// play: with the moves that the request names, and with best play after them, with and without a table.
+func TestLine(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	for _, specs := range [][]string{{g.Spec()}, nil} {
+		server := serve(t, specs...)
+		for query, want := range map[string]int{"moves=0,0&line=3,1": 2, "moves=0,0&line=3&best": 12, "moves=0,1,0,1&line=0&best": 1} {
+			status, body := get(t, server.URL+"/view/connectn/4-4-3/line?"+query)
+			var v struct{ Plies []linePlyJSON }
+			if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Plies) != want {
+				t.Fatalf("%s: status %d, %v: %d plies, want %d: %s", query, status, err, len(v.Plies), want, body)
+			}
+			h := player.NewHistory(g)
+			values := must.Get(url.ParseQuery(query))(t)
+			must.OK(t, playAll(h, values.Get("moves")))
+			rows := pictureOf(g.Picture(h.Position())).Rows
+			for i, ply := range v.Plies {
+				if ply.Turn != int(h.Turn()) {
+					t.Errorf("%s: move %d of side %d", query, i+1, ply.Turn)
+				}
+				must.OK(t, h.Play(ply.Move))
+				for k, at := range ply.Changed {
+					rows[at[1]][at[0]] = ply.Squares[k]
+				}
+				if now := pictureOf(g.Picture(h.Position())); !reflect.DeepEqual(rows, now.Rows) || !reflect.DeepEqual(ply.Won, now.Won) {
+					t.Errorf("%s, after move %d: %v, want %v", query, i+1, rows, now.Rows)
+				}
+			}
+			if over := g.Primitive(h.Position()) != 0; over != (want != 2) {
+				t.Errorf("%s: the line ends at the end of the game: %v", query, over)
+			}
+		}
+		if status, body := get(t, server.URL+"/view/connectn/4-4-3/line?line=9"); status != 400 || !strings.Contains(body, "move 1") {
+			t.Errorf("a line with an illegal move: status %d: %s", status, body)
+		}
+	}
+}
+
+// TestAnalysis checks that a search of a small board ends with the values of the table.
+func TestAnalysis(t *testing.T) {
+	spec := "connectn width=4 height=4 connect=3"
+	server := serve(t)
+	answer := must.Get(http.Get(server.URL + "/view/connectn/4-4-3/analysis?moves=1"))(t)
+	defer answer.Body.Close()
+	var last reportJSON
+	lines, ended := bufio.NewScanner(answer.Body), false
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"worth\""); ok {
+			last = reportJSON{}
+			must.OK(t, json.Unmarshal([]byte("{\"worth\""+text), &last))
+		}
+		ended = ended || lines.Text() == "event: end"
+	}
+	g := solved.Game(t, spec)
+	p := g.Moves(nil, g.Start())[1].To
+	v, _, err := solved.Table(t, g).Lookup(p)
+	must.OK(t, err)
+	if want := *worthOf(g, p, analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
+		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
+	}
+}
+
+// TestAnalysisProgress checks that a search that takes longer than half a second sends a line then,
+// which differs from the one before only in the work done.
+func TestAnalysisProgress(t *testing.T) {
+	server := serve(t)
+	answer := must.Get(http.Get(server.URL + "/view/connectn/8-7-4/analysis?moves="))(t)
+	defer answer.Body.Close()
+	var last reportJSON
+	for lines := bufio.NewScanner(answer.Body); last.Millis < 6000 && lines.Scan(); {
+		text, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var now reportJSON
+		must.OK(t, json.Unmarshal([]byte(text), &now))
+		took, same := now.Millis-last.Millis, now
+		same.Nodes, same.Millis = last.Nodes, last.Millis
+		if took >= 500 && took < 540 && now.Nodes > last.Nodes && reflect.DeepEqual(same, last) {
+			return
+		}
+		last = now
+	}
+	t.Error("no line of a search at work")
+}
+
+// TestBook checks that the positions of an opening book have all values without a search, and
+// that the perfect machine plays from it.
+func TestBook(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Acyclic)
+	tab := solved.Table(t, g)
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Book: testbook.New(t, g, 3)}))(t)
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	_, body := get(t, server.URL+"/view/connectn/4-4-4?moves=1,1")
+	var v viewJSON
+	must.OK(t, json.Unmarshal([]byte(body), &v))
+	h := player.NewHistory(g)
+	for i, ply := range v.Plies {
+		value, _, err := tab.Lookup(h.Position())
+		if want := *worthOf(g, h.Position(), analysis.Worth{Value: value, Known: true}); err != nil || ply.Worth == nil || *ply.Worth != want {
+			t.Errorf("ply %d: %v, %+v, want %+v", i, err, ply.Worth, want)
+		}
+		if ply.Move != "" {
+			h.Play(ply.Move)
+		}
+	}
+	for _, m := range v.Moves {
+		if m.Worth == nil || m.Worth.Value == "" {
+			t.Errorf("move %s: %+v", m.Name, m.Worth)
+		}
+	}
+	if _, body := get(t, server.URL+"/view/connectn/4-4-4/analysis?moves=1,1"); strings.Count(body, "event: report") != 1 || !strings.Contains(body, `"nodes":0,"millis":0,"table":false,"book":true,"done":true`) {
+		t.Error(body)
+	}
+	choices := must.Get(tab.Choices(h.Position()))(t)
+	s.slots = nil // a search would wait
+	if status, body := get(t, server.URL+"/view/connectn/4-4-4/move?moves=1,1&level=perfect"); status != 200 || body != `{"move":"`+choices[0].Name+"\"}\n" {
+		t.Errorf("status %d: %s, want %s", status, body, choices[0].Name)
+	}
+}
+
+// TestKnown keeps more analyses than a server may, and checks that none is taken for that of another board.
+func TestKnown(t *testing.T) {
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
+	boards := []*served{{id: "connectn", g: solved.Game(t, "connectn width=4 height=4 connect=3")}, {id: "connectn", g: solved.Game(t, "connectn width=4 height=4 connect=4")}}
+	p := boards[0].g.Moves(nil, boards[0].g.Start())[0].To
+	for i := range game.Position(maxKnown) {
+		s.keep(boards[0], analysis.Report{Position: 1<<40 + i})
+	}
+	s.keep(boards[0], analysis.Report{Position: p, Worth: analysis.Worth{Known: true}})
+	if !s.worth(boards[0], p).Known || s.worth(boards[1], p).Known || s.begin(boards[1], p).Known || len(s.known) > maxKnown {
+		t.Errorf("%d analyses, %+v", len(s.known), s.worth(boards[1], p))
+	}
+}
+
+// TestMissing asks for a position whose successors are missing in the table.
+func TestMissing(t *testing.T) {
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
+	dir := solved.Dir(t, g)
+	out := must.Get(os.Create(filepath.Join(dir, table.TierFile(g, 1))))(t)
+	must.OK(t, errors.Join(must.Get(streamfmt.NewHalfWriter(out, g.Spec(), 1))(t).Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	server := httptest.NewServer(must.Get(New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: dir, Table: tab}}}))(t).Handler())
+	defer server.Close()
+	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "the position after move 0 of") {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
+// TestMachineMove checks that every machine makes legal moves, and that those that see a win take it.
+func TestMachineMove(t *testing.T) {
+	server := serve(t, "connectn width=4 height=4 connect=3")
+	for _, level := range append(opponents(), "time=1s", "grandmaster&limit=1") {
+		status, body := get(t, server.URL+"/view/connectn/4-4-3/move?moves=0,0&level="+level)
+		var m struct{ Move string }
+		if err := json.Unmarshal([]byte(body), &m); status != 200 || err != nil || !strings.Contains("0123", m.Move) || (level == "perfect" || level == "time=1s") && m.Move != "2" {
+			t.Errorf("%s: status %d, %v: %s", level, status, err, body)
+		}
+	}
+}
+
+// TestRefused checks the answers to requests that are not allowed or not possible.
+func TestRefused(t *testing.T) {
+	server := serve(t)
+	for _, test := range []struct {
+		method, path, host string
+		status             int
+		says               string
+	}{
+		{"GET", "/", "evil.example", 421, `host \"evil.example\" is not served here`},
+		{"GET", "/", "evil-localhost", 421, "is not served here"},
+		{"GET", "/", "evil-board.example", 421, "is not served here"},
+		{"GET", "/", "Board.example:1", 200, ""},
+		{"GET", "/", "localhost:1", 200, ""},
+		{"GET", "/", "[::1]:1", 200, ""},
+		{"POST", "/", "", 405, "expected GET or HEAD"},
+		{"GET", "/none", "", 404, "no such page"},
+		{"GET", "/static/play.html", "", 404, "no such page"},
+		{"GET", "/static/..%2fweb.go", "", 404, ""},
+		{"GET", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/tables/connectn/..%2f..%2fetc%2fpasswd", "", 404, ""},
+		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
+		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
+		{"GET", "/open/network", "", 200, "Network"},
+		{"GET", "/play/connect4", "", 200, "column with 6 pieces is full"}, // the rules, too
+		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
+		{"GET", "/play/chess", "", 404, `there is no game \"chess\"`},
+		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
+		{"GET", "/run?data=/etc", "", 404, `data directory \"/etc\" is not served here`},
+		{"GET", "/run/events", "", 404, "is not served here"},
+		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
+		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
+		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
+		{"GET", "/view/connectn/7-600-4", "", 404, "height"},
+		{"GET", "/view/connectn/7-6-4?moves=9", "", 400, "move 1: expected one of"},
+		{"GET", "/view/connectn/7-6-4?from=xyz", "", 400, "position"},
+		{"GET", "/view/connectn/7-6-4/analysis?from=xyz", "", 400, "position"},
+		{"GET", "/view/connectn/7-6-4/move?level=divine", "", 400, "expected beginner"},
+		{"GET", "/view/connectn/7-6-4/move?level=time=1h", "", 400, "expected a time of up to 10s"},
+		{"GET", "/view/connectn/3-3-3/move?level=perfect&moves=0,1,0,1,0", "", 400, "the game is over"},
+		{"GET", "/view/connectn/7-6-4/move?level=random&limit=-1", "", 400, "expected milliseconds"},
+		{"GET", "/view/connectn/7-6-4/move?level=random&limit=10001", "", 400, "expected milliseconds, from 1 to 10000"},
+		{"GET", "/view/connectn/7-6-4?moves=" + strings.Repeat("0,", 9000), "", 414, "query"},
+	} {
+		r := must.Get(http.NewRequest(test.method, server.URL+test.path, nil))(t)
+		if test.host != "" {
+			r.Host = test.host
+		}
+		answer := must.Get(http.DefaultClient.Do(r))(t)
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != test.status || !strings.Contains(string(body), test.says) {
+			t.Errorf("%s %.80s: status %d, %s", test.method, test.path, answer.StatusCode, body)
+		}
+		h := answer.Header
+		if !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+			t.Errorf("%s: headers %v", test.path, h)
+		}
+	}
+}
+
+// TestRedirect checks that a redirect to the page of a game keeps what is no parameter of the game.
+func TestRedirect(t *testing.T) {
+	server := serve(t)
+	for from, to := range map[string]string{
+		"/play/connect4":                          "/play/connectn/7-6-4",
+		"/play/connect4?moves=3,3":                "/play/connectn/7-6-4?moves=3%2C3",
+		"/play/connectn?width=5&from=%239&moves=": "/play/connectn/5-3-3?from=%239&moves=",
+		"/open/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
+	} {
+		answer := must.Get(http.Get(server.URL + from))(t)
+		answer.Body.Close()
+		if got := answer.Request.URL.RequestURI(); got != to {
+			t.Errorf("%s leads to %s, want %s", from, got, to)
+		}
+	}
+}
+
+// TestIndex checks the list of games: solved ones come first, each game has one card, and each card has one link
+// and a board with a position that is not the first one.
+func TestIndex(t *testing.T) {
+	_, page := get(t, serve(t, "connectn width=3 height=3 connect=3", "connectn width=4 height=4 connect=3").URL+"/")
+	cards := strings.Split(page, "<li>")[1:]
+	if want := len(all.Kinds()) + 1; len(cards) != want { // one is the default of its kind
+		t.Errorf("%d cards, want %d", len(cards), want)
+	}
+	var links []string
+	for _, card := range cards {
+		found := regexp.MustCompile(`<a href="([^"]*)"`).FindAllStringSubmatch(card, -1)
+		if len(found) != 1 {
+			t.Fatalf("%d links: %s", len(found), card)
+		}
+		links = append(links, found[0][1])
+		text := html.UnescapeString(regexp.MustCompile(`data-board="([^"]*)"`).FindStringSubmatch(card)[1])
+		var v viewJSON
+		must.OK(t, json.Unmarshal([]byte(text), &v))
+		id, variant, _ := strings.Cut(strings.TrimPrefix(found[0][1], "./play/"), "/")
+		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
+		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, pictureOf(g.Picture(g.Start())).Rows) || v.Picture.Won != nil {
+			t.Errorf("%s: the board is %v", spec, v.Picture)
+		}
+	}
+	if !slices.Equal(links[:2], []string{"./play/connectn/3-3-3", "./play/connectn/4-4-3"}) {
+		t.Errorf("the first links are %v", links)
+	}
+	if solved, others := strings.Index(page, "<h2>Solved</h2>"), strings.Index(page, "<h2>Other games</h2>"); solved < 0 || others < solved {
+		t.Errorf("the games are not in order: %s", page)
+	}
+	if n := strings.Count(page, `action="./open/connectn"`); n != 1 {
+		t.Errorf("%d forms of a game", n)
+	}
+}
+
+// TestLimits checks that a server whose slots for searches and event streams are taken refuses
+// further ones, and that it does not keep all games.
+func TestLimits(t *testing.T) {
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(t)
+	taken := <-s.slots
+	ask := func(path string) *httptest.ResponseRecorder {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil).WithContext(ctx))
+		return w
+	}
+	if w := ask("move?level=club"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
+	}
+	s.streams = make(chan struct{}) // none may begin
+	for _, path := range []string{"analysis", "review?moves=1,1"} {
+		if w := ask(path); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+			t.Errorf("%s without a stream: status %d: %s", path, w.Code, w.Body)
+		}
+	}
+	s.slots <- taken
+	if w := ask("move?level=club"); w.Code != 200 {
+		t.Errorf("a move with a slot: status %d: %s", w.Code, w.Body)
+	}
+	for n := range maxGames + 1 {
+		s.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", fmt.Sprintf("http://localhost/play/mancala/1-%d", n+1), nil))
+	}
+	if len(s.games) != maxGames {
+		t.Errorf("%d games are kept, want %d", len(s.games), maxGames)
+	}
+}
+
+// gone is the connection to a client that is gone without a word: the request does not end, but writes
+// fail.
+type gone struct{ http.ResponseWriter }
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func (gone) FlushError() error { return io.ErrClosedPipe }
+
+// TestGone checks that event streams without events send something, and end when that fails.
+func TestGone(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: "absent", FS: store.Local{}, Path: t.TempDir()}}})
+	must.OK(t, err)
+	s.aliveEvery = time.Millisecond
+	slot := <-s.slots // an analysis waits for it
+	for _, path := range []string{"/run/events?data=absent", "/view/connectn/4-4-3/analysis", "/view/connectn/4-4-3/review?moves=1"} {
+		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost"+path, nil))
+		if len(s.streams) != 0 {
+			t.Errorf("%s: %d streams are open", path, len(s.streams))
+		}
+	}
+	s.slots <- slot
+
+	s.runs[0].state, s.runs[0].read = &apiRun{}, time.Now().Add(time.Hour) // no event after the first one
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	answer := must.Get(http.Get(server.URL + "/run/events?data=absent"))(t)
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && lines.Text() != ": alive" {
+	}
+	if lines.Text() != ": alive" || answer.Header.Get("X-Accel-Buffering") != "no" {
+		t.Errorf("%v; headers %v", lines.Err(), answer.Header)
+	}
+}
+
+// TestLog checks that an error is one line of the log, whatever a request contains.
+func TestLog(t *testing.T) {
+	var lines strings.Builder
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)}))(t)
+	r := httptest.NewRequest("GET", "http://localhost/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J", nil)
+	s.fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
+	if got, want := lines.String(), "/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J: one two\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPageSize checks that no page loads more than 150 kB besides its data.
+func TestPageSize(t *testing.T) {
+	server := serve(t)
+	var files int
+	for _, path := range []string{"/", "/play/connectn/7-6-4", "/play/network/regular"} {
+		seen := map[string]bool{}
+		var load func(string) int
+		load = func(name string) (size int) {
+			if seen[name] {
+				return 0
+			}
+			seen[name] = true
+			status, body := get(t, server.URL+name)
+			if status != 200 {
+				t.Errorf("%s: status %d", name, status)
+			}
+			size = len(body)
+			for _, m := range regexp.MustCompile(`(?:href|src)="[./]+(/static/[^"]+)"|from '\./([^']+)'`).FindAllStringSubmatch(body, -1) {
+				if m[1] != "" {
+					size += load(m[1])
+				} else {
+					size += load("/static/" + m[2])
+				}
+			}
+			return size
+		}
+		if size := load(path); size > 150_000 || size < 5_000 {
+			t.Errorf("%s: %d bytes: %v", path, size, seen)
+		}
+		files = max(files, len(seen))
+	}
+	if want := 10; files != want { // the page, three style sheets, five scripts and the icon
+		t.Errorf("a page loads %d files, want %d", files, want)
+	}
+}
+
+// FuzzView checks that any query gets an answer, and none of them is an internal error.
+func FuzzView(f *testing.F) {
+	f.Add("from=0x044&moves=1,2")
+	f.Add("from=%20%20&moves=a1-")
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(f)
+	handler := s.Handler()
+	games := []string{"connectn/4-4-3", "quickcross/3-3-3", "mancala/3-2", "network/regular", "dodgem/3"}
+	f.Fuzz(func(t *testing.T, query string) {
+		for _, g := range games {
+			r := httptest.NewRequest("GET", "http://localhost/view/"+g, nil)
+			r.URL.RawQuery = query
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code >= 500 {
+				t.Errorf("%s?%q: status %d, %s", g, query, w.Code, w.Body)
+			}
+		}
+	})
+}
+
+// TestServe checks that clients that send or read nothing do not keep others from their
+// answers, and that the end of the context ends open event streams and the server.
+func TestServe(t *testing.T) {
+	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
+	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "localhost:0"))(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, l) }()
+	at := "http://" + l.Addr().String()
+	var slow []net.Conn
+	for range 50 {
+		conn := must.Get(net.Dial("tcp", l.Addr().String()))(t)
+		slow = append(slow, conn)
+		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
+	}
+	var streams []io.Reader
+	for path, event := range map[string]string{"/view/connectn/8-7-4/analysis": "report", "/run/events?data=d": "state"} {
+		stream := must.Get(http.Get(at + path))(t)
+		defer stream.Body.Close()
+		streams = append(streams, stream.Body)
+		if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: "+event+"\n" {
+			t.Fatalf("%s: %q, %v", path, line, err)
+		}
+	}
+	if status, _ := get(t, at+"/"); status != 200 {
+		t.Errorf("status %d beside slow clients", status)
+	}
+	large := must.Get(http.NewRequest("GET", at+"/", nil))(t)
+	large.Header.Set("X-Large", strings.Repeat("x", 2*maxHeader))
+	answer := must.Get(http.DefaultClient.Do(large))(t)
+	if answer.Body.Close(); answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d of a large header", answer.StatusCode)
+	}
+	for _, conn := range slow { // the server would wait for their requests
+		conn.Close()
+	}
+	stop()
+	for _, stream := range streams {
+		if _, err := io.Copy(io.Discard, stream); err != nil {
+			t.Errorf("an event stream: %v", err)
+		}
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if answer, err := http.Get(at + "/"); err == nil {
+		answer.Body.Close()
+		t.Error("an answer after the end")
+	}
+}
+
+// TestLongRequests sends 100,000 random requests. None may lead to an internal error, and at the
+// end the server still answers as at the beginning.
+func TestLongRequests(t *testing.T) {
+	longtest.Skip(t)
+	o := Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}
+	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=3 height=2 connect=3", "mancala pits=2 stones=2"} {
+		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
+	}
+	s := must.Get(New(o))(t)
+	handler := s.Handler()
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
+	ask := func(path, query string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(pick("GET", "GET", "GET", "HEAD", "POST"), "http://localhost/", nil)
+		request.URL.Path, request.URL.RawQuery = path, query
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, request)
+		return w
+	}
+	for range 100_000 {
+		path := pick("/play/", "/tables/", "/view/", "/api/", "/open/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
+			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/values", "/tiers.csv", "/instructions", "/../..", "/ä")
+		query := ""
+		for range r.IntN(4) {
+			value := pick("", "0", "1,2", "a1-", "0x44", "#5", "1_X........", "State([2,2,0,2,2,0],0)", "X,O,.\n.,.,.", "WIN", "tie", "-1", "99999999999999999999")
+			if i := r.IntN(len(value) + 1); r.IntN(3) == 0 {
+				value = value[:i] + string(rune(r.IntN(300))) + value[i:]
+			}
+			query += pick("from", "moves", "p", "random", "tier", "result", "plies", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
+		}
+		if w := ask(path, query); w.Code >= 500 {
+			t.Errorf("%q?%q: status %d, %.300s", path, query, w.Code, w.Body)
+		}
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/api/connectn/3-3-3/positions/?p=1_.........", nil))
+	if !strings.Contains(w.Body.String(), `"positionValue":"tie","remoteness":9`) {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}

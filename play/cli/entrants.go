@@ -46,8 +46,8 @@ const (
 		"                            level=beginner, novice, casual, regular, club,\n" +
 		"                            strong, expert, master, grandmaster or perfect;\n" +
 		"                            memory=64M, threads=1\n" +
-		"   program:COMMAND          uses the protocol of docs/play/engines.md; COMMAND\n" +
-		"                            is for the shell: 'program:python3 engine.py'\n\n"
+		"   program:COMMAND          uses the protocol of docs/play/engines.md; sh\n" +
+		"                            runs COMMAND: 'program:python3 engine.py'\n\n"
 )
 
 // countError returns the error for a wrong number of players.

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 			defer os.RemoveAll(dir)
 			bin = dir
 			build := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver-aws")
-			build.Dir = filepath.Join("..", "..", "..")
+			build.Dir = filepath.Join("..", "..", "..", "..")
 			var out []byte
 			if out, err = build.CombinedOutput(); err != nil {
 				err = fmt.Errorf("%v: %w\n%s", build, err, out)

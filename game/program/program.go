@@ -115,6 +115,11 @@ func Open(ctx context.Context, command string, o Options) (_ *Program, err error
 			p.files = append(p.files, f)
 		}
 	}
+	if box := o.Sandbox; box != nil {
+		with := *box
+		with.Files = p.Files()
+		p.o.Sandbox = &with
+	}
 	first, err := p.run(nil)
 	if err != nil {
 		return nil, err

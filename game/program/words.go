@@ -101,7 +101,7 @@ func wordsOf(command string, windows bool) (words []word) {
 			i += n - 1
 		case c == quote:
 			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
+		case quote == 0 && (c == '"' || c == '\'' && !windows):
 			quote = c
 		default:
 			text.WriteByte(c)

@@ -35,6 +35,7 @@ func TestWords(t *testing.T) {
 		{command: "'open", want: []string{"open"}},
 		{command: `end\`, want: []string{`end\`}},
 		{command: `"C:\my tools\ten.exe" -x C:\a\b.txt`, windows: true, want: []string{`C:\my tools\ten.exe`, "-x", `C:\a\b.txt`}},
+		{command: `python it's.py 'a`, windows: true, want: []string{"python", "it's.py", "'a"}},
 		{command: `a;b & c $NAME ~\d`, windows: true, want: []string{"a;b", "<&>", "c", "$NAME", `~\d`}},
 	} {
 		var found []string

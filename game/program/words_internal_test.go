@@ -85,18 +85,18 @@ func TestLine(t *testing.T) {
 	} {
 		t.Chdir(here)
 		l := lineOf(test.command)
-		if found := strings.Join(l.files(), " "); found != test.files {
+		if found := strings.Join(l.files, " "); found != test.files {
 			t.Errorf("%s: files %q, want %q", test.command, found, test.files)
 		}
-		if found := l.identity(); found != test.identity {
+		if found := l.identity; found != test.identity {
 			t.Errorf("%s: identity %q, want %q", test.command, found, test.identity)
 		}
-		there := l.there()
+		there := l.there
 		if there != test.there {
 			t.Errorf("%s: in a task %q, want %q", test.command, there, test.there)
 		}
 		t.Chdir(task)
-		if found := lineOf(there).identity(); found != test.identity {
+		if found := lineOf(there).identity; found != test.identity {
 			t.Errorf("%s: identity in a task %q, want %q", test.command, found, test.identity)
 		}
 	}

@@ -112,15 +112,13 @@ func named(text string, folders []string, output bool) (files []string, counts, 
 
 // find returns the files that a name means in some folders, except programs of the system, and whether it exists.
 func find(name string, folders []string) (files []string, exists bool) {
-	// Hadoop Streaming adds the working directory to PATH.
-	installed := filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
 	for _, folder := range folders {
 		path := within(folder, name)
 		info, err := os.Stat(path)
 		if name == "" || err != nil {
 			continue
 		}
-		if exists = true; info.Mode().IsRegular() && !installed && !slices.Contains(files, path) {
+		if exists = true; info.Mode().IsRegular() && !installed(name, path) && !slices.Contains(files, path) {
 			files = append(files, path)
 		}
 	}
@@ -197,6 +195,18 @@ func within(folder, name string) string {
 		return name
 	}
 	return filepath.Join(folder, name)
+}
+
+// installed reports whether a name with a path is that of a program in PATH, or in a virtual environment of Python.
+func installed(name, path string) bool {
+	dir := filepath.Dir(path)
+	if base := filepath.Base(dir); base == "bin" || base == "Scripts" {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "pyvenv.cfg")); err == nil {
+			return true
+		}
+	}
+	// Hadoop Streaming adds the working directory to PATH.
+	return filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), dir)
 }
 
 // quoted returns a word as it is written in a command. In NAME=VALUE the quotes are within the parts, so that it stays an

@@ -59,7 +59,7 @@ func TestLine(t *testing.T) {
 	here, task := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", here)
 	t.Setenv("MODE", "normal")
-	for _, name := range []string{"x.py", "my dir/y z.py", "sub/deep/x.py", "sub/it's.py", "lib.zip", "classes/J.class"} {
+	for _, name := range []string{"x.py", "my dir/y z.py", "sub/deep/x.py", "sub/it's.py", "lib.zip", "classes/J.class", "venv/pyvenv.cfg", "venv/bin/python"} {
 		must.OK(t, os.MkdirAll(filepath.Join(here, filepath.Dir(name)), 0o777))
 		must.OK(t, os.WriteFile(filepath.Join(here, name), nil, 0o666))
 		must.OK(t, os.WriteFile(filepath.Join(task, filepath.Base(name)), nil, 0o666))
@@ -70,6 +70,8 @@ func TestLine(t *testing.T) {
 		{`python3 "my dir/y z.py"`, "my dir/y z.py", `python3 "y z.py"`, "python3 './y z.py'"},
 		{"python3 ~/x.py", here + "/x.py", "python3 x.py", "python3 ./x.py"},
 		{"python3 $HOME/x.py $MODE", here + "/x.py", "python3 x.py normal", "python3 ./x.py $MODE"},
+		{"venv/bin/python x.py", "x.py", "python x.py", "python ./x.py"},
+		{"~/venv/bin/python x.py", "x.py", "python x.py", "~/venv/bin/python ./x.py"},
 		{"cd sub && python3 it\\'s.py", "sub/it's.py", `cd . & & python3 "it's.py"`, `cd . && python3 './it'\''s.py'`},
 		{"(cd sub;cd deep;python3 x.py)", "x.py sub/deep/x.py", "( cd . ; cd . ; python3 x.py )", "(cd .;cd .;python3 ./x.py)"},
 		{"python3 x.py;true", "x.py", "python3 x.py ; true", "python3 ./x.py;true"},

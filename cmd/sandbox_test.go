@@ -180,6 +180,13 @@ while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; do
 			t.Errorf("%s %s: exit status %d, it writes: %t, %s%s", tt.flags, tt.variable, status, err == nil, stdout, stderr)
 		}
 	}
+	other := filepath.Join(t.TempDir(), "other dir")
+	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(other), 0o755), os.Mkdir(other, 0o755), os.Link(filepath.Join(dir, "one.sh"), filepath.Join(other, "one.sh"))))
+	cmd := command(dir, "driver solve one --data d --overwrite --sandbox --rules-program")
+	cmd.Args = append(cmd.Args, "sh '"+other+"/one.sh'")
+	if status, stdout, stderr := process.Run(cmd); status != 0 {
+		t.Errorf("a program in another directory: exit status %d, %s%s", status, stdout, stderr)
+	}
 	if status, stdout, stderr := process.Run(command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program as well") {
 		t.Errorf("without a program: exit status %d, %s%s", status, stdout, stderr)
 	}

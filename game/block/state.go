@@ -17,8 +17,8 @@ type State struct {
 	Result  [2]Set
 	Number  Counter
 
-	// Odd is the positions that play can reach in an odd number of moves. It is kept for games whose positions show
-	// whose turn it is, during the forward passes; otherwise it is empty.
+	// Odd is the positions that play can reach in an odd number of moves. The forward passes of a game.Batched set it
+	// if game.MustAlternate; otherwise it is empty.
 	Odd Set
 }
 

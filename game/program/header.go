@@ -286,8 +286,8 @@ func (h *header) parseMove(line []byte) (to game.Position, n int) {
 	return to, n
 }
 
-// checkText checks a line of a program, whatever it says: it is UTF-8, and without control characters and those that
-// change the direction of text or end a line.
+// checkText returns an error if a line of a program is not UTF-8, or has control characters, or characters that change
+// the direction of text or end a line.
 func checkText(line []byte) error {
 	const ones = 0x0101010101010101
 	rest := line

@@ -64,7 +64,7 @@ func start(ctx context.Context, command string, words []string, o Options) (*pro
 func (p *process) readHeader(o Options) error {
 	if o.Notice != nil {
 		notice := time.AfterFunc(noticeTime, func() {
-			o.Notice(fmt.Sprintf("waiting for the header of the rules program %q, at most %v", p.command, p.limit))
+			o.Notice(fmt.Sprintf("waiting for the header of the rules program %q, at most %v", p.command, o.HeaderLimit))
 		})
 		defer notice.Stop()
 	}
@@ -150,6 +150,9 @@ func (p *process) ask(questions []byte, n int, question func(i int) string, each
 	}
 	select {
 	case err := <-sent:
+		if err != nil {
+			err = p.failed("the questions", err)
+		}
 		return err
 	case <-time.After(p.limit):
 		return p.failed("the questions", fmt.Errorf("it answered without reading them, and did not read them within %v", p.limit))

@@ -106,7 +106,7 @@ func Open(ctx context.Context, command string, o Options) (_ *Program, err error
 			p.Close()
 		}
 	}()
-	for _, name := range append(p.line.files(), o.Files...) {
+	for _, name := range slices.Concat(p.line.files, o.Files) {
 		f, err := readFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("rules program %q: %w", command, err)
@@ -114,6 +114,11 @@ func Open(ctx context.Context, command string, o Options) (_ *Program, err error
 		if !slices.ContainsFunc(p.files, func(g file) bool { return filepath.Clean(g.name) == filepath.Clean(name) }) {
 			p.files = append(p.files, f)
 		}
+	}
+	if box := o.Sandbox; box != nil {
+		with := *box
+		with.Files = p.Files()
+		p.o.Sandbox = &with
 	}
 	first, err := p.run(nil)
 	if err != nil {
@@ -164,7 +169,7 @@ func (p *Program) There() (command string, files []string, err error) {
 		}
 		sums[base] = f
 	}
-	return p.line.there(), slices.Sorted(maps.Keys(sums)), nil
+	return p.line.there, slices.Sorted(maps.Keys(sums)), nil
 }
 
 // Identity returns what is hashed beside the header, and the modules of the header.
@@ -174,7 +179,7 @@ func (p *Program) Identity() []string {
 		files[i] = fmt.Sprintf("file %s %x", filepath.Base(f.name), f.sum)
 	}
 	slices.Sort(files)
-	lines := append([]string{"words " + p.line.identity()}, slices.Compact(files)...)
+	lines := append([]string{"words " + p.line.identity}, slices.Compact(files)...)
 	for _, name := range slices.Sorted(maps.Keys(modules(p.lines))) {
 		lines = append(lines, "module "+name+" "+modules(p.lines)[name])
 	}

@@ -2,7 +2,6 @@ package program
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,15 +16,15 @@ type word struct {
 	text     string // without quotes, with the values of variables
 	from, to int    // where it is in the command
 	operator bool
-	folder   bool // it is the argument of cd
-	output   bool // a redirection writes to it
 }
 
 // A line is a command, read as the shell reads it.
 type line struct {
-	command string
-	words   []word
-	folders []string // in which it may name files: "" is the working directory, the others are those of cd
+	files []string // that the command names, except programs of the system
+	// identity is the words as they count: without the folders of what exists, and of absolute paths, so that a
+	// command is the same on each machine.
+	identity string
+	there    string // the command where its files are in the working directory
 }
 
 const (
@@ -47,19 +46,83 @@ var (
 
 // lineOf reads a command.
 func lineOf(command string) *line {
-	l := &line{command: command, words: wordsOf(command, runtime.GOOS == "windows"), folders: []string{""}}
-	for i := range l.words {
-		w := &l.words[i]
+	l := new(line)
+	var identity []string
+	var there strings.Builder
+	at, words := 0, wordsOf(command, runtime.GOOS == "windows")
+	folders := []string{""} // in which it may name files: the working directory, and those of cd
+	for i, w := range words {
+		counts, moved := w.text, w.text
 		switch {
-		case w.operator || i == 0:
-		case l.words[i-1].operator:
-			w.output = l.words[i-1].text == ">"
-		case l.words[i-1].text == "cd" && (i == 1 || l.words[i-2].operator):
-			w.folder = true
-			l.folders = append(l.folders, within(l.folders[len(l.folders)-1], w.text))
+		case w.operator:
+			counts = strings.ReplaceAll(w.text, "\n", ";")
+		case i > 0 && words[i-1].text == "cd" && (i == 1 || words[i-2].operator):
+			folders = append(folders, within(folders[len(folders)-1], w.text))
+			counts, moved = ".", "."
+		default:
+			var files []string
+			files, counts, moved = named(w.text, folders, i > 0 && words[i-1].operator && words[i-1].text == ">")
+			l.files = append(l.files, files...)
+		}
+		if moved != w.text {
+			there.WriteString(command[at:w.from] + quoted(moved))
+			at = w.to
+		}
+		if !w.operator && !plain.MatchString(counts) {
+			counts = strconv.Quote(counts)
+		}
+		identity = append(identity, counts)
+	}
+	l.identity, l.there = strings.Join(identity, " "), there.String()+command[at:]
+	return l
+}
+
+// named returns the files that a word names in some folders, the word as it counts, and the word where the files are in
+// the working directory. The word is a name, or has, perhaps after an =, names in a path list. The files of an output
+// are not those of the command.
+func named(text string, folders []string, output bool) (files []string, counts, moved string) {
+	before, list, found := strings.Cut(text, "=")
+	if before += "="; !found {
+		before, list = "", text
+	}
+	names := strings.Split(list, separator)
+	if _, exists := find(text, folders); exists {
+		before, names = "", []string{text}
+	}
+	there := slices.Clone(names)
+	for i, name := range names {
+		here, exists := find(name, folders)
+		if output {
+			here = nil
+		}
+		files = append(files, here...)
+		base, absolute := filepath.Base(name), filepath.IsAbs(name)
+		switch {
+		case len(here) > 0:
+			there[i] = "./" + base
+		case exists && !absolute:
+			there[i] = base // what counts
+		}
+		if exists || absolute {
+			names[i] = base
 		}
 	}
-	return l
+	return files, before + strings.Join(names, separator), before + strings.Join(there, separator)
+}
+
+// find returns the files that a name means in some folders, except programs of the system, and whether it exists.
+func find(name string, folders []string) (files []string, exists bool) {
+	for _, folder := range folders {
+		path := within(folder, name)
+		info, err := os.Stat(path)
+		if name == "" || err != nil {
+			continue
+		}
+		if exists = true; info.Mode().IsRegular() && !installed(name, path) && !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+	}
+	return files, exists
 }
 
 // wordsOf splits a command into words. Quotes are removed, and ~, $NAME and ${NAME} are replaced by their values, as the
@@ -101,7 +164,7 @@ func wordsOf(command string, windows bool) (words []word) {
 			i += n - 1
 		case c == quote:
 			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
+		case quote == 0 && (c == '"' || c == '\'' && !windows):
 			quote = c
 		default:
 			text.WriteByte(c)
@@ -134,117 +197,16 @@ func within(folder, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// replace replaces the names of files in a word: the whole word, or, after an =, the elements of a path list. base
-// returns what replaces a name, or "".
-func replace(text string, base func(name string, whole bool) string) string {
-	if new := base(text, true); new != "" {
-		return new
-	}
-	before, list, found := strings.Cut(text, "=")
-	if before += "="; !found {
-		before, list = "", text
-	}
-	names := strings.Split(list, separator)
-	for i, name := range names {
-		names[i] = cmp.Or(base(name, false), name)
-	}
-	return before + strings.Join(names, separator)
-}
-
-// paths returns where a name is a file or a folder.
-func (l *line) paths(name string) (paths []string, infos []os.FileInfo) {
-	for _, folder := range l.folders {
-		path := within(folder, name)
-		if info, err := os.Stat(path); err == nil && name != "" && !slices.Contains(paths, path) {
-			paths, infos = append(paths, path), append(infos, info)
+// installed reports whether a name with a path is that of a program in PATH, or in a virtual environment of Python.
+func installed(name, path string) bool {
+	dir := filepath.Dir(path)
+	if base := filepath.Base(dir); base == "bin" || base == "Scripts" {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "pyvenv.cfg")); err == nil {
+			return true
 		}
 	}
-	return paths, infos
-}
-
-// filesAt returns the files that a name means, except programs of the system.
-func (l *line) filesAt(name string) (files []string) {
 	// Hadoop Streaming adds the working directory to PATH.
-	installed := filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), filepath.Dir(name))
-	paths, infos := l.paths(name)
-	for i, path := range paths {
-		if infos[i].Mode().IsRegular() && !installed {
-			files = append(files, path)
-		}
-	}
-	return files
-}
-
-// files returns the files that the command names.
-func (l *line) files() (files []string) {
-	for _, w := range l.words {
-		if w.operator || w.folder || w.output {
-			continue
-		}
-		replace(w.text, func(name string, _ bool) string {
-			found := l.filesAt(name)
-			files = append(files, found...)
-			return strings.Join(found, "")
-		})
-	}
-	return files
-}
-
-// identity returns the words as they count: without the folders of what exists, and of absolute paths, so that a command
-// is the same on each machine.
-func (l *line) identity() string {
-	var words []string
-	for _, w := range l.words {
-		switch {
-		case w.operator:
-			w.text = strings.ReplaceAll(w.text, "\n", ";")
-		case w.folder:
-			w.text = "."
-		default:
-			w.text = replace(w.text, func(name string, whole bool) string {
-				paths, _ := l.paths(name)
-				if len(paths) == 0 && (whole || !filepath.IsAbs(name)) {
-					return ""
-				}
-				return filepath.Base(name)
-			})
-		}
-		if !w.operator && !plain.MatchString(w.text) {
-			w.text = strconv.Quote(w.text)
-		}
-		words = append(words, w.text)
-	}
-	return strings.Join(words, " ")
-}
-
-// there returns the command where its files are in the working directory.
-func (l *line) there() string {
-	var b strings.Builder
-	at := 0
-	for _, w := range l.words {
-		text := w.text
-		switch {
-		case w.operator:
-			continue
-		case w.folder:
-			text = "."
-		default:
-			text = replace(text, func(name string, _ bool) string {
-				switch paths, _ := l.paths(name); {
-				case len(l.filesAt(name)) > 0 && !w.output:
-					return "./" + filepath.Base(name)
-				case len(paths) > 0 && !filepath.IsAbs(name):
-					return filepath.Base(name) // what counts, see identity
-				}
-				return ""
-			})
-		}
-		if text != w.text {
-			fmt.Fprint(&b, l.command[at:w.from], quoted(text))
-			at = w.to
-		}
-	}
-	return b.String() + l.command[at:]
+	return filepath.IsAbs(name) && slices.Contains(filepath.SplitList(os.Getenv("PATH")), dir)
 }
 
 // quoted returns a word as it is written in a command. In NAME=VALUE the quotes are within the parts, so that it stays an

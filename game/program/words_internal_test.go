@@ -35,6 +35,7 @@ func TestWords(t *testing.T) {
 		{command: "'open", want: []string{"open"}},
 		{command: `end\`, want: []string{`end\`}},
 		{command: `"C:\my tools\ten.exe" -x C:\a\b.txt`, windows: true, want: []string{`C:\my tools\ten.exe`, "-x", `C:\a\b.txt`}},
+		{command: `python it's.py 'a`, windows: true, want: []string{"python", "it's.py", "'a"}},
 		{command: `a;b & c $NAME ~\d`, windows: true, want: []string{"a;b", "<&>", "c", "$NAME", `~\d`}},
 	} {
 		var found []string
@@ -58,7 +59,7 @@ func TestLine(t *testing.T) {
 	here, task := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", here)
 	t.Setenv("MODE", "normal")
-	for _, name := range []string{"x.py", "my dir/y z.py", "sub/deep/x.py", "sub/it's.py", "lib.zip", "classes/J.class"} {
+	for _, name := range []string{"x.py", "my dir/y z.py", "sub/deep/x.py", "sub/it's.py", "lib.zip", "classes/J.class", "venv/pyvenv.cfg", "venv/bin/python"} {
 		must.OK(t, os.MkdirAll(filepath.Join(here, filepath.Dir(name)), 0o777))
 		must.OK(t, os.WriteFile(filepath.Join(here, name), nil, 0o666))
 		must.OK(t, os.WriteFile(filepath.Join(task, filepath.Base(name)), nil, 0o666))
@@ -69,6 +70,8 @@ func TestLine(t *testing.T) {
 		{`python3 "my dir/y z.py"`, "my dir/y z.py", `python3 "y z.py"`, "python3 './y z.py'"},
 		{"python3 ~/x.py", here + "/x.py", "python3 x.py", "python3 ./x.py"},
 		{"python3 $HOME/x.py $MODE", here + "/x.py", "python3 x.py normal", "python3 ./x.py $MODE"},
+		{"venv/bin/python x.py", "x.py", "python x.py", "python ./x.py"},
+		{"~/venv/bin/python x.py", "x.py", "python x.py", "~/venv/bin/python ./x.py"},
 		{"cd sub && python3 it\\'s.py", "sub/it's.py", `cd . & & python3 "it's.py"`, `cd . && python3 './it'\''s.py'`},
 		{"(cd sub;cd deep;python3 x.py)", "x.py sub/deep/x.py", "( cd . ; cd . ; python3 x.py )", "(cd .;cd .;python3 ./x.py)"},
 		{"python3 x.py;true", "x.py", "python3 x.py ; true", "python3 ./x.py;true"},
@@ -84,18 +87,18 @@ func TestLine(t *testing.T) {
 	} {
 		t.Chdir(here)
 		l := lineOf(test.command)
-		if found := strings.Join(l.files(), " "); found != test.files {
+		if found := strings.Join(l.files, " "); found != test.files {
 			t.Errorf("%s: files %q, want %q", test.command, found, test.files)
 		}
-		if found := l.identity(); found != test.identity {
+		if found := l.identity; found != test.identity {
 			t.Errorf("%s: identity %q, want %q", test.command, found, test.identity)
 		}
-		there := l.there()
+		there := l.there
 		if there != test.there {
 			t.Errorf("%s: in a task %q, want %q", test.command, there, test.there)
 		}
 		t.Chdir(task)
-		if found := lineOf(there).identity(); found != test.identity {
+		if found := lineOf(there).identity; found != test.identity {
 			t.Errorf("%s: identity in a task %q, want %q", test.command, found, test.identity)
 		}
 	}

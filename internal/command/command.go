@@ -201,7 +201,7 @@ func CheckGames(games game.Kinds, flags []cli.Flag, properties ...string) error 
 	if err := games.Check(); err != nil {
 		return err
 	}
-	taken := append([]string{"game"}, properties...)
+	taken := append([]string{"game", SandboxFlag}, properties...)
 	for _, f := range append(flags, cli.HelpFlag) {
 		taken = append(taken, f.Names()...)
 	}

@@ -74,7 +74,7 @@ func TestCheckGames(t *testing.T) {
 	if err := command.CheckGames(game.Kinds{nim}, flags, "tier"); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"data", "d", "tier", "game", "help", "h"} {
+	for _, name := range []string{"data", "d", "tier", "game", "help", "h", "sandbox"} {
 		kind := nim
 		kind.Params = []game.Param{{Name: name, Usage: name}}
 		err := command.CheckGames(game.Kinds{kind}, flags, "tier")

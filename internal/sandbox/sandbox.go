@@ -85,6 +85,8 @@ type Sandbox struct {
 	// program does not see those of others. In a directory that occurs twice it sees only the
 	// files that its command names.
 	Private []string
+	// Files are files that programs need, beside those that their commands name.
+	Files []string
 
 	limits Limits
 	bwrap  []string // how to call Bubblewrap; nil: it is not used
@@ -207,7 +209,11 @@ func bubblewrap(ctx context.Context) (call []string, err error) {
 	if err := system.Run(ctx, cmd); err != nil {
 		return nil, err
 	}
-	if strings.Contains(help.String(), noNamespaces) { // since version 0.8
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(help.String(), noNamespaces) && info.Mode()&os.ModeSetuid == 0 { // since version 0.8, but not if it is setuid
 		call = append(call, noNamespaces)
 	}
 	return call, nil
@@ -293,6 +299,9 @@ func (s *Sandbox) places(command, dir string) []string {
 	v.show(dir)
 	for _, word := range strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t'\"`;&|()<>=:", c) }) {
 		v.showNamed(word)
+	}
+	for _, name := range s.Files {
+		v.showNamed(name)
 	}
 	home, err := os.UserHomeDir()
 	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {

@@ -261,7 +261,7 @@ SOLVE = "table = treereduce.solve(Stones, DATA)\n"
         ("TAKE = 1, 2\n", "def moves(self, p):\n    return [p - n for n in (1, 2, 3) if n <= p]\nStones.moves = moves\n"),
         ("TAKE = 1, 2\n", "TAKE = TAKE + (3,)\nstart = 5; more = start\n"),
         ("import functools, re\nfrom collections import deque\nTAKE = deque([1, 2])\n@functools.lru_cache(None)\ndef f(x): return {x, 'a', 'b', 'c'}\n",
-         "TAKE.append(3)\nStones.more = f, property(f), classmethod(f), re.compile('a'), {'x': {'y', 'z'}}, Stones\n"),
+         "TAKE.append(3)\nStones.more = f, property(f), classmethod(f), re.compile('a'), {'x': {'y', 'z'}}, Stones, set(map(frozenset, ('adg', 'beh', 'cfi')))\n"),
     ],
 )  # fmt: skip
 def test_cell(notebook: ModuleType, tmp_path: Path, before: str, after: str) -> None:

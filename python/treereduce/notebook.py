@@ -113,7 +113,7 @@ class _Form:
         elif isinstance(value, dict):
             self._all([part for item in value.items() for part in item])
         elif isinstance(value, (set, frozenset)):
-            self._all(sorted(value, key=repr))
+            self._all(sorted(map(self._alone, value)))
         elif isinstance(value, ModuleType):
             self._text(value.__name__)
         elif isinstance(value, CodeType):
@@ -129,6 +129,13 @@ class _Form:
         else:
             self._all(_parts(value))
         self._within.pop()
+
+    def _alone(self, value: Any) -> str:
+        """Return the hash of one value: a set has another order in another process."""
+        whole, self.hash = self.hash, hashlib.sha256()
+        self.add(value)
+        alone, self.hash = self.hash.hexdigest(), whole
+        return alone
 
     def _text(self, text: str) -> None:
         self.hash.update(f"{len(text)} {text}\n".encode("utf-8", "surrogatepass"))
@@ -155,14 +162,8 @@ def _own(name: str, value: object) -> bool:
 
 def _parts(value: Any) -> Tuple[Any, ...]:
     """Return what another object consists of, as pickle sees it."""
-    if isinstance(value, (staticmethod, classmethod)):
-        return (value.__func__,)
-    if isinstance(value, property):
-        return value.fget, value.fset
-    if isinstance(value, functools.cached_property):
-        return (value.func,)
-    if hasattr(value, "__wrapped__"):
-        return (value.__wrapped__,)
+    if isinstance(value, (staticmethod, classmethod, property, functools.cached_property)) or hasattr(value, "__wrapped__"):
+        return tuple(getattr(value, name, None) for name in ("__func__", "fget", "fset", "func", "__wrapped__"))
     try:
         reduced = value.__reduce_ex__(2)
     except Exception:

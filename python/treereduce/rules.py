@@ -215,6 +215,7 @@ def _modules() -> Iterator[str]:
     """Yield the modules of this process, with hashes of their sources, that are not installed with Python or by pip."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(__file__)]
+    paths.append(os.path.join(sys.base_prefix, "DLLs"))  # of the standard library on Windows
     installed = tuple(os.path.join(path, "") for path in {*paths, *map(os.path.realpath, paths)})
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)

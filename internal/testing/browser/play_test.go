@@ -122,6 +122,13 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
+
+	tab.visit(address + "/play/connectn/7-7-4?moves=3,3")
+	tab.run(press("#review"))
+	tab.want(`document.querySelector('#review').disabled`, "true")
+	tab.run(chromedp.KeyEvent("2"))
+	tab.wait(`location.search === '?moves=3%2C3%2C2'`)
+	tab.want(`document.querySelector('#review').disabled + document.querySelector('#review').textContent`, "falseReview by search")
 }
 
 // testReload checks that loading the page again keeps the players, their clocks, the pace of the

@@ -17,7 +17,7 @@ let pushes = false; // the next position that is shown gets an entry in the brow
 let thinking = false; // a machine chooses a move
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
-let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' once somebody has chosen the players
+let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' when the players are chosen
 let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
@@ -39,6 +39,13 @@ function query(extra = {}) {
   if (from) q.set('from', from);
   if (made) q.set('moves', moves.slice(0, made).join(','));
   for (const [key, value] of Object.entries(extra)) q.set(key, value);
+  return q.toString();
+}
+
+// whole returns the query of the play with the moves that were taken back.
+function whole() {
+  const q = new URLSearchParams({ moves: moves.join(',') });
+  if (from) q.set('from', from);
   return q.toString();
 }
 
@@ -203,8 +210,6 @@ function begin(position, names = []) {
   [from, moves, played] = [position, names, false];
   clock.set([0, 0]);
   practice = null;
-  reviewing?.close();
-  reviewing = reviewed = null;
   go(names.length);
 }
 
@@ -438,10 +443,14 @@ function renderReview() {
     const own = made.filter(p => p.turn === i);
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
   });
+  if (reviewing && reviewed !== whole()) { // the page shows another play
+    reviewing.close();
+    reviewing = null;
+  }
   $('review').hidden = !unknown;
   $('review').disabled = reviewing !== null;
   $('practise').hidden = reviewing !== null || !mistakes().length;
-  if (!reviewing) $('review').textContent = reviewed === moves.join() ? 'Search longer' : 'Review by search';
+  if (!reviewing) $('review').textContent = reviewed === whole() ? 'Search longer' : 'Review by search';
   if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
   listed = JSON.stringify(made);
@@ -453,15 +462,13 @@ function renderReview() {
   }));
 }
 
-// review lets the server find the values of all positions of the play. The page judges moves as they become known.
-let reviewing = null, reviewed = null; // the moves of the last review
+// review lets the server find the values of all positions of the play. The page judges moves as the values become known.
+let reviewing = null, reviewed = null; // the play of the last review, see whole
 $('review').addEventListener('click', () => {
   reviewing?.close();
   source?.close(); // its search would slow the review down
-  reviewed = moves.join();
-  const q = new URLSearchParams({ moves: reviewed });
-  if (from) q.set('from', from);
-  const events = reviewing = new EventSource(`${base}/review?${q}`);
+  reviewed = whole();
+  const events = reviewing = new EventSource(`${base}/review?${reviewed}`);
   const progress = (done, of) => { $('judged').textContent = `${done} of ${of} positions are solved; the search goes on …`; };
   progress(view.plies.filter(p => p.worth?.value).length, view.plies.length);
   renderReview();

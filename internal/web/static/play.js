@@ -563,11 +563,11 @@ $('next').addEventListener('click', () => {
 });
 $('stop').addEventListener('click', stopPractice);
 
-$('why').addEventListener('click', () => {
-  enter('analyse');
-  if (!$('review').hidden && !reviewing) $('review').click();
+$('why').addEventListener('click', async () => {
+  const shows = enter('analyse');
   $('past').focus();
   $('past').scrollIntoView({ block: 'start' });
+  if (await shows && !$('review').hidden && !reviewing) $('review').click();
 });
 $('again').addEventListener('click', () => {
   enter('play');
@@ -597,13 +597,13 @@ function change(next) {
   paused = mode === 'analyse';
 }
 
-// enter changes the mode and shows the position in it.
+// enter changes the mode and shows the position in it, as show does.
 function enter(next) {
   change(next);
   practice = null;
   history.replaceState(null, '', location.pathname + location.search + fragment());
   render();
-  show(false);
+  return show(false);
 }
 
 // takeBack takes a move back; in the mode play, all moves since a person was to move, for good.

@@ -535,6 +535,13 @@ async function stopPractice() {
   if (await show(false)) $('practise').focus();
 }
 
+// goal describes a move that keeps a result.
+function goal(had) {
+  if (puzzle) return 'that keeps the puzzle solvable';
+  const draws = view.moves.some(m => worthOf(m.name)?.value === 'draw');
+  return `with which ${view.players[view.turn]} ${had === 'win' ? 'still wins' : had === 'tie' && draws ? 'still ties' : 'does not lose'}`;
+}
+
 function renderPractice() {
   $('practice').hidden = !practice;
   if (!practice) return;
@@ -542,7 +549,7 @@ function renderPractice() {
   const verdict = !name ? '' : !worth ? `The value of ${name} is not known yet.`
     : right ? `${name} is right: ${words(worth)}.` : `${name} is wrong: ${words(worth)}. Try another move.`;
   const text = end ? `${found} of ${all.length} found at the first try.`
-    : `Mistake ${at + 1} of ${all.length}. Find a move with which ${view.players[view.turn]} ${all[at].had === 'win' ? 'still wins' : 'does not lose'}.\n${verdict}`;
+    : `Mistake ${at + 1} of ${all.length}. Find a move ${goal(all[at].had)}.\n${verdict}`;
   if ($('asked').textContent !== text) $('asked').textContent = text;
   $('why-wrong').hidden = !worth || right;
   $('next').hidden = end;

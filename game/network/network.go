@@ -60,6 +60,7 @@ func New() *Rules { return &Rules{newNumbers()} }
 
 var (
 	_ game.Keyed     = (*Rules)(nil)
+	_ game.Symmetric = (*Rules)(nil)
 	_ game.Evaluator = (*Rules)(nil)
 )
 

@@ -141,6 +141,8 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	return 0
 }
 
+var _ game.Symmetric = (*Rules)(nil)
+
 // Canonical returns the smallest of the images of p, and of those with - and | exchanged.
 func (r *Rules) Canonical(p game.Position) game.Position {
 	least := p

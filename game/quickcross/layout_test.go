@@ -283,3 +283,17 @@ func TestSinglePositions(t *testing.T) {
 		}
 	}
 }
+
+// TestCanonical counts the boards that are essentially different: those of two squares are "..", "-.", "--" and "-|".
+func TestCanonical(t *testing.T) {
+	for board, want := range map[[3]int]int{{2, 1, 2}: 4, {2, 2, 2}: 13} {
+		r := mustNew(t, board[0], board[1], board[2])
+		different := make(map[game.Position]bool)
+		for p := range r.Positions() {
+			different[r.Canonical(p)] = true
+		}
+		if len(different) != want {
+			t.Errorf("%s: %d, want %d", r.Spec(), len(different), want)
+		}
+	}
+}

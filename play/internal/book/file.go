@@ -76,7 +76,7 @@ func Parse(file string, parse func(spec string) (game.Game, error)) (*Book, erro
 		return nil, err
 	}
 	if last := all[plies]; len(last) != positions {
-		return nil, fmt.Errorf("expected values of %d positions, found %d", len(last), positions)
+		return nil, fmt.Errorf("expected values of %d positions, found %d: make the book again if an earlier version made it", len(last), positions)
 	}
 	for _, v := range []byte(values) {
 		if !game.Value(v).Valid() {

@@ -39,8 +39,8 @@ type Program struct {
 }
 
 // NewProgram runs a shell command in a directory, "" for the current one, in a sandbox, which may be nil,
-// and makes the program set up a game. The program is killed at the end of ctx. When the program has ended, and has written to stderr, log is called
-// with the end of that; log may be nil.
+// and makes the program set up a game. The program is killed at the end of ctx. When the program has ended, and has
+// written to stderr, log is called with the end of that; log may be nil.
 func NewProgram(ctx context.Context, g game.Game, command, dir string, box *sandbox.Sandbox, log func(stderr []byte)) (*Program, error) {
 	cmd, group, err := box.Command(command, dir)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Program) Name(ctx context.Context) string {
 	return name
 }
 
-// brokeProtocol is the Did of a program whose answer is none.
+// brokeProtocol is the Did of a program whose output is not an answer.
 const brokeProtocol = "gave an answer that breaks the protocol"
 
 // ask sends a command and returns the answer. After any error other than a refusal, the

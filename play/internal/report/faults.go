@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
 
-// A Fault is the faults of a player of one kind, with the first of them as an example. The cause is "", except of the
-// kind Failed.
+// A Fault describes the faults of a player of one kind and cause, with the first of them as an example. Only faults of the
+// kind Failed have a cause.
 type Fault struct {
 	Player, Kind, cause string
 	Count               int
@@ -23,7 +23,7 @@ func (f *Fault) String() string {
 	return fmt.Sprintf("%s, %s, first in game %d: %s (%s)", f.Kind, numfmt.Count(f.Count, "time"), f.Game, f.Sentence, f.Message)
 }
 
-// Faults are those of all players, in the order of their examples.
+// Faults are the faults of all players, in the order of their first games.
 type Faults []*Fault
 
 // differing matches what may differ between two faults of the same kind.

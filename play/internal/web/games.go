@@ -192,7 +192,7 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 	return tables, games, runs
 }
 
-// entryOf returns the entry of a game, with the board in the middle of a game of random moves, the same each time.
+// entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
 func entryOf(g game.Game) entry {
 	random, p := rand.New(rand.NewPCG(1, 2)), g.Start()
 	play := []game.Position{p}
@@ -210,5 +210,5 @@ func entryOf(g game.Game) entry {
 	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board)}
 }
 
-// maxPreview is the number of positions of a game of random moves.
+// maxPreview is the largest number of positions of the random play of entryOf.
 const maxPreview = 24

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -122,6 +123,13 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
+
+	tab.visit(address + "/play/connectn/7-7-4?moves=3,3")
+	tab.run(press("#review"))
+	tab.want(`document.querySelector('#review').disabled`, "true")
+	tab.run(chromedp.KeyEvent("2"))
+	tab.wait(`location.search === '?moves=3%2C3%2C2'`)
+	tab.want(`document.querySelector('#review').disabled + document.querySelector('#review').textContent`, "falseReview by search")
 }
 
 // testReload checks that loading the page again keeps the players, their clocks, the pace of the
@@ -486,4 +494,23 @@ while read -r n; do case $n in '') echo ;; 0) echo solved ;; *) echo "on:$((n - 
 		tab.run(chromedp.SetValue("#move", "on"), press("#typed [type=submit]"))
 		tab.wait(`document.querySelector('#state').textContent === '` + state + `'`)
 	}
+}
+
+// TestPuzzlePractice practises the mistake of a puzzle.
+func TestPuzzlePractice(t *testing.T) {
+	dir := t.TempDir()
+	rules, data := filepath.Join(dir, "three.sh"), filepath.Join(dir, "data")
+	script := `printf 'treereduce rules 1\nname three\nbits 2\nstart 2\npuzzle\n\n'
+while read -r n; do case $n in '') echo ;; 0) echo solved ;; 1) echo on:0 ;; 2) echo on:1 off:3 ;; 3) echo stay:3 ;; esac; done`
+	if err := os.WriteFile(rules, []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TREEREDUCE_RULES", "sh "+rules)
+	if out, err := exec.Command(driver, "solve", "three", "--data", data).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	tab := open(t, launch(t), serve(t, data))
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`) + "?moves=off")
+	tab.run(press("#practise"))
+	tab.wait(`document.querySelector('#asked').textContent === 'Mistake 1 of 1. Find a move that keeps the puzzle solvable.\n'`)
 }

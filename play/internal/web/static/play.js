@@ -17,7 +17,7 @@ let pushes = false; // the next position that is shown gets an entry in the brow
 let thinking = false; // a machine chooses a move
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
-let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' once somebody has chosen the players
+let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' when the players are chosen
 let resigned = -1; // the side that resigned the play
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
@@ -39,6 +39,13 @@ function query(extra = {}) {
   if (from) q.set('from', from);
   if (made) q.set('moves', moves.slice(0, made).join(','));
   for (const [key, value] of Object.entries(extra)) q.set(key, value);
+  return q.toString();
+}
+
+// whole returns the query of the play with the moves that were taken back.
+function whole() {
+  const q = new URLSearchParams({ moves: moves.join(',') });
+  if (from) q.set('from', from);
   return q.toString();
 }
 
@@ -203,8 +210,6 @@ function begin(position, names = []) {
   [from, moves, played] = [position, names, false];
   clock.set([0, 0]);
   practice = null;
-  reviewing?.close();
-  reviewing = reviewed = null;
   go(names.length);
 }
 
@@ -438,10 +443,14 @@ function renderReview() {
     const own = made.filter(p => p.turn === i);
     return `${capital(name)}: ${count(own.length, 'move')}, ${count(own.filter(p => p.mistake).length, 'mistake')}.`;
   });
+  if (reviewing && reviewed !== whole()) { // the page shows another play
+    reviewing.close();
+    reviewing = null;
+  }
   $('review').hidden = !unknown;
   $('review').disabled = reviewing !== null;
   $('practise').hidden = reviewing !== null || !mistakes().length;
-  if (!reviewing) $('review').textContent = reviewed === moves.join() ? 'Search longer' : 'Review by search';
+  if (!reviewing) $('review').textContent = reviewed === whole() ? 'Search longer' : 'Review by search';
   if (!reviewing) $('judged').textContent = !made.length ? 'No move is made yet.' : sides.join(' ') + (unknown ? ` ${count(unknown, 'move')} not judged: no value is proven.` : '');
   if (listed === JSON.stringify(made)) return; // so that a button keeps the focus
   listed = JSON.stringify(made);
@@ -453,15 +462,13 @@ function renderReview() {
   }));
 }
 
-// review lets the server find the values of all positions of the play. The page judges moves as they become known.
-let reviewing = null, reviewed = null; // the moves of the last review
+// review lets the server find the values of all positions of the play. The page judges moves as the values become known.
+let reviewing = null, reviewed = null; // the play of the last review, see whole
 $('review').addEventListener('click', () => {
   reviewing?.close();
   source?.close(); // its search would slow the review down
-  reviewed = moves.join();
-  const q = new URLSearchParams({ moves: reviewed });
-  if (from) q.set('from', from);
-  const events = reviewing = new EventSource(`${base}/review?${q}`);
+  reviewed = whole();
+  const events = reviewing = new EventSource(`${base}/review?${reviewed}`);
   const progress = (done, of) => { $('judged').textContent = `${done} of ${of} positions are solved; the search goes on …`; };
   progress(view.plies.filter(p => p.worth?.value).length, view.plies.length);
   renderReview();
@@ -528,6 +535,13 @@ async function stopPractice() {
   if (await show(false)) $('practise').focus();
 }
 
+// goal describes a move that keeps a result.
+function goal(had) {
+  if (puzzle) return 'that keeps the puzzle solvable';
+  const draws = view.moves.some(m => worthOf(m.name)?.value === 'draw');
+  return `with which ${view.players[view.turn]} ${had === 'win' ? 'still wins' : had === 'tie' && draws ? 'still ties' : 'does not lose'}`;
+}
+
 function renderPractice() {
   $('practice').hidden = !practice;
   if (!practice) return;
@@ -535,7 +549,7 @@ function renderPractice() {
   const verdict = !name ? '' : !worth ? `The value of ${name} is not known yet.`
     : right ? `${name} is right: ${words(worth)}.` : `${name} is wrong: ${words(worth)}. Try another move.`;
   const text = end ? `${found} of ${all.length} found at the first try.`
-    : `Mistake ${at + 1} of ${all.length}. Find a move with which ${view.players[view.turn]} ${all[at].had === 'win' ? 'still wins' : 'does not lose'}.\n${verdict}`;
+    : `Mistake ${at + 1} of ${all.length}. Find a move ${goal(all[at].had)}.\n${verdict}`;
   if ($('asked').textContent !== text) $('asked').textContent = text;
   $('why-wrong').hidden = !worth || right;
   $('next').hidden = end;
@@ -556,11 +570,11 @@ $('next').addEventListener('click', () => {
 });
 $('stop').addEventListener('click', stopPractice);
 
-$('why').addEventListener('click', () => {
-  enter('analyse');
-  if (!$('review').hidden && !reviewing) $('review').click();
+$('why').addEventListener('click', async () => {
+  const shows = enter('analyse');
   $('past').focus();
   $('past').scrollIntoView({ block: 'start' });
+  if (await shows && !$('review').hidden && !reviewing) $('review').click();
 });
 $('again').addEventListener('click', () => {
   enter('play');
@@ -590,13 +604,13 @@ function change(next) {
   paused = mode === 'analyse';
 }
 
-// enter changes the mode and shows the position in it.
+// enter changes the mode and shows the position in it, as show does.
 function enter(next) {
   change(next);
   practice = null;
   history.replaceState(null, '', location.pathname + location.search + fragment());
   render();
-  show(false);
+  return show(false);
 }
 
 // takeBack takes a move back; in the mode play, all moves since a person was to move, for good.

@@ -92,13 +92,16 @@ func (t *blocks) counts(tier int) (Counts, error) { return t.tiers[tier].counts,
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	p = t.kept(p)
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
-	err = t.views.do(viewKey{tier, rng}, func(v *tierView) error {
+	t.views.Lock()
+	defer t.views.Unlock()
+	b, err := t.views.get(viewKey{tier, rng}, func(v *tierView) error {
 		return t.tiers[tier].random.with(func(c *jobdir.TierCursor) error { return v.read(c, rng) })
-	}, func(b *tierView) (err error) {
-		_, v, ok, err = b.find(p - rng<<t.g.LowBits())
-		return t.damaged(tier, err)
 	})
-	return v, ok, err
+	if err != nil {
+		return 0, false, err
+	}
+	_, v, ok, err = b.find(p - rng<<t.g.LowBits())
+	return v, ok, t.damaged(tier, err)
 }
 
 // damaged returns the error of a View of a tier with the name of its file.

@@ -165,9 +165,12 @@ func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	}
 	p = r.kept(p)
 	rng = p >> r.g.LowBits()
-	err = r.successors.do(rng, func(c *tierView) error { return c.read(r.next, rng) }, func(c *tierView) (err error) {
-		slot, v, ok, err = c.find(p - rng<<r.g.LowBits())
-		return r.damaged(r.tier+1, err)
-	})
-	return rng, slot, v, ok, err
+	r.successors.Lock()
+	defer r.successors.Unlock()
+	c, err := r.successors.get(rng, func(c *tierView) error { return c.read(r.next, rng) })
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	slot, v, ok, err = c.find(p - rng<<r.g.LowBits())
+	return rng, slot, v, ok, r.damaged(r.tier+1, err)
 }

@@ -106,21 +106,22 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	err = t.cells.do(cellKey{tier, at}, func(rows *[]lists.Row) error {
+	t.cells.Lock()
+	defer t.cells.Unlock()
+	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) error {
 		return t.loaders.with(func(l *lists.Loader) (err error) {
 			*rows, err = l.Cell(*rows, f, at)
 			return err
 		})
-	}, func(rows *[]lists.Row) error {
-		var i int
-		if i, ok = findRow(*rows, p); ok {
-			v = lists.ValueOf((*rows)[i].Word)
-		}
-		return nil
 	})
-	if err != nil || !ok {
+	if err != nil {
 		return 0, false, err
 	}
+	i, ok := findRow(*rows, p)
+	if !ok {
+		return 0, false, nil
+	}
+	v = lists.ValueOf((*rows)[i].Word)
 	if n := v.Remoteness(); n > t.g.Tiers()-tier { // game.Values.Before could exceed MaxRemoteness
 		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, t.g.Tiers()-tier))
 	}

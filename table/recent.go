@@ -6,93 +6,90 @@ import (
 )
 
 // recent is a cache of the values that were used last, the newest first. Look-ups of
-// neighbouring positions and of their successors read the same blocks again. It is safe for
-// concurrent use: only uses of the same value wait for each other.
+// neighbouring positions and of their successors read the same blocks again. Goroutines lock it
+// to get and use a value; it is unlocked while a value is read, so that others can use other values.
 type recent[K comparable, V any] struct {
-	most int // maximum number of values
-
-	mu   sync.Mutex
-	free *sync.Cond // a value is not in use any more
+	sync.Mutex
+	most int        // maximum number of values
+	read *sync.Cond // a read has ended
 	keys []K
 	kept []*recentValue[V]
 }
 
 type recentValue[V any] struct {
-	users int // guarded by recent.mu
-
-	mu    sync.Mutex // guards the fields below
-	ready bool
+	ready bool // false: it is being read
 	value V
 }
 
 func newRecent[K comparable, V any](most int) *recent[K, V] {
 	r := &recent[K, V]{most: most}
-	r.free = sync.NewCond(&r.mu)
+	r.read = sync.NewCond(r)
 	return r
 }
 
-// do calls use with the value of a key. If it is not in the cache, do calls read to fill it first,
-// reusing the memory of the oldest value that is not in use if the cache is full. If all are in use, it waits.
-func (r *recent[K, V]) do(key K, read, use func(*V) error) error {
-	v := r.take(key)
-	defer r.give(v)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !v.ready {
-		if err := read(&v.value); err != nil {
-			return err
+// get returns the value of a key. If it is not in the cache, get calls read to fill it, reusing the
+// memory of the oldest value if the cache is full. If the read of another goroutine for which get waits
+// fails, get reads again.
+func (r *recent[K, V]) get(key K, read func(*V) error) (*V, error) {
+	for {
+		i := slices.Index(r.keys, key)
+		if i >= 0 && r.kept[i].ready {
+			return &r.toFront(i).value, nil
 		}
-		v.ready = true
+		if i < 0 {
+			if i = r.place(key); i >= 0 {
+				v := r.toFront(i)
+				return &v.value, r.fill(v, read)
+			}
+		}
+		r.read.Wait()
 	}
-	return use(&v.value)
 }
 
-// take moves the value of a key to the front, and notes that it is in use.
-func (r *recent[K, V]) take(key K) *recentValue[V] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := r.place(key)
-	for ; i < 0; i = r.place(key) {
-		r.free.Wait()
+// place returns where the value of a further key may be read; -1 if all values are being read.
+func (r *recent[K, V]) place(key K) int {
+	i := len(r.kept)
+	if i < r.most {
+		r.keys, r.kept = append(r.keys, key), append(r.kept, new(recentValue[V]))
+		return i
 	}
+	for i--; i >= 0; i-- {
+		if r.kept[i].ready {
+			r.keys[i] = key
+			break
+		}
+	}
+	return i
+}
+
+// toFront makes value i the newest.
+func (r *recent[K, V]) toFront(i int) *recentValue[V] {
 	v := r.kept[i]
-	copy(r.keys[1:], r.keys[:i])
-	copy(r.kept[1:], r.kept[:i])
-	r.keys[0], r.kept[0] = key, v
-	v.users++
+	if i > 0 {
+		key := r.keys[i]
+		copy(r.keys[1:], r.keys[:i])
+		copy(r.kept[1:], r.kept[:i])
+		r.keys[0], r.kept[0] = key, v
+	}
 	return v
 }
 
-// place returns where the value of a key is, or may be read; -1 if all values are in use.
-func (r *recent[K, V]) place(key K) int {
-	if i := slices.Index(r.keys, key); i >= 0 {
-		return i
-	}
-	if len(r.keys) < r.most {
-		r.keys, r.kept = append(r.keys, key), append(r.kept, new(recentValue[V]))
-		return len(r.keys) - 1
-	}
-	for i, v := range slices.Backward(r.kept) {
-		if v.users == 0 {
-			v.ready = false
-			return i
+// fill reads a value, and drops it if that fails.
+func (r *recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) {
+	v.ready = false
+	ok := false // also after a panic
+	r.Unlock()
+	defer func() {
+		r.Lock()
+		if v.ready = ok; !ok {
+			i := slices.Index(r.kept, v)
+			r.keys, r.kept = slices.Delete(r.keys, i, i+1), slices.Delete(r.kept, i, i+1)
 		}
-	}
-	return -1
-}
-
-// give ends a use of a value, and drops it if it could not be read.
-func (r *recent[K, V]) give(v *recentValue[V]) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v.users--; v.users > 0 {
-		return
-	}
-	if !v.ready {
-		i := slices.Index(r.kept, v)
-		r.keys, r.kept = slices.Delete(r.keys, i, i+1), slices.Delete(r.kept, i, i+1)
-	}
-	r.free.Broadcast()
+		r.read.Broadcast()
+	}()
+	err = read(&v.value)
+	ok = err == nil
+	return err
 }
 
 // A pool is readers that one goroutine at a time uses.

@@ -50,13 +50,14 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !found {
 		return 0, false, nil
 	}
-	err = t.recent.do(i, func(s *block.State) error {
+	t.recent.Lock()
+	defer t.recent.Unlock()
+	state, err := t.recent.get(i, func(s *block.State) error {
 		return t.random.with(func(c *jobdir.StateCursor) error { return c.Read(i, s) })
-	}, func(s *block.State) error {
-		var value byte
-		value, ok = s.Value(int(p % size))
-		v = game.Value(value)
-		return nil
 	})
-	return v, ok, err
+	if err != nil {
+		return 0, false, err
+	}
+	value, ok := state.Value(int(p % size))
+	return game.Value(value), ok, nil
 }

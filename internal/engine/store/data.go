@@ -334,7 +334,7 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 			return fmt.Errorf("data directory %s: a need %q is not known", d.Path, need)
 		}
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(append(needs, d.needs...))))
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(needs, d.needs))))
 	if maps.Equal(options, d.Options) && slices.Equal(all, d.needs) {
 		return nil
 	}

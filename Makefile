@@ -192,7 +192,7 @@ web-tools: $(AXE)
 		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium-headless-shell nginx-light; }
 
 test-web: site web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
-	cd play/internal/testing/browser && $(GO) test -count=1 -timeout 10m .
+	cd play/internal/testing/browser && $(GO) test -count=1 -timeout 30m .
 
 # The packages that start goroutines; the packages that they import are built with the detector, too. The
 # tests in cmd are omitted: the programs that they run are built without it. So are tests of numbers that

@@ -29,7 +29,7 @@ type openTier struct {
 	name   string // path of the tier's file, which may exist as shards only
 	counts Counts
 	slots  func(rng uint64) int
-	random *pool[*jobdir.TierCursor] // cursors that read nothing ahead
+	random chan *jobdir.TierCursor // free cursors that read nothing ahead
 }
 
 // A viewKey is the tier and range of a block.
@@ -65,7 +65,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 			return c, err
 		}
 		o := &openTier{Tier: opened, name: path.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
-			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: newPool(func() *jobdir.TierCursor { return opened.Cursor(0) })}
+			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: make(chan *jobdir.TierCursor, maxFree)}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {
 			t.half = o.Half()
@@ -88,6 +88,23 @@ func (t *blocks) Close() error {
 
 func (t *blocks) counts(tier int) (Counts, error) { return t.tiers[tier].counts, nil }
 
+// with calls do with a cursor that no other goroutine uses.
+func (t *openTier) with(do func(*jobdir.TierCursor) error) error {
+	var c *jobdir.TierCursor
+	select {
+	case c = <-t.random:
+	default:
+		c = t.Cursor(0)
+	}
+	defer func() {
+		select {
+		case t.random <- c:
+		default:
+		}
+	}()
+	return do(c)
+}
+
 // lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	p = t.kept(p)
@@ -95,7 +112,7 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.views.Lock()
 	defer t.views.Unlock()
 	b, err := t.views.get(viewKey{tier, rng}, func(v *tierView) error {
-		return t.tiers[tier].random.with(func(c *jobdir.TierCursor) error { return v.read(c, rng) })
+		return t.tiers[tier].with(func(c *jobdir.TierCursor) error { return v.read(c, rng) })
 	})
 	if err != nil {
 		return 0, false, err

@@ -12,7 +12,7 @@ import (
 )
 
 func (t *openTier) at(i int) (rng uint64, most int, err error) {
-	err = t.random.with(func(c *jobdir.TierCursor) error {
+	err = t.with(func(c *jobdir.TierCursor) error {
 		e, err := c.Entry(i)
 		if err == nil {
 			rng, most = e.Range, min(e.MostRecords(), t.slots(e.Range))

@@ -29,7 +29,7 @@ type rowLists struct {
 	tiers  []openList
 	opened atomic.Int64 // number of tiers that have been opened
 
-	loaders *pool[*lists.Loader]
+	loaders chan *lists.Loader // free ones
 	cells   *recent[cellKey, []lists.Row]
 }
 
@@ -49,7 +49,7 @@ type cellKey struct {
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, g.Tiers()+1), loaders: newPool(func() *lists.Loader { return new(lists.Loader) }),
+	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, g.Tiers()+1), loaders: make(chan *lists.Loader, maxFree),
 		cells: newRecent[cellKey, []lists.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
@@ -108,11 +108,19 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	}
 	t.cells.Lock()
 	defer t.cells.Unlock()
-	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) error {
-		return t.loaders.with(func(l *lists.Loader) (err error) {
-			*rows, err = l.Cell(*rows, f, at)
-			return err
-		})
+	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) (err error) {
+		var l *lists.Loader
+		select {
+		case l = <-t.loaders:
+		default:
+			l = new(lists.Loader)
+		}
+		*rows, err = l.Cell(*rows, f, at)
+		select {
+		case t.loaders <- l:
+		default:
+		}
+		return err
 	})
 	if err != nil {
 		return 0, false, err

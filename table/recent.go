@@ -92,17 +92,6 @@ func (r *recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) 
 	return err
 }
 
-// A pool is readers that one goroutine at a time uses.
-type pool[T any] struct{ sync.Pool }
-
-// newPool returns a pool that calls make for each further reader.
-func newPool[T any](make func() T) *pool[T] {
-	return &pool[T]{sync.Pool{New: func() any { return make() }}}
-}
-
-// with calls do with a reader.
-func (p *pool[T]) with(do func(T) error) error {
-	reader := p.Get().(T)
-	defer p.Put(reader)
-	return do(reader)
-}
+// maxFree is the number of readers that a file keeps for look-ups: as many as usually run at a time. Their free lists are
+// channels of their types, because the program for browsers would contain all methods of the readers of a generic type.
+const maxFree = 8

@@ -16,7 +16,7 @@ type states struct {
 	file  *jobdir.StateFiles
 	index *jobdir.Index
 
-	random *pool[*jobdir.StateCursor]
+	random chan *jobdir.StateCursor  // free cursors
 	recent *recent[int, block.State] // by index of the range
 }
 
@@ -33,7 +33,7 @@ func openStates(fsys store.FS, data string, g game.Cyclic) (c contents, err erro
 	if err != nil {
 		return c, err
 	}
-	t := &states{g: g, file: file, index: index, random: newPool(func() *jobdir.StateCursor { return file.CursorOf(0) }),
+	t := &states{g: g, file: file, index: index, random: make(chan *jobdir.StateCursor, maxFree),
 		recent: newRecent[int, block.State](max(1, min(recentViews, recentStates/(block.StatePlanes*g.RangeSize()/8+1))))}
 	return t.contents(), nil
 }
@@ -53,7 +53,19 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	t.recent.Lock()
 	defer t.recent.Unlock()
 	state, err := t.recent.get(i, func(s *block.State) error {
-		return t.random.with(func(c *jobdir.StateCursor) error { return c.Read(i, s) })
+		var c *jobdir.StateCursor
+		select {
+		case c = <-t.random:
+		default:
+			c = t.file.CursorOf(0)
+		}
+		defer func() {
+			select {
+			case t.random <- c:
+			default:
+			}
+		}()
+		return c.Read(i, s)
 	})
 	if err != nil {
 		return 0, false, err

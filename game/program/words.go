@@ -52,7 +52,8 @@ func lineOf(command string) *line {
 	at, words := 0, wordsOf(command, runtime.GOOS == "windows")
 	folders := []string{""} // in which it may name files: the working directory, and those of cd
 	for i, w := range words {
-		counts, moved := w.text, w.text
+		var counts string
+		moved := w.text
 		switch {
 		case w.operator:
 			counts = strings.ReplaceAll(w.text, "\n", ";")

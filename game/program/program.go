@@ -180,8 +180,9 @@ func (p *Program) Identity() []string {
 	}
 	slices.Sort(files)
 	lines := append([]string{"words " + p.line.identity}, slices.Compact(files)...)
-	for _, name := range slices.Sorted(maps.Keys(modules(p.lines))) {
-		lines = append(lines, "module "+name+" "+modules(p.lines)[name])
+	hashes := modules(p.lines)
+	for _, name := range slices.Sorted(maps.Keys(hashes)) {
+		lines = append(lines, "module "+name+" "+hashes[name])
 	}
 	return lines
 }

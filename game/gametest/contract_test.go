@@ -270,15 +270,21 @@ type mirrored struct {
 
 func (m mirrored) Mirror(p game.Position) game.Position { return m.mirror(p) }
 
-// TestMirrorContract checks that the contract finds wrong mirror images.
-func TestMirrorContract(t *testing.T) {
-	g := good{testgames.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
-	start, other := g.Start(), g.Start()
+// alike returns a game, and two open positions of it in which the same player moves.
+func alike() (g good, start, other game.Position) {
+	g = good{testgames.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
+	start, other = g.Start(), g.Start()
 	for _, p := range g.Positions() {
 		if p != start && g.Primitive(p) == 0 && g.ToMove(p) == g.ToMove(start) {
 			other = p
 		}
 	}
+	return g, start, other
+}
+
+// TestMirrorContract checks that the contract finds wrong mirror images.
+func TestMirrorContract(t *testing.T) {
+	g, start, other := alike()
 	for want, mirror := range map[string]func(game.Position) game.Position{
 		"":                        func(p game.Position) game.Position { return p },
 		"is not its mirror image": func(p game.Position) game.Position { return p + 1 },
@@ -309,13 +315,7 @@ func (s symmetric) Canonical(p game.Position) game.Position { return s.canonical
 
 // TestCanonicalContract checks that the contract finds wrong canonical positions.
 func TestCanonicalContract(t *testing.T) {
-	g := good{testgames.RandomAcyclic(rand.New(rand.NewPCG(5, 6)), 300)}
-	start, other := g.Start(), g.Start()
-	for _, p := range g.Positions() {
-		if p != start && g.Primitive(p) == 0 && g.ToMove(p) == g.ToMove(start) {
-			other = p
-		}
-	}
+	g, start, other := alike()
 	for want, canonical := range map[string]func(game.Position) game.Position{
 		"":                              func(p game.Position) game.Position { return p },
 		"is not its canonical position": func(p game.Position) game.Position { return p + 1 },

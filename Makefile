@@ -194,8 +194,8 @@ web-tools: $(AXE)
 test-web: site web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
 	cd play/internal/testing/browser && $(GO) test -count=1 -timeout 30m .
 
-# The packages that start goroutines; the packages that they import are built with the detector, too. The
-# tests in cmd are omitted: the programs that they run are built without it. So are tests of numbers that
+# The packages that start goroutines; the packages that they import are built with the detector, too. Tests
+# that run programs as processes are omitted, here or by the build tag race. So are tests of numbers that
 # take long and start no goroutine that others do not start.
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief|Busy|ThisMachine)$$' \

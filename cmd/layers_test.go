@@ -49,6 +49,15 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestCore checks that the core imports nothing of play and cloud, in tests either.
+func TestCore(t *testing.T) {
+	core := strings.Fields("../cli/... ../game/... ../hadoop/... ../internal/... ../search/... ../streamfmt/... ../table/...")
+	out := must.Get(exec.Command("go", append([]string{"list", "-deps", "-test"}, core...)...).Output())(t)
+	if others := regexp.MustCompile(`(?m)^[^ ]*/treereduce/(play|cloud)/.*`).FindAll(out, -1); others != nil {
+		t.Errorf("the core imports %s", others)
+	}
+}
+
 // TestDesignFiles checks that the files that docs/design.md names exist.
 func TestDesignFiles(t *testing.T) {
 	names := regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1)

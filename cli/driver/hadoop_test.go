@@ -96,12 +96,12 @@ func up(ctx context.Context, t *testing.T) *site {
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
 	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
-	return &site{c, f, programs(t)}
+	return &site{c, f, builtPrograms(t)}
 }
 
-// programs returns a directory with the programs. A driver looks for a hadoop command next to
+// builtPrograms returns a directory with the programs. A driver looks for a hadoop command next to
 // itself; there is none.
-func programs(t *testing.T) string {
+func builtPrograms(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {

@@ -63,7 +63,7 @@ func upSecure(ctx context.Context, t *testing.T, config minicluster.Config) *rea
 	for _, name := range []string{kerberos.Keytab, kerberos.Principal} { // the processes that the test starts do not have them
 		must.OK(t, os.Unsetenv(name))
 	}
-	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
+	return &realm{&site{c, f, builtPrograms(t)}, t.TempDir(), login}
 }
 
 // kinit writes a ticket cache, and returns its environment variable.

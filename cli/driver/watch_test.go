@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"encoding/json"
@@ -20,58 +20,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/process"
 )
-
-// TestWatching checks the examples of docs/watching.md: the metrics of play web, and the log of driver.
-func TestWatching(t *testing.T) {
-	t.Parallel()
-	page, dir := readPage(t, "docs/watching.md"), t.TempDir()
-	commands := regexp.MustCompile(`(?m)^    \$ bin/driver (.*)\n`).FindAllStringSubmatch(page, -1)
-	metrics := regexp.MustCompile(`(?m)^    (treereduce_\w+{.*} \d+)$`).FindAllStringSubmatch(page, -1)
-	log := regexp.MustCompile(`(?m)^    ({"time":.*\n)`).FindAllStringSubmatch(page, -1)
-	if len(commands) != 2 || len(metrics) == 0 || len(log) == 0 {
-		t.Fatalf("docs/watching.md has %d commands, %d metrics and %d lines of a log", len(commands), len(metrics), len(log))
-	}
-	run := func(words string) (stderr string) {
-		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields(words)...)
-		cmd.Dir = dir
-		status, _, stderr := process.Run(cmd)
-		if status != 0 {
-			t.Fatalf("%s: %s", words, stderr)
-		}
-		return stderr
-	}
-	run(commands[0][1])
-	address, stop := startWebIn(t, dir, "--data", "four")
-	answer := get(t, address+"/metrics")
-	for _, want := range metrics {
-		if !strings.Contains(answer, "\n"+want[1]+"\n") {
-			t.Errorf("no %s in\n%s", want[1], answer)
-		}
-	}
-	stop()
-	want := ""
-	for _, line := range log {
-		want += line[1]
-	}
-	changing := regexp.MustCompile(`"(time":".*?"|seconds":[0-9.e-]+)`)
-	if got := changing.ReplaceAllString(run(commands[1][1]), ""); got != changing.ReplaceAllString(want, "") {
-		t.Errorf("the log is\n%s\nbut the page has\n%s", got, want)
-	}
-}
-
-// get returns the body of the answer to a request, which must succeed.
-func get(t *testing.T, address string) string {
-	t.Helper()
-	answer := must.Get(http.Get(address))(t)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v: %s", address, answer.Status, err, body)
-	}
-	return string(body)
-}
 
 // prometheus returns the program prometheus: make test-long unpacks Debian's.
 func prometheus(t *testing.T) string {
@@ -79,7 +28,7 @@ func prometheus(t *testing.T) string {
 	if name, err := exec.LookPath("prometheus"); err == nil {
 		return name
 	}
-	name := must.Get(filepath.Abs("../build/prometheus/usr/bin/prometheus"))(t)
+	name := must.Get(filepath.Abs("../../build/prometheus/usr/bin/prometheus"))(t)
 	if _, err := os.Stat(name); err != nil {
 		if _, missing := exec.LookPath("apt-get"); missing == nil {
 			t.Fatalf("%v: make test-long unpacks it", err)
@@ -101,7 +50,7 @@ func queries(t *testing.T) map[string]string {
 			Targets []struct{ RefID, Expr string }
 		}
 	}
-	must.OK(t, json.Unmarshal([]byte(readPage(t, "docs/grafana.json")), &dashboard))
+	must.OK(t, json.Unmarshal(must.Get(os.ReadFile("../../docs/grafana.json"))(t), &dashboard))
 	all := make(map[string]string)
 	for _, p := range dashboard.Panels {
 		for _, q := range p.Targets {
@@ -126,7 +75,7 @@ func queries(t *testing.T) map[string]string {
 func TestLongPrometheus(t *testing.T) {
 	longtest.Skip(t)
 	program, dir := prometheus(t), t.TempDir()
-	cmd := exec.Command(filepath.Join(bin, "driver"), "solve", "connectn", "--data", "d", "--runner", "pipe", "--reducers", "1", "--metrics", "0",
+	cmd := exec.Command("driver", "solve", "connectn", "--data", "d", "--runner", "pipe", "--reducers", "1", "--metrics", "0",
 		"--program", "solve_map=sleep 1000; solve_map")
 	cmd.Dir = dir
 	stderr := must.Get(cmd.StderrPipe())(t)
@@ -165,7 +114,7 @@ func TestLongPrometheus(t *testing.T) {
 				delete(left, name)
 			} else if time.Since(begun) > 2*time.Minute {
 				text, _ := os.ReadFile(output.Name())
-				t.Fatalf("no data for %q, %v\n%s\n%s", left, err, get(t, target), text)
+				t.Fatalf("no data for %q, %v\n%s", left, err, text)
 			}
 		}
 	}

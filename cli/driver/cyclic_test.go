@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"os/exec"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 var oneError = regexp.MustCompile(`^driver: .*: dies\n$`)
@@ -23,11 +25,11 @@ func TestReducerDies(t *testing.T) {
 	for _, name := range []string{"create_reduce", "mark_reduce", "solve_reduce"} {
 		t.Run(name, func(t *testing.T) {
 			step := strings.TrimSuffix(name, "_reduce")
-			own := programs(t, map[string]string{name: filepath.Join(bin, name) + " || exit\nif [ \"$treereduce_number\" = 2 ] || [ " + step + " = create ]; then echo dies >&2; exit 3; fi"})
+			own := withScripts(t, map[string]string{name: name + " || exit\nif [ \"$treereduce_number\" = 2 ] || [ " + step + " = create ]; then echo dies >&2; exit 3; fi"})
 			dir := filepath.Join(t.TempDir(), "d")
 			cmd := exec.Command(filepath.Join(own, "driver"), append(slices.Clip(smallCyclic), "--runner", "pipe", "--reducers", "2", "--data", dir)...)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !oneError.Match(progress.ReplaceAll(out, nil)) {
+			if err == nil || !oneError.Match(programs.Progress.ReplaceAll(out, nil)) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if states, err := filepath.Glob(filepath.Join(dir, "_attempt-"+step+"*", "_ranges-*")); err != nil || len(states) == 0 {

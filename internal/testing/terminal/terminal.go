@@ -1,6 +1,7 @@
 //go:build linux
 
-package cmd_test
+// Package terminal runs programs in a terminal, whose screen it knows.
+package terminal
 
 import (
 	"fmt"
@@ -21,12 +22,14 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
-// A terminal is a terminal in which a program runs, with its screen.
-type terminal struct {
+// A Terminal is a terminal in which a program runs, with its screen.
+type Terminal struct {
+	Cmd *exec.Cmd
+
 	t   *testing.T
-	cmd *exec.Cmd
 	own *os.File // the program's side, kept open
 	pty *os.File // our side
 	was *line.State
@@ -47,16 +50,10 @@ var (
 	partial = regexp.MustCompile(`\x1b(\[[0-9;<=>?$]*)?$`)
 )
 
-// inTerminal starts a command line in a terminal with a number of columns and lines. The
-// command is one of ours, as in command, or a program given by its path.
-func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...string) *terminal {
+// Start starts a command line in a terminal with a number of columns and lines. Quotes have no special meaning.
+func Start(t *testing.T, dir, words string, columns, lines int, env ...string) *Terminal {
 	t.Helper()
-	cmd := command(dir, words)
-	if strings.HasPrefix(words, "/") {
-		cmd = exec.Command(strings.Fields(words)[0], strings.Fields(words)[1:]...)
-		cmd.Dir = dir
-	}
-	term := &terminal{t: t, cmd: cmd, modes: make(map[string]bool), read: make(chan struct{}),
+	term := &Terminal{t: t, Cmd: programs.Command(dir, words), modes: make(map[string]bool), read: make(chan struct{}),
 		screen: vt10x.New(vt10x.WithSize(columns, lines))}
 	var err error
 	if term.pty, term.own, err = pty.Open(); err != nil {
@@ -64,16 +61,16 @@ func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...stri
 	}
 	must.OK(t, pty.Setsize(term.pty, size(columns, lines)))
 	term.was = term.settings()
-	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
-	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	term.Cmd.Stdin, term.Cmd.Stdout, term.Cmd.Stderr = term.own, term.own, term.own
+	term.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	kept := t.TempDir()
-	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
-		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
-	must.OK(t, term.cmd.Start())
+	term.Cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
+		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), env...)
+	must.OK(t, term.Cmd.Start())
 	go term.show()
 	t.Cleanup(func() {
-		term.cmd.Process.Kill()
-		term.cmd.Wait()
+		term.Cmd.Process.Kill()
+		term.Cmd.Wait()
 		term.own.Close()
 		<-term.read
 		term.pty.Close()
@@ -86,7 +83,7 @@ func size(columns, lines int) *pty.Winsize {
 }
 
 // settings returns the line settings of the terminal.
-func (term *terminal) settings() *line.State {
+func (term *Terminal) settings() *line.State {
 	term.t.Helper()
 	s, err := line.GetState(int(term.own.Fd()))
 	if err != nil {
@@ -96,7 +93,7 @@ func (term *terminal) settings() *line.State {
 }
 
 // show passes the output to the emulator.
-func (term *terminal) show() {
+func (term *Terminal) show() {
 	defer close(term.read)
 	buf := make([]byte, 1<<16)
 	for {
@@ -122,8 +119,24 @@ func (term *terminal) show() {
 	}
 }
 
-// text returns the text of the screen, without blanks at the ends of lines.
-func (term *terminal) text() string {
+// Resize changes the number of columns and lines.
+func (term *Terminal) Resize(columns, lines int) {
+	term.t.Helper()
+	term.mu.Lock()
+	term.screen.Resize(columns, lines)
+	term.mu.Unlock()
+	must.OK(term.t, pty.Setsize(term.pty, size(columns, lines)))
+}
+
+// Output returns all that the program has written.
+func (term *Terminal) Output() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.output.String()
+}
+
+// Text returns the text of the screen, without blanks at the ends of lines.
+func (term *Terminal) Text() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	lines := strings.Split(term.screen.String(), "\n")
@@ -133,54 +146,52 @@ func (term *terminal) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// shows waits until the screen matches a pattern, and returns its text.
-func (term *terminal) shows(pattern string) string {
+// Shows waits until the screen matches a pattern, and returns its text.
+func (term *Terminal) Shows(pattern string) string {
 	term.t.Helper()
 	want := regexp.MustCompile(pattern)
 	for range 500 {
-		if text := term.text(); want.MatchString(text) {
+		if text := term.Text(); want.MatchString(text) {
 			return text
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	term.t.Fatalf("the screen does not show %s:\n%s", pattern, term.text())
+	term.t.Fatalf("the screen does not show %s:\n%s", pattern, term.Text())
 	return ""
 }
 
-// wrote reports whether the program has written a text at any time.
-func (term *terminal) wrote(text string) bool {
-	term.mu.Lock()
-	defer term.mu.Unlock()
-	return strings.Contains(term.output.String(), text)
+// Wrote reports whether the program has written a text at any time.
+func (term *Terminal) Wrote(text string) bool {
+	return strings.Contains(term.Output(), text)
 }
 
-// clicks presses and releases the left mouse button at a column and a line, counted from 1.
-func (term *terminal) clicks(column, line int) {
+// Clicks presses and releases the left mouse button at a column and a line, counted from 1.
+func (term *Terminal) Clicks(column, line int) {
 	term.t.Helper()
-	term.types(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", column, line, column, line))
+	term.Types(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", column, line, column, line))
 }
 
-// types sends input.
-func (term *terminal) types(text string) {
+// Types sends input.
+func (term *Terminal) Types(text string) {
 	term.t.Helper()
 	if _, err := term.pty.WriteString(text); err != nil {
 		term.t.Fatal(err)
 	}
 }
 
-// ends waits for the end of the program, and checks that the terminal is as it was before: the
+// Ends waits for the end of the program, and checks that the terminal is as it was before: the
 // line settings, the screen, the cursor, and all modes.
-func (term *terminal) ends(status int) {
+func (term *Terminal) Ends(status int) {
 	term.t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- term.cmd.Wait() }()
+	go func() { done <- term.Cmd.Wait() }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
-		term.t.Fatalf("it does not end:\n%s", term.text())
+		term.t.Fatalf("it does not end:\n%s", term.Text())
 	}
-	if got := process.ExitStatus(term.cmd); got != status {
-		term.t.Errorf("exit status %d, want %d:\n%s", got, status, term.text())
+	if got := process.ExitStatus(term.Cmd); got != status {
+		term.t.Errorf("exit status %d, want %d:\n%s", got, status, term.Text())
 	}
 	if now := term.settings(); !reflect.DeepEqual(now, term.was) {
 		term.t.Errorf("the terminal is left in %+v, it was in %+v", now, term.was)
@@ -200,7 +211,7 @@ func (term *terminal) ends(status int) {
 
 // left describes what differs from the initial state of the screen, with the numbers of modes;
 // "" if nothing does.
-func (term *terminal) left() (left string) {
+func (term *Terminal) left() (left string) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	for mode, set := range term.modes {

@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestResultAtOnce does not read the result of a run for a while, and then reads only its first
@@ -44,15 +45,15 @@ func TestResultAtOnce(t *testing.T) {
 		defer r.Close()
 
 		dir := t.TempDir()
-		cmd := command(dir, line)
+		cmd := programs.Command(dir, line)
 		var stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = w, &stderr
-		start(t, cmd)
+		programs.Start(t, cmd)
 		w.Close()
 		status, output := -1, ""
 		for begun := time.Now(); status != 0 && time.Since(begun) < 2*time.Minute; time.Sleep(20 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has taken the lock
-				status, _, output = process.Run(command(dir, line+" --resume"))
+				status, _, output = process.Run(programs.Command(dir, line+" --resume"))
 			}
 		}
 		if status != 0 {

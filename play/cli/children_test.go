@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // stubborn is a rules program and a player that ignores signals and the end of its input: its argument says whether it
@@ -55,17 +56,17 @@ func testChildren(t *testing.T, n int) {
 	}
 	turn := 0
 	for name, line := range commands {
-		programs, sandbox := []string{"silent", "mute", "fork", "fork-mute", "setsid-mute"}, "--sandbox"
+		kinds, sandbox := []string{"silent", "mute", "fork", "fork-mute", "setsid-mute"}, "--sandbox"
 		if name == "match" {
-			programs, sandbox = []string{"silent", "fork", "fork-plays", "setsid"}, "--memory-limit 512M --no-network"
+			kinds, sandbox = []string{"silent", "fork", "fork-plays", "setsid"}, "--memory-limit 512M --no-network"
 		}
-		for _, program := range programs {
+		for _, program := range kinds {
 			for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 				for range n {
 					turn++
 					moment, line := moments[turn%len(moments)]*time.Millisecond, line
 					if strings.HasPrefix(program, "setsid") {
-						needLimits(t)
+						programs.NeedLimits(t)
 						line = strings.Replace(line, " --", " "+sandbox+" --", 1)
 					}
 					t.Run(fmt.Sprintf("%s %s %v %v", name, program, s, moment), func(t *testing.T) {
@@ -84,12 +85,11 @@ func signalled(t *testing.T, line, program string, s syscall.Signal, moment time
 	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755))
 	file := filepath.Join(dir, "program.sh")
 	must.OK(t, os.WriteFile(file, []byte(stubborn), 0o644))
-	cmd, word := command(dir, line), "sh "+file+" "+program
+	cmd, word := programs.Command(dir, line), "sh "+file+" "+program
 	if strings.Contains(line, "match") {
 		word = "program:" + word
 	}
 	cmd.Args = append(cmd.Args, word)
-	cmd.Env = append(cmd.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	must.OK(t, cmd.Start())
@@ -99,7 +99,7 @@ func signalled(t *testing.T, line, program string, s syscall.Signal, moment time
 		}
 	})
 	if s == syscall.SIGKILL && strings.HasPrefix(program, "fork") {
-		waitFor(t, filepath.Join(dir, "started")) // a SIGKILL during the start of a program may leave what it has started
+		programs.WaitFor(t, filepath.Join(dir, "started")) // a SIGKILL during the start of a program may leave what it has started
 		moment += 100 * time.Millisecond
 	}
 	time.Sleep(moment)

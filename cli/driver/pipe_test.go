@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"fmt"
@@ -10,16 +10,19 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
-// programs creates a directory with the commands, in which scripts replace some of them, or
+// withScripts creates a directory with the commands, in which scripts replace some of them, or
 // sort. A program with an empty script is missing.
-func programs(t *testing.T, scripts map[string]string) string {
+func withScripts(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, from := range must.Get(filepath.Glob(filepath.Join(bin, "*")))(t) {
+	for _, from := range must.Get(filepath.Glob(filepath.Join(filepath.Dir(must.Get(exec.LookPath("driver"))(t)), "*")))(t) {
 		if _, replaced := scripts[filepath.Base(from)]; !replaced {
 			must.OK(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 		}
@@ -79,7 +82,7 @@ func TestPipeFirstCause(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			own := programs(t, map[string]string{test.program: test.script})
+			own := withScripts(t, map[string]string{test.program: test.script})
 			cmd := exec.Command(filepath.Join(own, "driver"), append([]string{"solve", "connectn",
 				"--runner", "pipe", "--reducers", "2", "--data", filepath.Join(t.TempDir(), "d")}, test.flags...)...)
 			cmd.Env = append(os.Environ(), "PATH="+own+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -97,7 +100,7 @@ func TestPipeFirstCause(t *testing.T) {
 func TestPipeFewFiles(t *testing.T) {
 	for files := 12; files < 60; files += 3 {
 		dir := filepath.Join(t.TempDir(), "d")
-		out, err := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, files), filepath.Join(bin, "driver"),
+		out, err := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, files), "driver",
 			"solve", "connectn", "--runner", "pipe", "--reducers", "5", "--data", dir).CombinedOutput()
 		if err == nil {
 			break
@@ -105,5 +108,38 @@ func TestPipeFewFiles(t *testing.T) {
 		if !regexp.MustCompile(`^driver: .*too many open files\n$`).Match(out) {
 			t.Errorf("%d files: %v: %q, want one line of too many open files", files, err, out)
 		}
+	}
+}
+
+// TestSecondInterrupt delays the effect of a first Ctrl-C with a process that outlives its
+// mapper, and checks that the second one ends the driver immediately.
+func TestSecondInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	// The pid is written once the process is in a session of its own, where no signal reaches it.
+	script := "setsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait"
+	own := withScripts(t, map[string]string{"possible_map": script})
+	cmd := exec.Command(filepath.Join(own, "driver"), "solve", "connectn", "--runner", "pipe", "--data", filepath.Join(dir, "d"))
+	programs.Start(t, cmd)
+	programs.WaitFor(t, filepath.Join(dir, "pid"))
+	t.Cleanup(func() { exec.Command("sh", "-c", "kill $(cat "+dir+"/pid)").Run() })
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-ended:
+		t.Fatal("nothing held the first one up")
+	case <-time.After(time.Second):
+	}
+	cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-ended:
+	case <-time.After(50 * time.Second): // before the mapper ends
+		t.Fatal("the second one does not end it at once")
+	}
+	if status := process.ExitStatus(cmd); status != 130 {
+		t.Errorf("exit status %d, want 130", status)
 	}
 }

@@ -1,9 +1,8 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout and
@@ -30,7 +30,7 @@ func TestProgramLeavesChild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := command(t.TempDir(), "driver solve connectn --width 2 --height 2 --connect 2 --runner pipe --reducers 1 --data d")
+			cmd := programs.Command(t.TempDir(), "driver solve connectn --width 2 --height 2 --connect 2 --runner pipe --reducers 1 --data d")
 			cmd.Args = append(cmd.Args, flags...)
 			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
 			if status != 0 || !strings.HasPrefix(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") || stderr != "" {
@@ -48,7 +48,7 @@ func TestProgramLeavesChild(t *testing.T) {
 // TestProgramIgnoresInput runs a program that passes its input to a child that does not read
 // it: this is an error, and the driver does not hang.
 func TestProgramIgnoresInput(t *testing.T) {
-	cmd := command(t.TempDir(), "driver solve connectn --width 3 --height 3 --connect 3 --runner pipe --reducers 1 --data d")
+	cmd := programs.Command(t.TempDir(), "driver solve connectn --width 3 --height 3 --connect 3 --runner pipe --reducers 1 --data d")
 	cmd.Args = append(cmd.Args, "--program", "possible_reduce=setsid sleep 30 <&0 & exit 0")
 	status, stdout, stderr := ranWithin(t, cmd, time.Minute)
 	if status != 1 || stdout != "" || stderr != "driver: data_first1: possible_reduce (task 0) ended before its input\n" {
@@ -63,7 +63,7 @@ func TestProgramSleeps(t *testing.T) {
 	for _, name := range []string{"possible_map", "possible_reduce"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := command(t.TempDir(), "driver solve connectn --width 1 --height 1 --connect 1 --runner pipe --reducers 1 --data d")
+			cmd := programs.Command(t.TempDir(), "driver solve connectn --width 1 --height 1 --connect 1 --runner pipe --reducers 1 --data d")
 			cmd.Args = append(cmd.Args, "--program", name+"=sleep 14; "+name)
 			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
 			want := regexp.MustCompile(`^driver: data_first1: no byte for 1\d s: waiting for (sort, process \d+, )?` + name + ` \(task 0\), process \d+\n$`)
@@ -74,18 +74,14 @@ func TestProgramSleeps(t *testing.T) {
 	}
 }
 
-// progress matches the lines that a driver prints every ten seconds, as it does on a busy machine.
-var progress = regexp.MustCompile(`(?m)^driver: \[.*\n`)
-
-// ranWithin is ran for a command that must end within a time. stderr is without progress.
+// ranWithin is ran for a command that must end within a time. stderr is without programs.Progress.
 func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, stdout, stderr string) {
 	t.Helper()
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	timer := time.AfterFunc(limit, func() {
 		t.Errorf("%v: no end within %v", cmd.Args, limit)
 		cmd.Process.Kill()
 	})
 	defer timer.Stop()
 	status, stdout, stderr = process.Run(cmd)
-	return status, stdout, progress.ReplaceAllString(stderr, "")
+	return status, stdout, programs.Progress.ReplaceAllString(stderr, "")
 }

@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -45,7 +46,7 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 // verify runs driver verify on a damaged table, and returns its one line.
 func verify(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify", "--data", dir}, flags...)...)
+	cmd := exec.Command("driver", append([]string{"verify", "--data", dir}, flags...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -92,11 +93,11 @@ func TestVerifyInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	drive(t, strings.Fields("solve connectn --width 5 --height 4 --connect 4 --final no"), dir)
 	for _, flags := range [][]string{nil, {"--rules"}} {
-		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify", "--data", dir}, flags...)...)
+		cmd := exec.Command("driver", append([]string{"verify", "--data", dir}, flags...)...)
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
-		start(t, cmd)
+		programs.Start(t, cmd)
 		waitOpen(t, cmd.Process.Pid, table.TierFile(must.Get(connectn.New(5, 4, 4))(t), 20))
 		must.OK(t, cmd.Process.Signal(syscall.SIGINT))
 		cmd.Wait()

@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // A talk is a running command with which a test exchanges lines.
@@ -31,14 +32,14 @@ type talk struct {
 // talkTo starts a command.
 func talkTo(t *testing.T, line string) *talk {
 	t.Helper()
-	k := &talk{cmd: command(t.TempDir(), line)}
+	k := &talk{cmd: programs.Command(t.TempDir(), line)}
 	var err error
 	if k.stdin, err = k.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	out := must.Get(k.cmd.StdoutPipe())(t)
 	k.stdout, k.cmd.Stderr = bufio.NewReader(out), &k.stderr
-	start(t, k.cmd)
+	programs.Start(t, k.cmd)
 	return k
 }
 

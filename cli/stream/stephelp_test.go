@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package stream_test
 
 import (
 	"os/exec"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestStepHelp runs the example in the help of each step, under every name of the step, and
@@ -17,7 +18,7 @@ func TestStepHelp(t *testing.T) {
 	examples := 0
 	for _, name := range step.AllNames() {
 		for _, line := range []string{"mapper " + name, "reducer " + name, name + "_map", name + "_reduce"} {
-			status, help, stderr := process.Run(command(t.TempDir(), line+" --help"))
+			status, help, stderr := process.Run(programs.Command(t.TempDir(), line+" --help"))
 			if status != 0 || stderr != "" || !strings.Contains(help, "DESCRIPTION:") {
 				t.Errorf("%s --help: exit status %d, %s%s", line, status, help, stderr)
 			}
@@ -34,7 +35,7 @@ func TestStepHelp(t *testing.T) {
 				}
 				want += strings.ReplaceAll(strings.TrimPrefix(out, "   "), "⇥", "\t")
 			}
-			cmd := exec.Command("bash", "-o", "pipefail", "-c", "PATH="+bin+":$PATH; "+shown)
+			cmd := exec.Command("bash", "-o", "pipefail", "-c", shown)
 			out, err := cmd.Output()
 			if err != nil || string(out) != want {
 				t.Errorf("%s: %s\nprints %q, %v, want %q", line, shown, out, err, want)

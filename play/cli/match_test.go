@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bufio"
@@ -14,20 +14,21 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // stopped starts a command, and sends it a Ctrl-C when it has printed a line with the prefix
 // after and the file there exists, if one is given. It returns how the command ends.
 func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (status int, stdout, stderr string) {
 	t.Helper()
-	cmd := command(dir, line)
+	cmd := programs.Command(dir, line)
 	out := must.Get(cmd.StdoutPipe())(t)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	if typed != nil {
 		cmd.Stdin = typed
 	}
-	start(t, cmd)
+	programs.Start(t, cmd)
 	hangs := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 	defer hangs.Stop()
 	var output strings.Builder
@@ -36,7 +37,7 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 		output.WriteString(text)
 		if after != "" && strings.HasPrefix(text, after) {
 			if after = ""; there != "" {
-				waitFor(t, filepath.Join(dir, there))
+				programs.WaitFor(t, filepath.Join(dir, there))
 			}
 			cmd.Process.Signal(os.Interrupt)
 		}
@@ -80,7 +81,7 @@ done
 			t.Errorf("%s: exit status %d, %q, %s", tt.line, status, stderr, stdout)
 		}
 	}
-	if status, stdout, stderr := process.Run(command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
+	if status, stdout, stderr := process.Run(programs.Command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
 		t.Errorf("what was kept: exit status %d, %s%s", status, stdout, stderr)
 	}
 	// No process is left thinking.
@@ -99,11 +100,11 @@ done
 		}
 	}
 
-	cmd := command(dir, "play engine connectn --width 7 --height 6 --connect 4 --time 1h")
+	cmd := programs.Command(dir, "play engine connectn --width 7 --height 6 --connect 4 --time 1h")
 	stdin := must.Get(cmd.StdinPipe())(t)
 	defer stdin.Close()
 	out := must.Get(cmd.StdoutPipe())(t)
-	start(t, cmd)
+	programs.Start(t, cmd)
 	io.WriteString(stdin, "name\ngenmove first\n")
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "= treereduce\n" {
 		t.Fatal(line, err)

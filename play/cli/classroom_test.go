@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // answering is the text of a program for the shell that answers every command, but does something
@@ -47,15 +48,13 @@ var badPrograms = map[string]string{
 // left, even of those that leave their process group.
 func TestLongClassroom(t *testing.T) {
 	longtest.Skip(t)
-	needLimits(t)
+	programs.NeedLimits(t)
 	dir := t.TempDir()
-	if err := cmp.Or(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(filepath.Dir(bin), 0o755)); err != nil { // root's programs run as nobody
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755)) // root's programs run as nobody
 	var roster strings.Builder
 	for depth := 1; depth <= 10; depth++ {
 		// An engine that knows time_left would search less deeply on a busy machine.
-		fmt.Fprintf(&roster, "depth %d,\"%s engine connectn machine:depth=%d,threads=1,memory=1M | sed -u s/time_left/_/\"\n", depth, filepath.Join(bin, "play"), depth)
+		fmt.Fprintf(&roster, "depth %d,\"%s engine connectn machine:depth=%d,threads=1,memory=1M | sed -u s/time_left/_/\"\n", depth, must.Get(exec.LookPath("play"))(t), depth)
 	}
 	for name, text := range badPrograms {
 		file := strings.ReplaceAll(name, " ", "-") + ".sh"
@@ -67,14 +66,14 @@ func TestLongClassroom(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster.String()), 0o666))
 	for range 2 {
 		loop := exec.Command("sh", "-c", "while :; do :; done")
-		start(t, loop)
+		programs.Start(t, loop)
 		defer func() { loop.Process.Kill(); loop.Wait() }()
 	}
 	mark := "TREEREDUCE_CLASSROOM=" + dir
 	var first []string
 	for round := range 3 {
 		begun := time.Now()
-		cmd := command(dir, "play tournament connectn --width 6 --height 5 --connect 4 --games 2 --parallel 4 --seed 1 --time 300ms --memory-limit 200M -q --roster roster.csv --csv table.csv --html table.html")
+		cmd := programs.Command(dir, "play tournament connectn --width 6 --height 5 --connect 4 --games 2 --parallel 4 --seed 1 --time 300ms --memory-limit 200M -q --roster roster.csv --csv table.csv --html table.html")
 		cmd.Env = append(cmd.Environ(), mark)
 		status, stdout, stderr := process.Run(cmd)
 		if status != 0 || !strings.Contains(stdout, "\n870 games, ") {
@@ -134,33 +133,33 @@ for line in sys.stdin: print("garbage", *seen, flush=True)
 // program in the report one kind of fault, with a sentence. The garbage is what a program can read of the others.
 func TestLongTemplates(t *testing.T) {
 	longtest.Skip(t)
-	needLimits(t)
+	programs.NeedLimits(t)
 	const python = "/usr/bin/python3" // which all users may run
 	if _, err := os.Stat(python); err != nil {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
 	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755))
-	status, template, stderr := process.Run(command(dir, "play engine connectn --width 7 --height 6 --connect 4 --template python"))
+	status, template, stderr := process.Run(programs.Command(dir, "play engine connectn --width 7 --height 6 --connect 4 --template python"))
 	if status != 0 || strings.Count(template, choice) != 1 {
 		t.Fatalf("exit status %d, %s%s", status, template, stderr)
 	}
-	programs := make(map[string]string)
+	texts := make(map[string]string)
 	for name, b := range broken {
-		programs[name] = cmp.Or(b.program, strings.Replace(template, choice, b.choice, 1))
+		texts[name] = cmp.Or(b.program, strings.Replace(template, choice, b.choice, 1))
 	}
-	for n := 1; len(programs) < 30; n++ {
-		programs[fmt.Sprintf("student %d", n)] = template
+	for n := 1; len(texts) < 30; n++ {
+		texts[fmt.Sprintf("student %d", n)] = template
 	}
 	roster := ""
-	for _, name := range slices.Sorted(maps.Keys(programs)) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		folder := filepath.Join(dir, name)
-		must.OK(t, cmp.Or(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "engine.py"), []byte(programs[name]), 0o644),
+		must.OK(t, cmp.Or(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "engine.py"), []byte(texts[name]), 0o644),
 			os.WriteFile(filepath.Join(folder, "homework"), []byte("homework of "+name), 0o644)))
 		roster += name + "," + python + " engine.py," + name + "\n"
 	}
 	must.OK(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster), 0o644))
-	status, stdout, stderr := process.Run(command(dir, "play tournament connectn --width 7 --height 6 --connect 4 --games 2 --parallel 4 --seed 1 --time 1s -q --roster roster.csv --csv table.csv --html report.html"))
+	status, stdout, stderr := process.Run(programs.Command(dir, "play tournament connectn --width 7 --height 6 --connect 4 --games 2 --parallel 4 --seed 1 --time 1s -q --roster roster.csv --csv table.csv --html report.html"))
 	if status != 0 || !strings.Contains(stdout, "\n870 games, ") {
 		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
 	}

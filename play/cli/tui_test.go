@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/creack/pty"
-
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
+	"github.com/treereduce/treereduce/internal/testing/terminal"
 )
 
 // solvedHere returns a folder with a solved board in all_data.
 func solvedHere(t *testing.T, words string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if status, _, stderr := process.Run(command(dir, "driver solve "+words)); status != 0 {
+	if status, _, stderr := process.Run(programs.Command(dir, "driver solve "+words)); status != 0 {
 		t.Fatal(stderr)
 	}
 	return dir
@@ -37,13 +37,13 @@ const board45 = "connectn --width 4 --height 5 --connect 3"
 // the first move on.
 func TestTUILost(t *testing.T) {
 	const words = "play tui"
-	if page := readPage(t, "README.md"); !strings.Contains(page, "    $ bin/"+words+"\n") {
+	if page := must.Get(os.ReadFile("../../README.md"))(t); !strings.Contains(string(page), "    $ bin/"+words+"\n") {
 		t.Errorf("the README does not show %s", words)
 	}
-	term := inTerminal(t, solvedHere(t, board45), words, 80, 24)
-	term.shows(`1  you move first\n`)
-	term.types("2")
-	screen := term.shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
+	term := terminal.Start(t, solvedHere(t, board45), words, 80, 24)
+	term.Shows(`1  you move first\n`)
+	term.Types("2")
+	screen := term.Shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
 	lost := regexp.MustCompile(`you lose in (\d+)`)
 	for {
 		if !strings.Contains(screen, "O (you) to move") || !strings.Contains(screen, "from the table all_data") {
@@ -52,8 +52,8 @@ func TestTUILost(t *testing.T) {
 		// With the best moves, the loss comes as predicted.
 		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
 		left := must.Get(strconv.Atoi(lost.FindStringSubmatch(screen)[1]))(t)
-		term.types(best)
-		screen = term.shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
+		term.Types(best)
+		screen = term.Shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
 		if strings.Contains(screen, "you have lost") {
 			if !strings.Contains(screen, "after 11 moves") {
 				t.Errorf("it should last 11 moves:\n%s", screen)
@@ -61,8 +61,8 @@ func TestTUILost(t *testing.T) {
 			break
 		}
 	}
-	term.types("qq")
-	term.ends(0)
+	term.Types("qq")
+	term.Ends(0)
 }
 
 // TestTUIStops stops the program in different situations, by a key or a signal, and checks that
@@ -86,24 +86,24 @@ func TestTUIStops(t *testing.T) {
 		{"mnk --you both", "to move", "Q", "-", nil, 0},
 	} {
 		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
-			term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 80, 24)
-			term.shows(tt.shows)
-			term.types(tt.keys)
+			term := terminal.Start(t, t.TempDir(), "play tui "+tt.words, 80, 24)
+			term.Shows(tt.shows)
+			term.Types(tt.keys)
 			switch {
 			case tt.after == "-":
 			case tt.after != "":
-				term.shows(regexp.QuoteMeta(tt.after))
+				term.Shows(regexp.QuoteMeta(tt.after))
 				fallthrough
 			default:
 				if tt.signal != nil {
-					term.cmd.Process.Signal(tt.signal)
+					term.Cmd.Process.Signal(tt.signal)
 				} else {
-					term.types("\x03")
+					term.Types("\x03")
 				}
 			}
-			term.ends(tt.status)
+			term.Ends(tt.status)
 			if tt.status != 0 {
-				term.shows("play: stopped")
+				term.Shows("play: stopped")
 			}
 		})
 	}
@@ -111,21 +111,21 @@ func TestTUIStops(t *testing.T) {
 
 // TestTUIAtOnce stops the program before it has drawn the screen.
 func TestTUIAtOnce(t *testing.T) {
-	term := inTerminal(t, t.TempDir(), "play tui mnk", 80, 24)
+	term := terminal.Start(t, t.TempDir(), "play tui mnk", 80, 24)
 	for range 1000 {
-		if term.wrote("\x1b") {
+		if term.Wrote("\x1b") {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	term.types("\x03")
-	term.ends(130)
+	term.Types("\x03")
+	term.Ends(130)
 }
 
 // TestTUIResize checks that the text is beside the board or below it, depending on the window.
 func TestTUIResize(t *testing.T) {
-	term := inTerminal(t, t.TempDir(), "play tui mnk --you both", 80, 24)
-	term.shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
+	term := terminal.Start(t, t.TempDir(), "play tui mnk --you both", 80, 24)
+	term.Shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
 	for _, tt := range []struct {
 		columns, lines int
 		shows          string
@@ -134,33 +134,30 @@ func TestTUIResize(t *testing.T) {
 		{100, 30, `(?m)^ 1  T9  T9  T9    tie in 9$(.|\n)*- weaker$`},
 		{20, 8, `(?m)^ 1  T9  T9  T9\n(.|\n)*^ \? help  Q quit$`},
 	} {
-		term.mu.Lock()
-		term.screen.Resize(tt.columns, tt.lines)
-		term.mu.Unlock()
-		must.OK(t, pty.Setsize(term.pty, size(tt.columns, tt.lines)))
-		term.shows(tt.shows)
+		term.Resize(tt.columns, tt.lines)
+		term.Shows(tt.shows)
 	}
-	term.types("b2\r")
-	term.shows(`(?m)^ 2 +\S+ +X +\S+$`)
-	term.types("QQ")
-	term.ends(0)
+	term.Types("b2\r")
+	term.Shows(`(?m)^ 2 +\S+ +X +\S+$`)
+	term.Types("QQ")
+	term.Ends(0)
 }
 
 // TestTUIMouse clicks on a column and on a key.
 func TestTUIMouse(t *testing.T) {
-	term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-	screen := term.shows(`(?m)^    0   1   2 `)
+	term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+	screen := term.Shows(`(?m)^    0   1   2 `)
 	row := strings.Count(screen[:strings.Index(screen, "    0   1   2")], "\n") + 1
-	term.clicks(9, row-2) // any square of column 1
-	term.shows(`last: 1 by X`)
-	for y, line := range strings.Split(term.text(), "\n") {
+	term.Clicks(9, row-2) // any square of column 1
+	term.Shows(`last: 1 by X`)
+	for y, line := range strings.Split(term.Text(), "\n") {
 		if x := strings.Index(line, "U undo"); x >= 0 {
-			term.clicks(x+3, y+1)
+			term.Clicks(x+3, y+1)
 		}
 	}
-	term.shows(`X to move\n(.|\n)*\*0 T9`)
-	term.types("Q")
-	term.ends(0)
+	term.Shows(`X to move\n(.|\n)*\*0 T9`)
+	term.Types("Q")
+	term.Ends(0)
 }
 
 // TestTUINoColour checks that no colours are set if NO_COLOR has any value, and that there are
@@ -168,17 +165,15 @@ func TestTUIMouse(t *testing.T) {
 func TestTUINoColour(t *testing.T) {
 	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|9[0-7])[;m]`)
 	for value, want := range map[string]bool{"": true, "1": false, "please": false} {
-		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24, "NO_COLOR="+value)
-		term.shows("tie in 9")
-		term.types("01")
-		term.shows("last: 1 by O")
-		term.types("QQ")
-		term.ends(0)
-		term.mu.Lock()
-		if got := coloured.MatchString(term.output.String()); got != want {
+		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24, "NO_COLOR="+value)
+		term.Shows("tie in 9")
+		term.Types("01")
+		term.Shows("last: 1 by O")
+		term.Types("QQ")
+		term.Ends(0)
+		if got := coloured.MatchString(term.Output()); got != want {
 			t.Errorf("NO_COLOR=%s: colours are %t, want %t", value, got, want)
 		}
-		term.mu.Unlock()
 	}
 }
 
@@ -186,18 +181,16 @@ func TestTUINoColour(t *testing.T) {
 // background gets other colours.
 func TestTUIGround(t *testing.T) {
 	for ground, colour := range map[string]string{"0000/0000/0000": "38;5;75;", "ffff/ffff/ffff": "38;5;25;"} {
-		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-		term.shows("tie in 9")
-		term.types("\x1b]11;rgb:" + ground + "\x1b\\")
-		term.types("0")
-		term.shows("last: 0 by X")
-		term.types("QQ")
-		term.ends(0)
-		term.mu.Lock()
-		if !strings.Contains(term.output.String(), "\x1b]11;?") || !strings.Contains(term.output.String(), colour) {
-			t.Errorf("%s: no %s in %q", ground, colour, term.output.String())
+		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+		term.Shows("tie in 9")
+		term.Types("\x1b]11;rgb:" + ground + "\x1b\\")
+		term.Types("0")
+		term.Shows("last: 0 by X")
+		term.Types("QQ")
+		term.Ends(0)
+		if !strings.Contains(term.Output(), "\x1b]11;?") || !strings.Contains(term.Output(), colour) {
+			t.Errorf("%s: no %s in %q", ground, colour, term.Output())
 		}
-		term.mu.Unlock()
 	}
 }
 
@@ -210,43 +203,43 @@ func TestTUISleeps(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	must.OK(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
-	term := inTerminal(t, dir, shell+" script", 80, 24)
-	term.shows("tie in 9")
-	term.types("\x1a")
+	term := terminal.Start(t, dir, shell+" script", 80, 24)
+	term.Shows("tie in 9")
+	term.Types("\x1a")
 	for range 500 {
-		if term.wrote("asleep") {
+		if term.Wrote("asleep") {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if !term.wrote("asleep") {
+	if !term.Wrote("asleep") {
 		t.Error("it does not go to sleep")
 	}
-	term.shows("tie in 9")
-	term.types("0")
-	term.shows("last: 0 by X")
-	term.types("QQ")
-	term.ends(0)
+	term.Shows("tie in 9")
+	term.Types("0")
+	term.Shows("last: 0 by X")
+	term.Types("QQ")
+	term.Ends(0)
 }
 
 // TestTUIFiles saves a game, which replay reads, and loads it again.
 func TestTUIFiles(t *testing.T) {
 	dir := t.TempDir()
-	term := inTerminal(t, dir, "play tui connectn --you both", 80, 24)
-	term.shows("to move")
-	term.types("01")
-	term.shows("last: 1 by O")
-	term.types("s\r")
-	term.shows("saved in games.txt")
-	term.types("Q")
-	term.ends(0)
-	if status, stdout, _ := process.Run(command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
+	term := terminal.Start(t, dir, "play tui connectn --you both", 80, 24)
+	term.Shows("to move")
+	term.Types("01")
+	term.Shows("last: 1 by O")
+	term.Types("s\r")
+	term.Shows("saved in games.txt")
+	term.Types("Q")
+	term.Ends(0)
+	if status, stdout, _ := process.Run(programs.Command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
 		t.Errorf("%d, %s", status, stdout)
 	}
-	term = inTerminal(t, dir, "play tui connectn --load games.txt", 80, 24)
-	term.shows("last: 1 by O(.|\n)*human against human, from games.txt")
-	term.types("Q")
-	term.ends(0)
+	term = terminal.Start(t, dir, "play tui connectn --load games.txt", 80, 24)
+	term.Shows("last: 1 by O(.|\n)*human against human, from games.txt")
+	term.Types("Q")
+	term.Ends(0)
 	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
 		t.Error(err)
 	}
@@ -255,12 +248,12 @@ func TestTUIFiles(t *testing.T) {
 // TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {
-	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
-	screen := term.shows(`you win in 11(.|\n)*best: `)
-	term.types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
-	term.shows(`O \(machine\) is thinking …\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
-	term.types("\x03")
-	term.ends(130)
+	term := terminal.Start(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
+	screen := term.Shows(`you win in 11(.|\n)*best: `)
+	term.Types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
+	term.Shows(`O \(machine\) is thinking …\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
+	term.Types("\x03")
+	term.Ends(130)
 }
 
 // TestTUIAsks checks that Q asks once in a game that is not saved, and not in one that is.
@@ -273,18 +266,18 @@ func TestTUIAsks(t *testing.T) {
 		{"0N", "this game is not saved", "Q"},
 	} {
 		t.Run(tt.keys, func(t *testing.T) {
-			term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-			term.shows("X to move")
-			term.types(tt.keys)
+			term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+			term.Shows("X to move")
+			term.Types(tt.keys)
 			if strings.HasPrefix(tt.keys, "0S") {
-				term.shows("saved in games.txt")
+				term.Shows("saved in games.txt")
 			}
-			term.types("Q")
+			term.Types("Q")
 			if tt.shows != "" {
-				term.shows(tt.shows)
+				term.Shows(tt.shows)
 			}
-			term.types(tt.more)
-			term.ends(0)
+			term.Types(tt.more)
+			term.Ends(0)
 		})
 	}
 }
@@ -294,27 +287,29 @@ func TestTUIAsks(t *testing.T) {
 func TestTUIKept(t *testing.T) {
 	kept := t.TempDir()
 	env := []string{"XDG_CONFIG_HOME=" + kept + "/config", "XDG_STATE_HOME=" + kept + "/state"}
-	start := func(words string) *terminal { return inTerminal(t, t.TempDir(), "play tui "+words, 80, 24, env...) }
+	start := func(words string) *terminal.Terminal {
+		return terminal.Start(t, t.TempDir(), "play tui "+words, 80, 24, env...)
+	}
 	term := start("connectn --level club")
-	term.shows("New game")
-	term.types("3")
-	term.shows("X to move")
-	term.types("01V+")
-	term.shows("the machine plays strong")
-	term.types("\x03")
-	term.ends(130)
+	term.Shows("New game")
+	term.Types("3")
+	term.Shows("X to move")
+	term.Types("01V+")
+	term.Shows("the machine plays strong")
+	term.Types("\x03")
+	term.Ends(130)
 
 	term = start("connectn")
-	screen := term.shows(`O +X|X +O`)
+	screen := term.Shows(`O +X|X +O`)
 	if !strings.Contains(screen, "last: 1 by O") || !strings.Contains(screen, "your unfinished game; N starts a new one") || strings.Contains(screen, "best: ") {
 		t.Error(screen)
 	}
-	term.types("0N")
-	term.shows("machine: strong")
-	term.types("\x1b") // Esc, back to the game
-	term.shows("last: 0 by X")
-	term.types("QQ")
-	term.ends(0)
+	term.Types("0N")
+	term.Shows("machine: strong")
+	term.Types("\x1b") // Esc, back to the game
+	term.Shows("last: 0 by X")
+	term.Types("QQ")
+	term.Ends(0)
 
 	for _, tt := range []struct{ words, shows string }{
 		{"connectn --width 4", `New game(.|\n)*machine: strong`}, // another game
@@ -322,28 +317,28 @@ func TestTUIKept(t *testing.T) {
 		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`}, // its settings replace the ones before
 	} {
 		term = start(tt.words)
-		term.shows(tt.shows)
-		term.cmd.Process.Signal(syscall.SIGTERM)
-		term.ends(143)
+		term.Shows(tt.shows)
+		term.Cmd.Process.Signal(syscall.SIGTERM)
+		term.Ends(143)
 	}
 	term = start("connectn --fresh --you both")
-	term.shows("X to move")
-	term.types("2")
-	term.shows("last: 2 by X")
-	term.types("QQ")
-	term.ends(0)
+	term.Shows("X to move")
+	term.Types("2")
+	term.Shows("last: 2 by X")
+	term.Types("QQ")
+	term.Ends(0)
 	term = start("connectn")
-	term.shows("last: 2 by X")
-	term.types("0202")
-	term.shows("X has won")
-	term.types("Q")
-	term.shows("not saved")
-	term.types("Q")
-	term.ends(0)
+	term.Shows("last: 2 by X")
+	term.Types("0202")
+	term.Shows("X has won")
+	term.Types("Q")
+	term.Shows("not saved")
+	term.Types("Q")
+	term.Ends(0)
 	term = start("connectn") // the game is over
-	term.shows("New game")
-	term.types("Q")
-	term.ends(0)
+	term.Shows("New game")
+	term.Types("Q")
+	term.Ends(0)
 }
 
 // TestTUIDamaged checks that damaged files of settings and of an unfinished game are ignored,
@@ -360,18 +355,18 @@ func TestTUIDamaged(t *testing.T) {
 		name := filepath.Join(kept, tt.name)
 		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
-		term := inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
-		term.shows(regexp.QuoteMeta(tt.shows))
-		term.types("30")
-		term.shows("last: 0 by X")
-		term.types("QQ")
-		term.ends(0)
-		term = inTerminal(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
-		if screen := term.shows("last: 0 by X"); strings.Contains(screen, "ignored") {
+		term := terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		term.Shows(regexp.QuoteMeta(tt.shows))
+		term.Types("30")
+		term.Shows("last: 0 by X")
+		term.Types("QQ")
+		term.Ends(0)
+		term = terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		if screen := term.Shows("last: 0 by X"); strings.Contains(screen, "ignored") {
 			t.Error(screen)
 		}
-		term.types("Q")
-		term.ends(0)
+		term.Types("Q")
+		term.Ends(0)
 	}
 }
 
@@ -441,12 +436,12 @@ func TestTUISmall(t *testing.T) {
 `},
 	} {
 		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
-			term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 20, 8)
-			term.shows(`to move|New game`)
-			term.types(tt.keys)
-			term.shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
-			term.types("\x03")
-			term.ends(130)
+			term := terminal.Start(t, t.TempDir(), "play tui "+tt.words, 20, 8)
+			term.Shows(`to move|New game`)
+			term.Types(tt.keys)
+			term.Shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
+			term.Types("\x03")
+			term.Ends(130)
 		})
 	}
 }
@@ -463,17 +458,15 @@ func TestTUILocale(t *testing.T) {
 		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG="}, false},
 	} {
 		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
-			term := inTerminal(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
-			term.shows(`not proven, \d+ moves ahead: \S+ [.…]`)
-			term.types("s–ü\r") // the name of a file
-			term.shows("saved in")
-			term.types("Q")
-			term.ends(0)
-			term.mu.Lock()
-			if ascii := !strings.ContainsFunc(term.output.String(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
+			term := terminal.Start(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
+			term.Shows(`not proven, \d+ moves ahead: \S+ [.…]`)
+			term.Types("s–ü\r") // the name of a file
+			term.Shows("saved in")
+			term.Types("Q")
+			term.Ends(0)
+			if ascii := !strings.ContainsFunc(term.Output(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
 				t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
 			}
-			term.mu.Unlock()
 		})
 	}
 }

@@ -1,43 +1,14 @@
 //go:build linux
 
-package cmd_test
+package terminal
 
 import (
-	"flag"
 	"fmt"
 	"html"
-	"os"
-	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/hinshun/vt10x"
-
-	"github.com/treereduce/treereduce/internal/testing/must"
 )
-
-var update = flag.Bool("update", false, "write the picture of the README again")
-
-// TestTUIPicture plays to the position shown in the README, docs/play/tui.svg, and compares the
-// screen with that picture.
-func TestTUIPicture(t *testing.T) {
-	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 16)
-	term.shows("you win in 11")
-	term.types("0")
-	term.shows("you win in 15")
-	term.types("l\x1b[C")
-	term.shows(`best: \S+ \S+(.|\n)*\[0\]`)
-	name := filepath.Join("..", "docs", "play", "tui.svg")
-	got := term.svg()
-	term.types("QQ")
-	term.ends(0)
-	if *update {
-		must.OK(t, os.WriteFile(name, []byte(got), 0o666))
-	}
-	if want, err := os.ReadFile(name); err != nil || string(want) != got {
-		t.Errorf("%s is not the screen (go test ./cmd -run TestTUIPicture -update writes it again): %v\n%s", name, err, term.text())
-	}
-}
 
 // Attributes of a character in the emulator's Mode.
 const (
@@ -52,8 +23,8 @@ const (
 	ground, ink                    = "#1c1c1c", "#d8d8d8"
 )
 
-// svg returns the screen as a picture.
-func (term *terminal) svg() string {
+// SVG returns the screen as a picture.
+func (term *Terminal) SVG() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	columns, lines := term.screen.Size()

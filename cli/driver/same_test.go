@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
@@ -38,9 +39,9 @@ var (
 	far         = strings.Fields("solve mancala --pits 2 --stones 1")
 )
 
-// driver returns the command driver solve on a data directory, in its own process group.
-func driver(board []string, dir string, flags ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(bin, "driver"), slices.Concat(board, []string{"--data", dir}, flags)...)
+// onData returns the command driver solve on a data directory, in its own process group.
+func onData(board []string, dir string, flags ...string) *exec.Cmd {
+	cmd := exec.Command("driver", slices.Concat(board, []string{"--data", dir}, flags)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -48,7 +49,7 @@ func driver(board []string, dir string, flags ...string) *exec.Cmd {
 // drive runs driver solve to its end.
 func drive(t *testing.T, board []string, dir string, flags ...string) {
 	t.Helper()
-	process.Output(t, driver(board, dir, flags...))
+	process.Output(t, onData(board, dir, flags...))
 }
 
 // same checks what must not depend on the way of solving: the text of final, and the table.
@@ -179,7 +180,7 @@ func killed(t *testing.T, board, ways []string) {
 					words = append(words, "--resume")
 				}
 				before := snapshot(t, dir)
-				cmd := driver(board, dir, words...)
+				cmd := onData(board, dir, words...)
 				var out bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &out
 				must.OK(t, cmd.Start())
@@ -231,12 +232,12 @@ func TestInterrupted(t *testing.T) {
 	} {
 		t.Run(test.flags, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")
-			cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+test.flags+" --data "+dir)...)
+			cmd := exec.Command("driver", strings.Fields("solve "+test.flags+" --data "+dir)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			var out bytes.Buffer
 			cmd.Stderr = &out
-			start(t, cmd)
-			waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
+			programs.Start(t, cmd)
+			programs.WaitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // a terminal sends it to the process group
 			cmd.Wait()
 			if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume continues") {
@@ -246,35 +247,13 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// start starts a command, and kills it at the end of the test.
-func start(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	must.OK(t, cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill() // no effect on a process that has been waited for
-		cmd.Wait()
-	})
-}
-
-// waitFor waits until a file exists.
-func waitFor(t *testing.T, name string) {
-	t.Helper()
-	for range 1000 {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s did not come", name)
-}
-
 // TestLock checks that a second driver is refused while the first is at work, and that the lock
 // of a dead driver does not matter.
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)
-	start(t, cmd)
-	waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
+	cmd := exec.Command("driver", strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)
+	programs.Start(t, cmd)
+	programs.WaitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
 	second := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume")...)
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another driver is at work in it") {
 		t.Errorf("second driver: %v, %s", err, out)

@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"bytes"

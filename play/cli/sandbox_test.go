@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bufio"
@@ -15,16 +15,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestProgramLimits plays matches against programs that eat memory, read a file of the referee and
 // leave a child behind. With a limit they cannot, and the match goes on.
 func TestProgramLimits(t *testing.T) {
 	t.Parallel()
-	needLimits(t)
+	programs.NeedLimits(t)
 	secret := filepath.Join(t.TempDir(), "answers")
 	must.OK(t, os.WriteFile(secret, []byte("forty-two\n"), 0o666))
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestProgramLimits(t *testing.T) {
 			dir := t.TempDir()
 			must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "bad.sh"), []byte(answering(tt.genmove)), 0o666), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)))
 			mark := "TREEREDUCE_LIMITS=" + dir
-			cmd := command(dir, "play match connectn --games 2 --openings 0 --seed 1 --time 1m --json --csv table.csv --html page.html "+flag+" random bad=program:sh")
+			cmd := programs.Command(dir, "play match connectn --games 2 --openings 0 --seed 1 --time 1m --json --csv table.csv --html page.html "+flag+" random bad=program:sh")
 			cmd.Args[len(cmd.Args)-1] += " bad.sh"
 			cmd.Env = append(cmd.Environ(), mark)
 			status, stdout, stderr := process.Run(cmd)
@@ -69,22 +69,11 @@ func TestProgramLimits(t *testing.T) {
 	}
 }
 
-// needLimits skips a test where the machine cannot limit programs: make test installs what that needs as root.
-func needLimits(t *testing.T) {
-	t.Helper()
-	if _, err := sandbox.New(t.Context(), sandbox.Default); err != nil {
-		if _, missing := exec.LookPath("bwrap"); missing == nil && os.Getuid() == 0 {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-}
-
 // TestRosterLimits plays a tournament of a roster: each program has the default limits, and sees neither the
 // directory of another nor the files beside the roster. With --unlimited it does.
 func TestRosterLimits(t *testing.T) {
 	t.Parallel()
-	needLimits(t)
+	programs.NeedLimits(t)
 	dir := t.TempDir()
 	files := map[string]string{
 		"roster.csv": "eve,sh eve.sh ..,eve\nbob,sh bob.sh,bob\n",
@@ -100,7 +89,7 @@ func TestRosterLimits(t *testing.T) {
 	}
 	for flag, want := range map[string][2]string{"": {`No such file or directory`, "forty-two\n"}, "--unlimited files,network": {`found \"forty-two grade\"`, "changed\n"}} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, "bob", "secret"), []byte("forty-two\n"), 0o666))
-		status, stdout, stderr := process.Run(command(dir, "play tournament connectn --games 2 --openings 0 --seed 1 --time 1m --json --roster roster.csv "+flag))
+		status, stdout, stderr := process.Run(programs.Command(dir, "play tournament connectn --games 2 --openings 0 --seed 1 --time 1m --json --roster roster.csv "+flag))
 		secret, err := os.ReadFile(filepath.Join(dir, "bob", "secret"))
 		if status != 0 || err != nil || !strings.Contains(stdout, want[0]) || string(secret) != want[1] {
 			t.Errorf("%s: exit status %d, %q, %v, %s%s", flag, status, secret, err, stdout, stderr)
@@ -111,13 +100,13 @@ func TestRosterLimits(t *testing.T) {
 // TestRosterClosed checks that a directory that the user nobody cannot enter is named before the first game, if root plays.
 func TestRosterClosed(t *testing.T) {
 	t.Parallel()
-	needLimits(t)
+	programs.NeedLimits(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root's programs run as another user")
 	}
 	dir := t.TempDir()
 	must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Chmod(dir, 0o700)))
-	status, stdout, stderr := process.Run(command(dir, "play tournament connectn --roster roster.csv"))
+	status, stdout, stderr := process.Run(programs.Command(dir, "play tournament connectn --roster roster.csv"))
 	if status != 1 || stdout != "" || !strings.Contains(stderr, "play: --roster: a: directory "+dir) || !strings.Contains(stderr, "chmod o+rx") {
 		t.Errorf("exit status %d, %s%s", status, stdout, stderr)
 	}
@@ -130,7 +119,7 @@ func TestRefusesLimits(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(t, cmp.Or(os.WriteFile(filepath.Join(dir, "roster.csv"), []byte("a,b\nc,d\n"), 0o666), os.Symlink("/bin/sh", filepath.Join(dir, "sh"))))
 	play := func(more string) (int, string, string) {
-		cmd := command(dir, "play tournament connectn -q --roster roster.csv"+more)
+		cmd := programs.Command(dir, "play tournament connectn -q --roster roster.csv"+more)
 		cmd.Env = append(cmd.Environ(), "PATH="+dir)
 		return process.Run(cmd)
 	}
@@ -153,7 +142,7 @@ func TestRefusesLimits(t *testing.T) {
 // result is the same; tasks on other machines are refused.
 func TestRulesSandbox(t *testing.T) {
 	t.Parallel()
-	needLimits(t)
+	programs.NeedLimits(t)
 	dir := t.TempDir()
 	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "one.sh"), []byte(`(: >own) 2>/dev/null
 printf 'treereduce rules 1\nname one\nbits 4\nstart 1\n\n'
@@ -172,7 +161,7 @@ while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; do
 		{"--runner hadoop --sandbox", "", false, 2, "driver: --sandbox: not with --runner hadoop, whose tasks run the rules program on other machines\n"},
 	} {
 		os.Remove(filepath.Join(dir, "own"))
-		cmd := command(dir, "driver solve one --data d --overwrite "+tt.flags+" --rules-program")
+		cmd := programs.Command(dir, "driver solve one --data d --overwrite "+tt.flags+" --rules-program")
 		cmd.Args, cmd.Env = append(cmd.Args, "sh one.sh"), append(cmd.Environ(), "TREEREDUCE_SANDBOX="+tt.variable)
 		status, stdout, stderr := process.Run(cmd)
 		_, err := os.Stat(filepath.Join(dir, "own"))
@@ -182,12 +171,12 @@ while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; do
 	}
 	other := filepath.Join(t.TempDir(), "other dir")
 	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(other), 0o755), os.Mkdir(other, 0o755), os.Link(filepath.Join(dir, "one.sh"), filepath.Join(other, "one.sh"))))
-	cmd := command(dir, "driver solve one --data d --overwrite --sandbox --rules-program")
+	cmd := programs.Command(dir, "driver solve one --data d --overwrite --sandbox --rules-program")
 	cmd.Args = append(cmd.Args, "sh '"+other+"/one.sh'")
 	if status, stdout, stderr := process.Run(cmd); status != 0 {
 		t.Errorf("a program in another directory: exit status %d, %s%s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := process.Run(command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program as well") {
+	if status, stdout, stderr := process.Run(programs.Command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program as well") {
 		t.Errorf("without a program: exit status %d, %s%s", status, stdout, stderr)
 	}
 }
@@ -198,13 +187,13 @@ func TestBubblewrapHangs(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(t, os.WriteFile(filepath.Join(dir, "bwrap"), []byte("#!/bin/sh\n: >"+dir+"/started\nexec sleep 1000\n"), 0o755))
 	play := func() *exec.Cmd {
-		cmd := command(dir, "play match connectn --no-network random random")
+		cmd := programs.Command(dir, "play match connectn --no-network random random")
 		cmd.Env = append(cmd.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 		return cmd
 	}
 	cmd := play()
-	start(t, cmd)
-	waitFor(t, filepath.Join(dir, "started"))
+	programs.Start(t, cmd)
+	programs.WaitFor(t, filepath.Join(dir, "started"))
 	begun := time.Now()
 	must.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 	cmd.Wait()
@@ -222,20 +211,20 @@ func TestSaveLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	line := "play tournament connectn --games 1000000 --seed 1 --save games --resume random random"
-	first := command(dir, line)
+	first := programs.Command(dir, line)
 	out := must.Get(first.StdoutPipe())(t)
-	start(t, first)
+	programs.Start(t, first)
 	defer func() { first.Process.Kill(); first.Wait() }()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(line, err)
 	}
-	if status, stdout, stderr := process.Run(command(dir, line)); status != 1 || stdout != "" || !strings.HasPrefix(stderr, "play: --resume: games: another match or tournament writes to it: ") {
+	if status, stdout, stderr := process.Run(programs.Command(dir, line)); status != 1 || stdout != "" || !strings.HasPrefix(stderr, "play: --resume: games: another match or tournament writes to it: ") {
 		t.Errorf("exit status %d, %.200s, %s", status, stdout, stderr)
 	}
 	first.Process.Kill()
 	io.Copy(io.Discard, out)
 	first.Wait()
-	if status, stdout, stderr := process.Run(command(dir, "play replay games")); status != 0 && !strings.Contains(stderr, "the file is truncated") {
+	if status, stdout, stderr := process.Run(programs.Command(dir, "play replay games")); status != 0 && !strings.Contains(stderr, "the file is truncated") {
 		t.Errorf("exit status %d, %.200s, %s", status, stdout, stderr)
 	}
 }

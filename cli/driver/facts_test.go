@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"encoding/json"
@@ -35,11 +35,11 @@ func TestLongQuickCross4x4(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		spec := "quickcross width=4 height=4 connect=" + test.connect
-		out, err := driver(strings.Fields("solve quickcross --width 4 --height 4 --final no --connect "+test.connect), dir).Output() // stderr has the progress of a long run
+		out, err := onData(strings.Fields("solve quickcross --width 4 --height 4 --final no --connect "+test.connect), dir).Output() // stderr has the progress of a long run
 		if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("Quick Cross of %s on 4×4: a draw, play never ends\n%s positions in ", test.connect, numfmt.Number(test.positions))) {
 			t.Fatalf("%s: %v: %s", spec, err, out)
 		}
-		out = must.Get(exec.Command(filepath.Join(bin, "driver"), "stats", "--json", "--data", dir).Output())(t)
+		out = must.Get(exec.Command("driver", "stats", "--json", "--data", dir).Output())(t)
 		var s table.Stats
 		must.OK(t, json.Unmarshal(out, &s))
 		var histogram []uint64
@@ -67,7 +67,7 @@ func TestLongVerify5x5(t *testing.T) {
 	longtest.Skip(t)
 	dir := filepath.Join(t.TempDir(), "d")
 	drive(t, strings.Fields("solve connectn --width 5 --height 5 --connect 4 --final no"), dir)
-	out, err := exec.Command(filepath.Join(bin, "driver"), "verify", "--data", dir, "--seed=1", "--rules=100000").Output()
+	out, err := exec.Command("driver", "verify", "--data", dir, "--seed=1", "--rules=100000").Output()
 	if want := "connectn width=5 height=5 connect=4: 100,000 of 69,763,700 positions verified by the rules, all correct (seed 1)\n"; err != nil || string(out) != want {
 		t.Errorf("%v, %q; want %q", err, out, want)
 	}
@@ -96,7 +96,7 @@ func TestLongMancala(t *testing.T) {
 		pits, stones, _ := strings.Cut(board, " ")
 		dir := filepath.Join(t.TempDir(), "d")
 		drive(t, strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir)
-		out, err := exec.Command(filepath.Join(bin, "driver"), "lookup", "--tsv", "--start", "--data", dir).Output()
+		out, err := exec.Command("driver", "lookup", "--tsv", "--start", "--data", dir).Output()
 		must.OK(t, err)
 		fields := strings.Split(strings.TrimSpace("0"+string(out)), "\t")
 		first := make(map[string]string)

@@ -1,10 +1,13 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package play_test
 
 import (
 	"bufio"
 	"bytes"
+	"io"
+	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -20,7 +23,7 @@ import (
 // what the page requests, and compares the answer.
 func TestWeb(t *testing.T) {
 	t.Parallel()
-	page := readPage(t, "docs/play/web.md")
+	page := string(must.Get(os.ReadFile("../../docs/play/web.md"))(t))
 	solve := regexp.MustCompile(`\$ bin/driver (.*)\n`).FindStringSubmatch(page)
 	request := regexp.MustCompile(`\$ curl 'http://localhost:8080(.*)'\n    (.*\n)`).FindStringSubmatch(page)
 	note := regexp.MustCompile(`\n    (play: .*\n)`).FindStringSubmatch(page)
@@ -29,7 +32,7 @@ func TestWeb(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "all_data")
 	address, stop := startWebIn(t, "", "--data", dir)
-	process.Output(t, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields(solve[1]), "--data", dir)...))
+	process.Output(t, exec.Command("driver", append(strings.Fields(solve[1]), "--data", dir)...))
 	get(t, address+"/api/runs/") // opens the table
 	if body := get(t, address+request[1]); body != request[2] {
 		t.Errorf("%s\nbut the page has\n%s", body, request[2])
@@ -46,7 +49,7 @@ func TestWebData(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "a,b"), filepath.Join(dir, "second")
 	for _, name := range []string{filepath.Join(dir, "all_data"), first, second} {
-		drive(t, strings.Fields("solve connectn --width 3 --height 3 --connect 3"), name)
+		process.Output(t, exec.Command("driver", append(strings.Fields("solve connectn --width 3 --height 3 --connect 3"), "--data", name)...))
 	}
 	for _, test := range []struct {
 		args         []string
@@ -71,7 +74,7 @@ func TestWebData(t *testing.T) {
 // it has written to stderr.
 func startWebIn(t *testing.T, dir string, args ...string) (address string, stop func() (stderr string)) {
 	t.Helper()
-	server := exec.Command(filepath.Join(bin, "play"), append([]string{"web", "--listen", "localhost:0"}, args...)...)
+	server := exec.Command("play", append([]string{"web", "--listen", "localhost:0"}, args...)...)
 	server.Dir = dir
 	var stderr bytes.Buffer
 	server.Stderr = &stderr
@@ -90,4 +93,54 @@ func startWebIn(t *testing.T, dir string, args ...string) (address string, stop 
 		}
 		return stderr.String()
 	}
+}
+
+// TestWatching checks the examples of docs/watching.md: the metrics of play web, and the log of driver.
+func TestWatching(t *testing.T) {
+	t.Parallel()
+	page, dir := string(must.Get(os.ReadFile("../../docs/watching.md"))(t)), t.TempDir()
+	commands := regexp.MustCompile(`(?m)^    \$ bin/driver (.*)\n`).FindAllStringSubmatch(page, -1)
+	metrics := regexp.MustCompile(`(?m)^    (treereduce_\w+{.*} \d+)$`).FindAllStringSubmatch(page, -1)
+	log := regexp.MustCompile(`(?m)^    ({"time":.*\n)`).FindAllStringSubmatch(page, -1)
+	if len(commands) != 2 || len(metrics) == 0 || len(log) == 0 {
+		t.Fatalf("docs/watching.md has %d commands, %d metrics and %d lines of a log", len(commands), len(metrics), len(log))
+	}
+	run := func(words string) (stderr string) {
+		cmd := exec.Command("driver", strings.Fields(words)...)
+		cmd.Dir = dir
+		status, _, stderr := process.Run(cmd)
+		if status != 0 {
+			t.Fatalf("%s: %s", words, stderr)
+		}
+		return stderr
+	}
+	run(commands[0][1])
+	address, stop := startWebIn(t, dir, "--data", "four")
+	answer := get(t, address+"/metrics")
+	for _, want := range metrics {
+		if !strings.Contains(answer, "\n"+want[1]+"\n") {
+			t.Errorf("no %s in\n%s", want[1], answer)
+		}
+	}
+	stop()
+	want := ""
+	for _, line := range log {
+		want += line[1]
+	}
+	changing := regexp.MustCompile(`"(time":".*?"|seconds":[0-9.e-]+)`)
+	if got := changing.ReplaceAllString(run(commands[1][1]), ""); got != changing.ReplaceAllString(want, "") {
+		t.Errorf("the log is\n%s\nbut the page has\n%s", got, want)
+	}
+}
+
+// get returns the body of the answer to a request, which must succeed.
+func get(t *testing.T, address string) string {
+	t.Helper()
+	answer := must.Get(http.Get(address))(t)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v: %s", address, answer.Status, err, body)
+	}
+	return string(body)
 }

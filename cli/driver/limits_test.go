@@ -1,6 +1,6 @@
-//go:build linux
+//go:build linux && !race
 
-package cmd_test
+package driver_test
 
 import (
 	"os"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/terminal"
 )
 
 // TestFullDisk solves on a file system of a megabyte, with both runners. It checks that there
@@ -57,7 +58,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 			}
 			defer syscall.Unmount(small, syscall.MNT_DETACH)
 			dir := filepath.Join(small, "d")
-			out, err := driver(board, dir, append(flags, "--yes")...).CombinedOutput()
+			out, err := onData(board, dir, append(flags, "--yes")...).CombinedOutput()
 			if err == nil {
 				t.Fatal("solved on a disk that is too small")
 			}
@@ -69,7 +70,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 					t.Errorf("%s is marked as whole", part)
 				}
 			}
-			if out := must.Get(driver([]string{"status"}, dir).Output())(t); !strings.Contains(string(out), ": failed\nerror: ") {
+			if out := must.Get(onData([]string{"status"}, dir).Output())(t); !strings.Contains(string(out), ": failed\nerror: ") {
 				t.Errorf("status: %s", out)
 			}
 			must.OK(t, syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
@@ -95,12 +96,12 @@ func TestFullDiskFinal(t *testing.T) {
 		{"--resume", "; --final no needs "},
 		{"--resume --final no", ""},
 	} {
-		out, err := driver([]string{"solve", "connectn", "--width=4", "--height=4", "--connect=4"}, dir, strings.Fields(test.flags)...).CombinedOutput()
+		out, err := onData([]string{"solve", "connectn", "--width=4", "--height=4", "--connect=4"}, dir, strings.Fields(test.flags)...).CombinedOutput()
 		text := regexp.MustCompile(`final-[0-9a-f]+`).ReplaceAllString(string(out), "final-*")
 		if (err != nil) != (test.fails != "") || !strings.Contains(text, test.fails) {
 			t.Errorf("%q: %v: %s, want %q", test.flags, err, text, test.fails)
 		}
-		status, _ := driver([]string{"status"}, dir).Output()
+		status, _ := onData([]string{"status"}, dir).Output()
 		if failed := strings.Contains(string(status), ": failed\nerror: final: "); failed != (test.flags == "--yes" || test.flags == "--resume") {
 			t.Errorf("after %q: %s", test.flags, status)
 		}
@@ -112,10 +113,10 @@ func TestFullDiskFinal(t *testing.T) {
 func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\r": 1, "\x03": 130} {
 		dir := t.TempDir()
-		term := inTerminal(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
-		term.shows(`TB of disk space, and .*B are available in disk\. Start, yes or no\?`)
-		term.types(answer)
-		term.ends(want)
+		term := terminal.Start(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
+		term.Shows(`TB of disk space, and .*B are available in disk\. Start, yes or no\?`)
+		term.Types(answer)
+		term.Ends(want)
 		if _, err := os.Stat(filepath.Join(dir, "disk")); err == nil {
 			t.Errorf("%q: the data directory is there", answer)
 		}

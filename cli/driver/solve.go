@@ -103,24 +103,24 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
-	})), ofRunners, command.Group("Kerberos (--runner hadoop, or --data in HDFS)", datadir.LoginFlags()))
+	})), ofRunners, command.Group("runner hadoop, or data in HDFS: Kerberos", datadir.LoginFlags()))
 }
 
 // ofPipe returns the flags of --runner pipe.
 func (f *solveFlags) ofPipe() []cli.Flag {
-	return command.Group("your own steps (--runner pipe)", []cli.Flag{
-		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
+	return command.Group("runner pipe: your own steps", []cli.Flag{
+		&cli.StringSliceFlag{Name: "program", Usage: "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"},
 		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
 	})
 }
 
 // ofHadoop returns the flags of --runner hadoop.
 func (f *solveFlags) ofHadoop() []cli.Flag {
-	return command.Group("cluster (--runner hadoop)", []cli.Flag{
+	return command.Group("runner hadoop", []cli.Flag{
 		&cli.Int64Flag{Name: "cluster-above", Destination: &f.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
-		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
+		&cli.StringSliceFlag{Name: "D", Usage: "a property of the jobs, `KEY=VALUE`"},
 		&cli.StringFlag{Name: "queue", Destination: &f.queue, Usage: "YARN `QUEUE` of the jobs"},
-		command.ListFlag("files", "a further `FILE` for the tasks"),
+		&cli.StringSliceFlag{Name: "files", Usage: "a further `FILE` for the tasks"},
 		&cli.StringFlag{Name: "hadoop", Destination: &f.hadoop, Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
 		&cli.StringFlag{Name: "streaming-jar", Destination: &f.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Destination: &f.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
@@ -258,7 +258,7 @@ func (f *solveFlags) ship(p *rules.Program) error {
 // solveOf checks the part of a command line that is the same for all runners.
 func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	f.data, f.copy = c.String("data"), c.String("copy")
-	f.programs, f.define, f.files = command.ListOf(c, "program"), command.ListOf(c, "D"), command.ListOf(c, "files")
+	f.programs, f.define, f.files = c.StringSlice("program"), c.StringSlice("D"), c.StringSlice("files")
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, err
 	}

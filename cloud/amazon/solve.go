@@ -250,8 +250,8 @@ func argsOf(c *cli.Context, kind game.Kind) (args []string) {
 			continue
 		}
 		switch v := c.Value(flag).(type) {
-		case command.List:
-			for _, one := range v {
+		case cli.StringSlice:
+			for _, one := range v.Value() {
 				args = append(args, "--"+flag, one)
 			}
 		default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/plan"
 )
@@ -40,17 +41,29 @@ func (interrupted) Run(ctx context.Context, _ *Job) (Stats, error) {
 	return Stats{}, errors.New("no answer from name node")
 }
 
+// oneFlag are options that have a flag of this name, whose value must not be wrong.
+type oneFlag string
+
+func (f oneFlag) Flags() []cli.Flag { return []cli.Flag{&cli.StringFlag{Name: string(f)}} }
+
+func (f oneFlag) Validate(g game.Game) error {
+	if strings.HasPrefix(g.Spec(), "quickcross") {
+		return Usagef("--%s is not for %s", string(f), g.Spec())
+	}
+	return nil
+}
+
 // TestExtension solves a game with a runner of an Extension, and reads the table through a file
 // system of the Extension.
 func TestExtension(t *testing.T) {
 	jobs, root, copied := 0, t.TempDir(), ""
 	x := Extension{
 		Runners: []Runner{
-			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, New: func(s *Start) (JobRunner, error) {
+			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, Prepare: func(s *Start) (JobRunner, error) {
 				return counting{Inline(s.Memory), &jobs}, nil
 			}},
-			{Name: "interrupted", New: func(*Start) (JobRunner, error) { return interrupted{}, nil }},
-			{Name: "elsewhere", Flags: []cli.Flag{&cli.StringFlag{Name: "place"}}, Solve: func(s *Solve) error {
+			{Name: "interrupted", Prepare: func(*Start) (JobRunner, error) { return interrupted{}, nil }},
+			{Name: "elsewhere", Options: oneFlag("place"), Solve: func(s *Solve) error {
 				_, err := s.Context.App.Writer.Write([]byte(s.Game.Spec() + " at " + s.Context.String("place")))
 				return err
 			}},
@@ -81,6 +94,8 @@ func TestExtension(t *testing.T) {
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
 		{"solve" + board + "--data x://d", 2, "driver: --data x://d: not possible as the data directory of a run: "},
 		{"solve" + board + "--runner elsewhere --place p", 0, "mnk width=2 height=2 connect=2 at p"},
+		{"solve quickcross --runner elsewhere", 2, "driver: --place is not for quickcross width=3 height=3 connect=3\n"},
+		{"solve" + board + "--place p", 2, "driver: --place is an option of --runner elsewhere\n"},
 		{"solve" + board + "--runner elsewhere --replace", 2, "driver: --replace is not for --runner elsewhere: "},
 		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, interrupted, elsewhere` + "\n"},
 		{"solve" + board + "--copy c --data " + root + "/e", 1, "driver: permission denied\n"},
@@ -97,7 +112,7 @@ func TestExtension(t *testing.T) {
 	if jobs == 0 || copied != "c" {
 		t.Errorf("%d jobs, copy %q", jobs, copied)
 	}
-	x.Runners[2].Flags = []cli.Flag{&cli.StringFlag{Name: "width"}}
+	x.Runners[2].Options = oneFlag("width")
 	var errs strings.Builder
 	if status := x.Run(some(), []string{"driver", "help"}, nil, &errs, &errs); status != 1 || !strings.Contains(errs.String(), "parameter width: ") {
 		t.Errorf("a flag of a game: status %d, %s", status, errs.String())

@@ -3,7 +3,6 @@ package driver
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,37 +24,12 @@ const (
 	reduceEnd = "_reduce"
 )
 
-// programsOf returns the programs of the command line, keyed by the step that they replace
-// (such as possible_map); nil if there are none.
-func programsOf(words []string) (programs map[string]string, err error) {
-	for _, word := range words {
-		name, line, ok := strings.Cut(word, "=")
-		if programs == nil {
-			programs = make(map[string]string)
-		}
-		switch _, twice := programs[name]; {
-		case !ok:
-			return nil, command.Usagef("--program %q: expected STEP=COMMAND, such as possible_map='python3 my_map.py'", word)
-		case strings.TrimSpace(line) == "":
-			return nil, command.Usagef("--program %s: the command is missing", word)
-		case twice:
-			return nil, command.Usagef("--program %s: it is given twice", name)
-		}
-		programs[name] = line
+// Validate implements RunnerOptions: it checks that the programs replace steps of the game.
+func (p *pipeOptions) Validate(g game.Game) error {
+	if p.compare && len(p.words.Value()) == 0 {
+		return command.Usagef("--compare requires --program")
 	}
-	return programs, nil
-}
-
-// checkPrograms checks that the programs of the command line replace steps of the game. It reports whether
-// there are any.
-func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
-	programs, err := programsOf(f.programs)
-	switch {
-	case err != nil:
-		return false, err
-	case len(programs) == 0 && f.compare:
-		return false, command.Usagef("--compare requires --program")
-	}
+	m := game.MethodOf(g)
 	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string
 	for _, name := range steps {
@@ -64,19 +38,29 @@ func (f *solveFlags) checkPrograms(m game.Method) (any bool, err error) {
 			known = append(known, name+reduceEnd)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(programs)) {
-		if slices.Contains(known, name) {
-			continue
+	p.programs = make(map[string]string)
+	for _, word := range p.words.Value() {
+		name, line, ok := strings.Cut(word, "=")
+		of, reduces := strings.CutSuffix(name, reduceEnd)
+		like := command.Like(name, known)
+		switch {
+		case !ok:
+			return command.Usagef("--program %q: expected STEP=COMMAND, such as possible_map='python3 my_map.py'", word)
+		case strings.TrimSpace(line) == "":
+			return command.Usagef("--program %s: the command is missing", word)
+		case p.programs[name] != "":
+			return command.Usagef("--program %s: it is given twice", name)
+		case slices.Contains(known, name):
+		case reduces && cyclic && slices.Contains(steps, of):
+			return command.Usagef("--program %s: this reducer writes packed states: expected one of %s", name, strings.Join(known, ", "))
+		case like != "":
+			return command.Usagef("--program %s: no such step: did you mean %s?", name, like)
+		default:
+			return command.Usagef("--program %s: no such step: expected one of %s", name, strings.Join(known, ", "))
 		}
-		if of, reduces := strings.CutSuffix(name, reduceEnd); reduces && cyclic && slices.Contains(steps, of) {
-			return false, command.Usagef("--program %s: this reducer writes packed states: expected one of %s", name, strings.Join(known, ", "))
-		}
-		if like := command.Like(name, known); like != "" {
-			return false, command.Usagef("--program %s: no such step: did you mean %s?", name, like)
-		}
-		return false, command.Usagef("--program %s: no such step: expected one of %s", name, strings.Join(known, ", "))
+		p.programs[name] = line
 	}
-	return len(programs) > 0, nil
+	return nil
 }
 
 // printWrong prints a wrong line and its input as boards and in words. It returns err.

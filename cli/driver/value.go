@@ -18,7 +18,7 @@ import (
 // valueFlags returns the options of lookup that describe a value.
 func (p *program) valueFlags() []cli.Flag {
 	return []cli.Flag{
-		command.ListFlag("value", "describe the value byte `N` of a step or of final"),
+		&cli.StringSliceFlag{Name: "value", Usage: "describe the value byte `N` of a step or of final"},
 		&cli.StringFlag{Name: "game", Usage: "with --value and without a table, `NAME` of the game: " + strings.Join(p.games.Names(), ", "), DefaultText: "that of the table"},
 	}
 }
@@ -34,7 +34,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 		}
 	}
 	var values []game.Value
-	for _, word := range command.ListOf(c, "value") {
+	for _, word := range c.StringSlice("value") {
 		n, err := strconv.ParseUint(word, 0, 16)
 		if err != nil {
 			return command.Usagef("--value %q: expected 0 to 65535", word)

@@ -73,7 +73,7 @@ func (f *emrFlags) ofCluster() []cli.Flag {
 		&cli.StringFlag{Name: "instance-profile", Destination: &f.cluster.Profile, Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
 		&cli.StringFlag{Name: "subnet", Destination: &f.cluster.Subnet, Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
 		&cli.StringFlag{Name: "key-pair", Destination: &f.cluster.Key, Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
-		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
+		&cli.StringSliceFlag{Name: "tags", Usage: "a tag of the cluster, `KEY=VALUE`"},
 		&cli.DurationFlag{Name: "idle", Destination: &f.cluster.Idle, Usage: "idle time after which a kept cluster terminates", Value: emr.DefaultIdle},
 		&cli.Float64Flag{Name: "max-hours", Destination: &f.maxHours, Usage: "`HOURS` after which the cluster terminates in any case", DefaultText: "three times the estimate, at least 2"},
 		&cli.Float64Flag{Name: "max-dollars", Destination: &f.maxDollars, Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
@@ -130,7 +130,7 @@ func (f *emrFlags) newSpec(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	} else if !strings.HasPrefix(s.LogURI, "s3://") {
 		return nil, command.Usagef("--log-uri %q: expected s3://…", s.LogURI)
 	}
-	for _, tag := range command.ListOf(c, "tags") {
+	for _, tag := range c.StringSlice("tags") {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || key == emr.TagOfRun {
 			return nil, command.Usagef("--tags %q: expected KEY=VALUE, of a key other than %s", tag, emr.TagOfRun)

@@ -153,9 +153,15 @@ var sent = []string{"resume", "overwrite", "until-tier", "combine", "D", "queue"
 // step, and the place of the logs.
 var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
 
+// Flags implements driver.RunnerOptions: the flags of solve that only --runner emr uses.
+func (f *emrFlags) Flags() []cli.Flag { return f.ofSolve() }
+
+// Validate implements driver.RunnerOptions.
+func (f *emrFlags) Validate(game.Game) error { return nil }
+
 // runner returns the Runner that solves on Amazon EMR.
 func (f *emrFlags) runner() driver.Runner {
-	return driver.Runner{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Flags: f.ofSolve(),
+	return driver.Runner{Name: plan.EMR, Usage: "a cluster of Amazon EMR", Model: plan.EMR, Options: f,
 		Takes: []string{"cluster-above", "D", "queue"}, Solve: f.solve}
 }
 
@@ -250,8 +256,8 @@ func argsOf(c *cli.Context, kind game.Kind) (args []string) {
 			continue
 		}
 		switch v := c.Value(flag).(type) {
-		case command.List:
-			for _, one := range v {
+		case cli.StringSlice:
+			for _, one := range v.Value() {
 				args = append(args, "--"+flag, one)
 			}
 		default:
@@ -298,6 +304,9 @@ func (r *emrSolve) checkOptions() error {
 // check rejects flags that only apply to this machine, and, with --cluster-id, flags
 // that describe a cluster to be created.
 func (f *emrFlags) check(c *cli.Context) error {
+	if err := command.AtLeast(c, 0, "cluster-above"); err != nil {
+		return err
+	}
 	for _, flag := range notOnEMR {
 		if c.IsSet(flag) {
 			return command.Usagef("--%s is not for --runner %s", flag, plan.EMR)

@@ -61,7 +61,7 @@ func TestEMRWords(t *testing.T) {
 		"height":        {"--height 3"},
 		"connect":       {"--connect 3"},
 	}
-	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster"}
+	other := []string{"data", "copy", "runner", "yes", "json", "replace", "help", "binaries", "cluster-id", "keep-cluster"}
 	other = append(other, notOnEMR...)
 	for _, name := range []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "keytab", "principal"} { // of other runners
 		other = append(other, name)

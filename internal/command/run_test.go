@@ -116,9 +116,9 @@ func TestRun(t *testing.T) {
 // TestHelp checks that the help has every section, and no line with more than 80 columns.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string][]string{
-		"--help":               {"NAME:\n   x - try commands\n", "COMMANDS:\n", "   read  print positions\n", "x COMMAND --help describes a command"},
+		"--help":               {"NAME:\n   x - try commands\n", "COMMANDS:\n", "   read                    print positions\n", "x COMMAND --help describes a command"},
 		"read --help":          {"x read GAME [flags]", "   connectn "},
-		"read connectn --help": {"DESCRIPTION:\n   Prints positions", "\n     $ x read connectn\n", "\nboard:\n", "--width", "\ninput:\n", "--start", "[POSITION]"},
+		"read connectn --help": {"DESCRIPTION:\n   Print positions.\n\n   Prints positions", "\n     $ x read connectn\n", "\nboard:\n", "--width", "\ninput:\n", "--start", "[POSITION]"},
 	} {
 		status, help, stderr := runIt(line, "")
 		if status != 0 || stderr != "" {

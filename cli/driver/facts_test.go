@@ -16,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/table"
 )
 
 // TestLongQuickCross4x4 solves two games on a 4×4 board and checks the value, the numbers of
@@ -40,7 +39,16 @@ func TestLongQuickCross4x4(t *testing.T) {
 			t.Fatalf("%s: %v: %s", spec, err, out)
 		}
 		out = must.Get(exec.Command("driver", "stats", "--json", "--data", dir).Output())(t)
-		var s table.Stats
+		var s struct {
+			Game, Value                               string
+			Positions, Lose, Win, Tie, Draw, Finished uint64
+			Moves                                     int64
+			Forward                                   []int64
+			Remoteness                                []struct {
+				Remoteness     int
+				Lose, Win, Tie uint64
+			}
+		}
 		must.OK(t, json.Unmarshal(out, &s))
 		var histogram []uint64
 		var lose, win uint64

@@ -309,7 +309,10 @@ const maxColumns = 200
 // foundPicture returns a picture of the positions that were found in each tier, or by each pass;
 // "" if there are none.
 func foundPicture(a *apiRun) template.HTML {
-	found := a.Journal.Found()
+	found := make(map[int]uint64)
+	for _, r := range a.Journal.Found() {
+		found[r.Tier] += r.Positions
+	}
 	if len(found) == 0 {
 		return ""
 	}

@@ -71,6 +71,14 @@ func TestCourses(t *testing.T) {
 	runPage(t, readPage(t, "docs/courses.md"))
 }
 
+// TestTeaching runs the commands of docs/teaching.md.
+func TestTeaching(t *testing.T) {
+	t.Parallel()
+	needLimits(t)
+	must.OK(t, os.Chmod(filepath.Dir(t.TempDir()), 0o755)) // root's programs run as nobody
+	runPage(t, readPage(t, "docs/teaching.md"))
+}
+
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and checks that its code is in
 // the files that it names, and that it shows the example game completely.
 func TestAddingAGame(t *testing.T) {

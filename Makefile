@@ -206,7 +206,7 @@ race: test-tools ## run the tests of packages with goroutines with the race dete
 bench: build ## measure the figures of docs/notes/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… selects another part)
 	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
-bench-hadoop: build ## measure a cluster, for docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
+bench-hadoop: build ## measure a cluster, for docs/notes/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
 	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' COUNT=$${COUNT:-3} scripts/bench.sh $(or $(BENCH),hadoop)
 
 fuzz: ## fuzz every parser, FUZZTIME=30s each

@@ -14,10 +14,14 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// TestReadme runs the README's commands.
+// TestReadme runs the README's commands, and checks that it is short.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	runPage(t, readPage(t, "README.md"))
+	page := readPage(t, "README.md")
+	if n := strings.Count(page, "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, at most 150 are allowed", n)
+	}
+	runPage(t, page)
 }
 
 // TestPlaying runs the commands of docs/play/playing.md.

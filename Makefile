@@ -18,9 +18,10 @@ PIPE_DATA ?= pipe_data
 # Time for which make fuzz tests each parser.
 FUZZTIME ?= 30s
 
-# All targets build with the same settings, so that they share Go's build cache.
+# All targets build with the same settings, so that they share Go's build cache. Nothing here needs the information for
+# debuggers, which would take a sixth of the time of a first build.
 export CGO_ENABLED := 0
-export GOFLAGS     += -trimpath
+export GOFLAGS     += -trimpath -gcflags=all=-dwarf=false
 
 BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
@@ -52,13 +53,16 @@ help: ## list the targets
 	@echo 'pipe takes the board and PIPE_DATA=$(PIPE_DATA)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
+# $(call programs,NAMES) builds programs in bin/, mapper and reducer also under the name of each step.
+define programs
+@$(if $(wildcard bin/$(lastword $1)),,echo 'building $(1:%=bin/%) (half a minute the first time)' >&2)
+@$(BUILD) -o bin/ $(1:%=./cmd/%)
+@$(if $(filter mapper,$1),$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer))
+@$(if $(filter mapper,$1),for step in $(STEPS); do ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; done)
+endef
+
 build: ## build driver, play, mapper, reducer, and each step under its own name, in bin/
-	@$(if $(wildcard bin/driver),,echo 'building bin/driver, bin/play, bin/mapper and bin/reducer (half a minute the first time)' >&2)
-	@$(BUILD) -o bin/ ./cmd/driver ./cmd/play ./cmd/mapper ./cmd/reducer
-	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
-	@for step in $(STEPS); do \
-		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
-	done
+	$(call programs,driver mapper reducer play)
 
 # The program of play web --export, with what starts it in a browser.
 site: build ## also build what play web --export writes: bin/play.wasm.gz and bin/wasm_exec.js
@@ -77,14 +81,18 @@ build-emr: aws ## also build the programs for the nodes of Amazon EMR, in bin/li
 yes  = $(filter-out 0 no,$($1))
 MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace)) $(if $(call yes,YES),--yes)
 
-proj2: build ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
+# It builds only what it runs.
+proj2: ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
+	$(call programs,driver $(if $(filter-out inline,$(RUNNER)),mapper reducer))
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA)' --runner $(RUNNER) $(MODE)
 
-pipe: build ## solve it job by job with cat | map | sort | reduce, and print each command
+pipe: ## solve it job by job with cat | map | sort | reduce, and print each command
+	$(call programs,mapper reducer)
 	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(subst ','\'',$(PIPE_DATA))'
 
-proj2-hadoop: build ## solve it with the data in HDFS and large tiers on the cluster
+proj2-hadoop: ## solve it with the data in HDFS and large tiers on the cluster
+	$(call programs,driver mapper reducer)
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop $(MODE)
 

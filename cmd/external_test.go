@@ -36,7 +36,7 @@ func external(t *testing.T) (dir string, run func(words ...string) (status int, 
 	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // no downloads
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOWORK=off") // no downloads
 		status, stdout, stderr := process.Run(cmd)
 		return status, stdout + stderr
 	}

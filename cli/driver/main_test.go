@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/cli/stream"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 func TestMain(m *testing.M) {
 	programs.Main(m, map[string]func(){
-		"driver":  func() { driver.Main(all.Kinds()...) },
-		"mapper":  func() { stream.Mapper(all.Kinds()...) },
-		"reducer": func() { stream.Reducer(all.Kinds()...) },
+		"driver": func() { driver.Main(all.Kinds()...) },
 	})
 }
 

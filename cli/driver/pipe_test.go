@@ -22,7 +22,7 @@ import (
 func withScripts(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, from := range must.Get(filepath.Glob(filepath.Join(filepath.Dir(must.Get(exec.LookPath("driver"))(t)), "*")))(t) {
+	for _, from := range must.Get(filepath.Glob(filepath.Join(programs.Dir(t), "*")))(t) {
 		if _, replaced := scripts[filepath.Base(from)]; !replaced {
 			must.OK(t, os.Link(from, filepath.Join(dir, filepath.Base(from))))
 		}

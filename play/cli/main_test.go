@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/cli/stream"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/programs"
 	play "github.com/treereduce/treereduce/play/cli"
@@ -14,10 +13,8 @@ import (
 
 func TestMain(m *testing.M) {
 	programs.Main(m, map[string]func(){
-		"driver":  func() { driver.Main(all.Kinds()...) },
-		"play":    func() { play.Main(all.Kinds()...) },
-		"mapper":  func() { stream.Mapper(all.Kinds()...) },
-		"reducer": func() { stream.Reducer(all.Kinds()...) },
+		"driver": func() { driver.Main(all.Kinds()...) },
+		"play":   func() { play.Main(all.Kinds()...) },
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,24 +16,21 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// Main is the TestMain of a package. Started under the name of one of the programs, or of a step if mapper and reducer are
-// among them, the test binary runs this program. Otherwise it runs the tests; a directory with the programs is then the
-// first in PATH.
+// Main is the TestMain of a package. Started under the name of one of the programs, or of mapper, reducer or a step, the
+// test binary runs that. Otherwise it runs the tests; a directory with the programs is then the first in PATH.
 func Main(m *testing.M, programs map[string]func()) {
-	mains := make(map[string]func())
-	for name, run := range programs {
-		mains[name] = run
-		if side, ok := map[string]string{"mapper": "_map", "reducer": "_reduce"}[name]; ok {
-			for _, each := range step.AllNames() {
-				mains[each+side] = run
-			}
-		}
+	mains := map[string]func(){"mapper": func() { stream.Mapper(all.Kinds()...) }, "reducer": func() { stream.Reducer(all.Kinds()...) }}
+	for _, name := range step.AllNames() {
+		mains[name+"_map"], mains[name+"_reduce"] = mains["mapper"], mains["reducer"]
 	}
+	maps.Copy(mains, programs)
 	if run := mains[filepath.Base(os.Args[0])]; run != nil {
 		run()
 		return
@@ -68,6 +66,12 @@ func link(dir string, mains map[string]func()) error {
 		}
 	}
 	return os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// Dir returns the directory of the programs.
+func Dir(t *testing.T) string {
+	t.Helper()
+	return filepath.Dir(must.Get(exec.LookPath("mapper"))(t))
 }
 
 // Command returns a command with its arguments; quotes have no special meaning.

@@ -206,8 +206,8 @@ func clusterRunner(s *Start) (JobRunner, error) {
 	} else if runtime.GOOS != ClusterOS {
 		r.Bin = filepath.Join(s.Bin, ClusterOS)
 	}
-	var err error
-	if r.Command, err = hadoop.FindCommand(f.hadoop); err != nil {
+	hadoopCommand, err := hadoop.FindCommand(f.hadoop)
+	if err != nil {
 		return nil, err
 	}
 	if r.Jar, err = hadoop.FindStreamingJar(f.jar); err != nil {
@@ -217,8 +217,7 @@ func clusterRunner(s *Start) (JobRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Yarn = yarn.New(properties, fsys.User())
-	r.Yarn.Command = r.Command
+	r.Yarn = yarn.New(hadoopCommand, properties, fsys.User())
 	r.Yarn.WrapTransport(fsys.Transport)
 	return r, nil
 }

@@ -37,7 +37,7 @@ func TestAddresses(t *testing.T) {
 		if test.want.node == "" {
 			test.want.node = "http://"
 		}
-		if got := New(test.conf, "").addresses; fmt.Sprint(got) != fmt.Sprint(test.want) {
+		if got := New("", test.conf, "").addresses; fmt.Sprint(got) != fmt.Sprint(test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

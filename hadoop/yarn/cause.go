@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -115,7 +112,7 @@ func (c *Client) taskFailure(ctx context.Context, app, task string) (failure Fai
 		return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID)) < 0
 	})
 	for i, a := range failed[:min(len(failed), maxAttempts)] {
-		stderr, missing := c.log(ctx, a.NodeHTTPAddress, app, a.AssignedContainerID, "stderr")
+		stderr, missing := c.log(ctx, a.NodeHTTPAddress, a.AssignedContainerID, "stderr")
 		printed := programLines(stderr)
 		if i == 0 || len(printed) > 0 {
 			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, printed, missing)}
@@ -141,10 +138,10 @@ func (c *Client) masterFailure(ctx context.Context, app finished) (Failure, erro
 		return failure, nil
 	}
 	// If a log is missing, the caller uses the diagnostics, clear or not.
-	stderr, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
+	stderr, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "stderr")
 	failure.Text = strings.Join(programLines(stderr), "\n")
 	if failure.Text == "" {
-		syslog, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "syslog")
+		syslog, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "syslog")
 		failure.Text = lastError(syslog)
 	}
 	return failure, nil
@@ -159,7 +156,7 @@ func (c *Client) uberFailure(ctx context.Context, app, task string) Failure {
 	if err != nil {
 		return Failure{}
 	}
-	stderr, _ := c.log(ctx, last.NodeHTTPAddress, app, last.ContainerID, "stderr")
+	stderr, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "stderr")
 	printed := programLines(stderr)
 	if len(printed) == 0 {
 		return Failure{}
@@ -183,17 +180,11 @@ func (c *Client) lastMaster(ctx context.Context, app string) (last masterJSON, e
 	return last, err
 }
 
-// log returns the end of a container's log. It tries, in this order, the log directory of the
-// node manager, if that is on this machine; the node manager; and the history server, which
+// log returns the end of a container's log, from the node manager, or from the history server, which
 // has aggregated logs.
-func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) (string, error) {
-	if strings.Trim(container, ".") == "" || container != filepath.Base(container) {
+func (c *Client) log(ctx context.Context, nodeAddress, container, name string) (string, error) {
+	if container == "" {
 		return "", errors.New("it had no container")
-	}
-	for _, dir := range c.logDirs {
-		if text, err := tail(filepath.Join(dir, app, container, name)); err == nil {
-			return text, nil
-		}
 	}
 	file := "/containerlogs/" + url.PathEscape(container) + "/" + name + "?size=-" + strconv.Itoa(maxLog)
 	read := func(service, base string) (string, error) {
@@ -209,24 +200,6 @@ func (c *Client) log(ctx context.Context, nodeAddress, app, container, name stri
 		return "", oneLine([]error{err, other})
 	}
 	return text, nil
-}
-
-// tail returns the end of a file, at most maxLog bytes.
-func tail(name string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	if _, err := file.Seek(max(0, info.Size()-maxLog), io.SeekStart); err != nil {
-		return "", err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxLog))
-	return string(data), err
 }
 
 // hostOf returns the host of host:port.

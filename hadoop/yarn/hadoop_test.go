@@ -20,9 +20,8 @@ import (
 // A realCluster is a client of a real cluster, with its command and the streaming jar.
 type realCluster struct {
 	*Client
-	far   *Client // without access to the logs on this machine
-	dir   string  // directory in the cluster's file system
-	local string  // local directory for scripts
+	dir   string // directory in the cluster's file system
+	local string // local directory for scripts
 	jar   string
 }
 
@@ -37,8 +36,6 @@ func TestHadoop(t *testing.T) {
 		local:  t.TempDir(),
 		jar:    up.StreamingJar(),
 	}
-	c.far = New("", properties, c.user)
-	c.far.logDirs = nil
 	input := filepath.Join(c.local, "input")
 	must.OK(t, os.WriteFile(input, []byte("a line\n"), 0o666))
 	if out, err := up.Command(t.Context(), "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
@@ -112,9 +109,6 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`, func(*Report, string) {})
 	failure, err := c.Cause(t.Context(), r.App)
 	if err != nil || failure.Task != "map 0" || failure.Text != "the board is odd" || failure.Node == "" {
 		t.Errorf("%+v, %v", failure, err)
-	}
-	if again, err := c.far.Cause(t.Context(), r.App); err != nil || again != failure {
-		t.Errorf("by HTTP: %+v, %v", again, err)
 	}
 }
 

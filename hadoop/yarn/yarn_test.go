@@ -189,12 +189,6 @@ func TestCausePlaces(t *testing.T) {
 	file := "/containerlogs/container_1795287426079_0002_01_000002/stderr?size=-65536: 404 Not Found"
 	cause("the program ended with code 1; what it wrote to stderr is not to be had: " +
 		"node manager " + f.URL + "/ws/v1/node" + file + "; history server " + f.URL + "/ws/v1/history" + file)
-	// On this machine.
-	f.client.logDirs = []string{"no such folder", t.TempDir()}
-	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")
-	must.OK(t, os.MkdirAll(folder, 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666))
-	cause("the local one")
 	// The history server does not answer.
 	f.answer = missing("/history/")
 	f.client.history = "http://127.0.0.1:1"
@@ -269,26 +263,6 @@ func TestLastMaster(t *testing.T) {
 	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
 	if last, err := f.client.lastMaster(t.Context(), good); err != nil || last.AppAttemptID != "second" {
 		t.Errorf("%+v, %v", last, err)
-	}
-}
-
-// TestLocalLog reads the end of a long log on this machine. The name of a container must not be a path.
-func TestLocalLog(t *testing.T) {
-	f := newFake(t)
-	dir := t.TempDir()
-	f.client.logDirs = []string{dir}
-	must.OK(t, os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777))
-	end := strings.Repeat("b", maxLog-1) + "c"
-	for _, name := range []string{filepath.Join(dir, good, "container_1", "stderr"), filepath.Join(dir, "stderr")} {
-		must.OK(t, os.WriteFile(name, []byte("aaa"+end), 0o666))
-	}
-	if got, err := f.client.log(t.Context(), f.address(), good, "container_1", "stderr"); err != nil || got != end {
-		t.Errorf("%d bytes, %v; want the last %d", len(got), err, len(end))
-	}
-	for _, container := range []string{"", "..", "../" + good + "/container_1"} {
-		if got, err := f.client.log(t.Context(), f.address(), good, container, "stderr"); err == nil {
-			t.Errorf("container %q: %d bytes", container, len(got))
-		}
 	}
 }
 

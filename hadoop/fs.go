@@ -410,9 +410,6 @@ type writer struct {
 	open   func(*nameClient) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
-
-	// release ends the delay of renewals of a lock's lease; nil if the file is not a lock.
-	release context.CancelFunc
 }
 
 // Write writes b, in pieces, since the client copies each. It skips empty writes: the client would begin a block for
@@ -465,9 +462,6 @@ var errLastBytes = errors.New("the last bytes are lost: no data node has them")
 // an answer is lost, Close has the file recovered. A file that cannot be written completely, also
 // because a Write has failed, is deleted.
 func (w *writer) Close() error {
-	if w.release != nil {
-		w.release()
-	}
 	if w.failed {
 		w.delete()
 		return w.client.Close()
@@ -545,7 +539,6 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.release = w.client.dialer.delayRenewals()
 	return w, nil
 }
 

@@ -225,7 +225,7 @@ type transport struct {
 	base  http.RoundTripper
 }
 
-// Transport returns a transport that authenticates with servers that ask for it, by SPNEGO.
+// Transport returns a transport that authenticates with servers that ask for it, by SPNEGO. Requests must have no body.
 func (l *Login) Transport(base http.RoundTripper) http.RoundTripper { return &transport{l, base} }
 
 // RoundTrip implements http.RoundTripper.
@@ -242,11 +242,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	again := r.Clone(r.Context())
-	if r.GetBody != nil {
-		if again.Body, err = r.GetBody(); err != nil {
-			return nil, err
-		}
-	}
 	if err := spnego.SetSPNEGOHeader(c, again, service); err != nil {
 		return nil, failed(t.login.explain(err, service))
 	}

@@ -300,7 +300,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// TestTransportAgain sends requests with a body, which are sent again with the ticket of the service, whose
+// TestTransportAgain sends requests, which are sent again with the ticket of the service, whose
 // name is in lower case. A server that asks for another kind of authentication gets no ticket.
 func TestTransportAgain(t *testing.T) {
 	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
@@ -317,11 +317,10 @@ func TestTransportAgain(t *testing.T) {
 	cache.Credentials = append(cache.Credentials, &service)
 	l.client = must.Get(client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true)))(t)
 	var scheme string
-	var requests []string // whether there was a ticket, and the body
+	var requests []string // whether there was a ticket
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
 		given := strings.HasPrefix(r.Header.Get("Authorization"), "Negotiate ")
-		requests = append(requests, fmt.Sprint(given, " ", string(body)))
+		requests = append(requests, fmt.Sprint(given))
 		if !given {
 			w.Header().Set(spnego.HTTPHeaderAuthResponse, scheme)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -333,11 +332,11 @@ func TestTransportAgain(t *testing.T) {
 		scheme, requests string
 		status           int
 	}{
-		{"Negotiate", "false body, true body", http.StatusOK},
-		{"Basic", "false body", http.StatusUnauthorized},
+		{"Negotiate", "false, true", http.StatusOK},
+		{"Basic", "false", http.StatusUnauthorized},
 	} {
 		scheme, requests = test.scheme, nil
-		answer, err := web.Post(strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1), "text/plain", strings.NewReader("body"))
+		answer, err := web.Get(strings.Replace(server.URL, "127.0.0.1", "LOCALHOST", 1))
 		must.OK(t, err)
 		answer.Body.Close()
 		if got := strings.Join(requests, ", "); answer.StatusCode != test.status || got != test.requests {

@@ -36,20 +36,20 @@ func (t *textAnswers) paint(r game.Result, text string) string {
 
 // write writes the board, its value, and the moves; moves with equal values share a line.
 func (t *textAnswers) write(out io.Writer, a *answer) error {
-	fmt.Fprint(out, marked(t.g, a.Parsed))
-	head, output := notation.Heading(t.g, a.Position)+": ", a.value.String()
-	if len(a.moves) == 0 {
-		head, output = a.value.Ended(t.g, a.Position)
+	fmt.Fprint(out, marked(t.g, a.asked))
+	head, output := notation.Heading(t.g, a.Hash)+": ", a.value.String()
+	if len(a.Moves) == 0 {
+		head, output = a.value.Ended(t.g, a.Hash)
 	}
 	fmt.Fprintf(out, "%s%s\n", head, t.paint(a.value.Result, output))
-	for i := 0; i < len(a.moves); {
-		equal, names := a.moves[i].Value, []string(nil)
+	for i := 0; i < len(a.Moves); {
+		equal, names := a.Moves[i].value, []string(nil)
 		mark := " "
 		if i == 0 {
 			mark = "*" // the best
 		}
-		for ; i < len(a.moves) && a.moves[i].Value == equal; i++ {
-			names = append(names, a.moves[i].name)
+		for ; i < len(a.Moves) && a.Moves[i].value == equal; i++ {
+			names = append(names, a.Moves[i].Move)
 		}
 		output := equal.String()
 		if equal.Remoteness == 1 && equal.Result != game.Draws {
@@ -57,15 +57,15 @@ func (t *textAnswers) write(out io.Writer, a *answer) error {
 		}
 		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.Result, output))
 	}
-	if len(a.line) > 0 {
+	if len(a.Line) > 0 {
 		more := ""
 		if a.value.Result == game.Draws {
 			more = " …"
 		}
-		fmt.Fprintf(out, "best play: %s%s\n", strings.Join(a.line, " "), more)
+		fmt.Fprintf(out, "best play: %s%s\n", strings.Join(a.Line, " "), more)
 	}
-	for _, p := range a.parents {
-		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.Value)
+	for _, p := range a.Parents {
+		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.Position, p.Hash, p.Move, p.value)
 	}
 	return nil
 }
@@ -105,41 +105,8 @@ func markChanges(now, before game.Picture) {
 	}
 }
 
-// An answerJSON is the JSON form of an answer.
-type answerJSON struct {
-	Input              string        `json:"input"`
-	Position           string        `json:"position"`
-	Hash               game.Position `json:"hash"`
-	notation.ValueJSON               // for the player to move
-	Outcome            string        `json:"outcome"` // in the game's words
-	Moves              []choiceJSON  `json:"moves"`
-	Line               []string      `json:"line,omitempty"`
-	Parents            []parentJSON  `json:"parents,omitempty"`
-}
-
-type choiceJSON struct {
-	Move string `json:"move"`
-	notation.ValueJSON
-}
-
-type parentJSON struct {
-	Position string        `json:"position"`
-	Hash     game.Position `json:"hash"`
-	Move     string        `json:"move"`
-	notation.ValueJSON
-}
-
 // writeJSON writes an answer as a line of JSON.
-func writeJSON(out io.Writer, a *answer) error {
-	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, ValueJSON: a.value.JSON(), Outcome: a.outcome, Moves: []choiceJSON{}, Line: a.line}
-	for _, m := range a.moves {
-		j.Moves = append(j.Moves, choiceJSON{m.name, m.JSON()})
-	}
-	for _, p := range a.parents {
-		j.Parents = append(j.Parents, parentJSON{p.text, p.position, p.move, p.JSON()})
-	}
-	return json.NewEncoder(out).Encode(j)
-}
+func writeJSON(out io.Writer, a *answer) error { return json.NewEncoder(out).Encode(a) }
 
 // refuseJSON writes the reason why there is no answer, as a line of JSON.
 func refuseJSON(out io.Writer, input string, why error) error {
@@ -154,36 +121,31 @@ func unTab(field string) string { return command.Printable(strings.ReplaceAll(fi
 
 // writeTSV writes an answer as tab-separated fields.
 func (l *looker) writeTSV(out io.Writer, a *answer) error {
-	fields := []string{unTab(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
 	var moves, parents []string
-	for _, m := range a.moves {
-		moves = append(moves, m.name+":"+colon(m.Value))
+	for _, m := range a.Moves {
+		moves = append(moves, m.Move+":"+m.colon())
 	}
-	for _, p := range a.parents {
-		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, colon(p.Value)))
+	for _, p := range a.Parents {
+		parents = append(parents, fmt.Sprintf("#%d:%s", p.Hash, p.colon()))
 	}
-	fields = append(fields, strings.Join(moves, " "))
-	if l.line {
-		fields = append(fields, strings.Join(a.line, " "))
-	}
-	if l.parents {
-		fields = append(fields, strings.Join(parents, " "))
-	}
-	_, err := fmt.Fprintln(out, strings.Join(fields, "\t"))
-	return err
+	return l.fields(out, unTab(a.Input), a.Position, fmt.Sprint(a.Hash), a.value.Word(), a.value.Number(), strings.Join(moves, " "),
+		strings.Join(a.Line, " "), strings.Join(parents, " "), "")
 }
 
 // refuseTSV writes the reason why there is no answer as the last field.
 func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
-	empty := 6
-	for _, wanted := range []bool{l.line, l.parents} {
-		if wanted {
-			empty++
-		}
-	}
-	_, err := fmt.Fprintf(out, "%s%s%s\n", unTab(input), strings.Repeat("\t", empty), unTab(why.Error()))
-	return err
+	return l.fields(out, unTab(input), "", "", "", "", "", "", "", unTab(why.Error()))
 }
 
-// colon returns a value and its remoteness with a colon between them: "win:3", "draw:".
-func colon(w notation.Value) string { return w.Word() + ":" + w.Number() }
+// fields writes the fields of an answer, without those of the line, of the parents and of the error that are not asked
+// for.
+func (l *looker) fields(out io.Writer, all ...string) error {
+	var fields []string
+	for i, field := range all {
+		if i < 6 || i == 6 && l.line || i == 7 && l.parents || i == 8 && field != "" {
+			fields = append(fields, field)
+		}
+	}
+	_, err := fmt.Fprintln(out, strings.Join(fields, "\t"))
+	return err
+}

@@ -45,11 +45,7 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 // run executes a command line without the options of a rules program.
 func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	games := p.games
-	err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags), append(ours(), p.Runners...)), rangesFlags(), p.planFlags()))
-	if err == nil {
-		err = p.needsAmazon(args[1:])
-	}
-	if err != nil {
+	if err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags), append(ours(), p.Runners...)), rangesFlags(), p.planFlags())); err != nil {
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),

@@ -103,31 +103,49 @@ type looker struct {
 	line, parents bool // whether to print the best line and the parents
 }
 
-// An answer is everything that is known about a position. Values are from the view of the
-// player to move: Wins means that this player wins.
+// An answer is everything that is known about a position, with the fields of --json. Values are from the view of the
+// player to move: win means that this player wins.
 type answer struct {
-	notation.Parsed
-	text    string // text of the position
-	value   notation.Value
-	outcome string   // in the game's words
-	moves   []option // the best one first
-	line    []string // best play to the end; in a draw, until a position repeats
-	parents []parent
+	Input    string        `json:"input"`
+	Position string        `json:"position"`
+	Hash     game.Position `json:"hash"`
+	worth
+	Outcome string   `json:"outcome"`           // in the game's words
+	Moves   []option `json:"moves"`             // the best one first
+	Line    []string `json:"line,omitempty"`    // best play to the end; in a draw, until a position repeats
+	Parents []parent `json:"parents,omitempty"` // the predecessors
+
+	asked notation.Parsed
 }
+
+// A worth is a value in both of its forms.
+type worth struct {
+	notation.ValueJSON
+	value notation.Value
+}
+
+// worthOf returns the worth of a position with a value.
+func worthOf(g game.Game, p game.Position, v game.Value) worth {
+	value := notation.ValueOf(g, p, v)
+	return worth{value.JSON(), value}
+}
+
+// colon returns a value and its remoteness with a colon between them: "win:3", "draw:".
+func (w worth) colon() string { return w.value.Word() + ":" + w.value.Number() }
 
 // An option is a move and its value for the player who makes it. The remoteness counts from the
 // position before the move.
 type option struct {
-	name string
-	notation.Value
+	Move string `json:"move"`
+	worth
 }
 
 // A parent is a predecessor of the position, with its value for the player to move there.
 type parent struct {
-	position game.Position
-	text     string
-	move     string
-	notation.Value
+	Position string        `json:"position"`
+	Hash     game.Position `json:"hash"`
+	Move     string        `json:"move"`
+	worth
 }
 
 // answer looks up a position. The error is errUnreachable if play cannot reach it, and a
@@ -141,31 +159,32 @@ func (l *looker) answer(asked notation.Parsed) (*answer, error) {
 	if !ok {
 		return nil, l.t.Unreached(p, errUnreachable)
 	}
-	a := &answer{Parsed: asked, text: string(g.AppendText(nil, p)), value: notation.ValueOf(g, p, v), outcome: g.Values().Word(v.Outcome())}
+	a := &answer{
+		Input: asked.Text, Position: string(g.AppendText(nil, p)), Hash: p, worth: worthOf(g, p, v),
+		Outcome: g.Values().Word(v.Outcome()), Moves: []option{}, asked: asked,
+	}
 	choices, err := l.t.Choices(p)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range choices {
-		a.moves = append(a.moves, option{m.Name, notation.ValueOf(g, p, g.Values().Before(m.Value))})
+		a.Moves = append(a.Moves, option{m.Name, worthOf(g, p, g.Values().Before(m.Value))})
 	}
 	if l.line {
-		a.line = []string{}
+		a.Line = []string{}
 		for c, err := range l.t.Line(p) {
 			if err != nil {
 				return nil, err
 			}
-			a.line = append(a.line, c.Name)
+			a.Line = append(a.Line, c.Name)
 		}
 	}
-	if l.parents {
-		parents, err := l.t.Predecessors(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, q := range parents {
-			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, notation.ValueOf(g, q.Position, q.Value)})
-		}
+	if !l.parents {
+		return a, nil
 	}
-	return a, nil
+	parents, err := l.t.Predecessors(p)
+	for _, q := range parents {
+		a.Parents = append(a.Parents, parent{string(g.AppendText(nil, q.Position)), q.Position, q.Move, worthOf(g, q.Position, q.Value)})
+	}
+	return a, err
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -28,10 +27,6 @@ import (
 )
 
 func (p *program) compareCommand() *cli.Command {
-	spec := ""
-	if g := example(p.games); g != nil {
-		spec = ", such as " + strconv.Quote(g.Spec())
-	}
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "compare two results, and show the first difference",
@@ -40,7 +35,7 @@ func (p *program) compareCommand() *cli.Command {
 			"stdin) or of a tier's records. Text may be in any order; it is read into memory. The exit status\n" +
 			"is 1 if they differ.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it" + spec},
+			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it"},
 		},
 		Action: p.compare,
 	}

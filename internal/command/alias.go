@@ -45,3 +45,12 @@ func KindOf(games game.Kinds, name string) (kind game.Kind, ok bool) {
 	}
 	return games.Named(name)
 }
+
+// Words returns a game with its default parameters as words of a command line: "connectn --width 3 --height 3".
+func Words(kind game.Kind) string {
+	words := kind.Name
+	for _, p := range kind.Params {
+		words += " --" + p.Name + " " + p.Text(p.Default)
+	}
+	return words
+}

@@ -276,26 +276,11 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 		add(kind.Name, kind.Usage, "", kind)
 	}
 	for _, a := range Aliases(games) {
-		usage := a.Kind.Name
-		for _, p := range a.Kind.Params {
-			usage += " --" + p.Name + " " + p.Text(p.Default)
-		}
-		add(a.Name, usage, "other names", a.Kind)
+		add(a.Name, Words(a.Kind), "other names", a.Kind)
 	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))
 	return c
-}
-
-// Which returns the kinds whose games satisfy such. It tests the game that a kind makes by
-// default.
-func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
-	for _, kind := range games {
-		if g, err := kind.Default(); err == nil && such(g) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // GameOf makes the game that the flags describe.

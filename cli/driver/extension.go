@@ -247,23 +247,3 @@ func (p *program) reads(c *cli.Command) *cli.Command {
 	}
 	return c
 }
-
-// needsAmazon returns an error if a command line uses S3 or Amazon EMR and the program does not
-// have them.
-func (p *program) needsAmazon(words []string) error {
-	const scheme, emr = "s3://", "emr"
-	if p.extends(scheme) || len(words) == 0 {
-		return nil
-	}
-	for i, word := range words {
-		value := word
-		if _, after, ok := strings.Cut(word, "="); ok && strings.HasPrefix(word, "-") {
-			value = after
-		}
-		runner := words[0] == "solve" && (word == "--runner="+emr || word == emr && words[i-1] == "--runner")
-		if strings.HasPrefix(value, scheme) || runner || i == 0 && word == emr {
-			return command.Usagef("this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws")
-		}
-	}
-	return nil
-}

@@ -122,15 +122,12 @@ func TestExtension(t *testing.T) {
 // TestNeedsAmazon checks that a driver without S3 and Amazon EMR names the program that has
 // them.
 func TestNeedsAmazon(t *testing.T) {
-	const want = "this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws"
+	const want = "build bin/driver-aws with make aws"
 	refused(t, map[string]string{
-		"emr status": want,
-		"solve connectn --runner emr --bucket s3://b/c": want,
-		"solve connectn --runner=emr":                   want,
-		"solve connectn --copy s3://b/c":                want,
-		"lookup --data=s3://b/c":                        want,
-		"status s3://b/c":                               want,
-		"compare all_data s3://b/c":                     want,
+		"solve connectn --runner emr":  "--runner emr: " + want,
+		"solve connectn --data s3://b": "--data s3://b: this driver has no S3 and Amazon EMR: " + want,
+		"lookup --data=s3://b/c":       "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
+		"compare s3://b/c all_data":    "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
 	})
 	runs(t, "plan connectn --runner emr --width 3 --rates builtin")
 	if _, _, stderr := runLine(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {

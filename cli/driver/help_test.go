@@ -19,7 +19,7 @@ func TestHelpNamesOwnGames(t *testing.T) {
 			t.Errorf("driver %s: status %d, %s%s", line, status, stdout, stderr)
 		}
 	}
-	if _, stdout, _ := runLine(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup a1 a2\n") {
+	if _, stdout, _ := runLine(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup --start\n") {
 		t.Errorf("driver help: %s", stdout)
 	}
 }

@@ -76,6 +76,9 @@ func runnerNamed(all []Runner, name string) (*Runner, error) {
 		}
 		names = append(names, r.Name)
 	}
+	if name == plan.EMR {
+		return nil, command.Usagef("--runner %s: build bin/driver-aws with make aws", name)
+	}
 	return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
 }
 

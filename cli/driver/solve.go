@@ -50,20 +50,8 @@ type solveFlags struct {
 
 func (p *program) solveCommand() *cli.Command {
 	f, all := new(solveFlags), append(ours(), p.Runners...)
-	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags(f, all)},
+	return command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags(f, all)},
 		func(c *cli.Context, kind game.Kind) error { return p.solveGame(c, kind, f, all) })
-	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
-	var names []string
-	for _, g := range c.Subcommands {
-		_, isKind := p.games.Named(g.Name)
-		if _, ok := small.Named(g.Name); isKind && !ok {
-			g.Category = "to play and search only"
-			continue
-		}
-		names = append(names, g.Name)
-	}
-	c.Action = command.Unknown("game", names)
-	return c
 }
 
 // solveFlags returns the flags of driver solve, with those of all runners. Those without a Destination in f are read by

@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -47,7 +47,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 	}
 	var lines []byte
 	for _, v := range values {
-		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(g.Values(), v))
+		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), notation.Meaning(g.Values(), v))
 	}
 	_, err = c.App.Writer.Write(lines)
 	return err
@@ -73,19 +73,4 @@ func (p *program) gameOfValues(c *cli.Context) (g game.Game, err error) {
 		return nil, command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
 	}
 	return kind.Default()
-}
-
-// meaning describes a value.
-func meaning(values game.Values, v game.Value) string {
-	switch {
-	case !v.Valid() && v.Remoteness() > 0:
-		return "no value: its outcome is missing"
-	case !v.Valid() && !values.OfMover:
-		return "not known yet"
-	case !v.Valid():
-		return "DRAW: play never ends"
-	case v.Remoteness() == 0:
-		return values.Word(v.Outcome()) + ", and play has ended"
-	}
-	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
 }

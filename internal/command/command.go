@@ -24,7 +24,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
-	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/system"
 )
 
@@ -258,55 +257,30 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 // OfGame adds a subcommand for each game to a command, each with the game's parameters and the
 // command's flags, and one for each alias.
 func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
-	purpose := ""
+	description := c.Description
 	if c.Usage != "" {
-		purpose = strings.ToUpper(c.Usage[:1]) + c.Usage[1:] + ".\n\n"
+		description = strings.ToUpper(c.Usage[:1]) + c.Usage[1:] + ".\n\n" + description
 	}
-	add := func(shown, kind game.Kind, category string) {
+	add := func(name, usage, category string, kind game.Kind) {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:        shown.Name,
+			Name:        name,
 			Category:    category,
-			Usage:       shown.Usage,
+			Usage:       usage,
 			ArgsUsage:   c.ArgsUsage,
-			Description: purpose + c.Description,
-			Flags:       append(Group("board", GameFlags(shown, false)), c.Flags...),
+			Description: description,
+			Flags:       append(Group("board", GameFlags(kind, false)), c.Flags...),
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
 	for _, kind := range games {
-		add(kind, kind, "")
+		add(kind.Name, kind.Usage, "", kind)
 	}
-	for _, name := range alias.Names(games) {
-		kind, _ := alias.KindOf(games, name)
-		add(called(kind, name), kind, aliasCategory)
+	for _, a := range Aliases(games) {
+		add(a.Name, Words(a.Kind), "other names", a.Kind)
 	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))
 	return c
-}
-
-// aliasCategory is the heading of the aliases in the help.
-const aliasCategory = "other names"
-
-// called returns kind with another name. Its usage is what that name stands for.
-func called(kind game.Kind, name string) game.Kind {
-	kind.Usage = kind.Name
-	for _, p := range kind.Params {
-		kind.Usage += " --" + p.Name + " " + p.Text(p.Default)
-	}
-	kind.Name = name
-	return kind
-}
-
-// Which returns the kinds whose games satisfy such. It tests the game that a kind makes by
-// default.
-func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
-	for _, kind := range games {
-		if g, err := kind.Default(); err == nil && such(g) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // GameOf makes the game that the flags describe.

@@ -5,14 +5,12 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"runtime/debug"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 )
 
 // Group puts flags under a heading of the help.
@@ -23,26 +21,8 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// The width of the help in columns: that of the terminal, within these limits; usualColumns if
-// it is not a terminal.
-const (
-	usualColumns = 80
-	leastColumns = 40
-	mostColumns  = 100
-)
-
-// columnsOf returns the number of columns for help on a stream.
-func columnsOf(stream any) int {
-	if o, ok := stream.(*output); ok {
-		stream = o.to
-	}
-	if f, ok := stream.(*os.File); ok && IsTerminal(f) {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return min(max(columns, leastColumns), mostColumns)
-		}
-	}
-	return usualColumns
-}
+// columns is the width of the help.
+const columns = 80
 
 // commandHelp is the template of the help of a command, and appHelp that of a program.
 const (
@@ -75,19 +55,17 @@ func init() {
 	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help", Hidden: true}
 }
 
-// printHelp writes help with a template. The functions of templates here wrap text at the width of the terminal.
+// printHelp writes help with a template. Its functions wrap text.
 func printHelp(out io.Writer, template string, of any) {
-	columns := columnsOf(out)
-	wrap := func(indent int, text string) string { return fill(text, indent, columns) }
 	list := func(name, means string) string {
 		name = fmt.Sprintf("   %-*s", column-3, name)
 		if len(name) > column {
 			name += "\n" + strings.Repeat(" ", column)
 		}
-		return name + wrap(column, means)
+		return name + fill(column, means)
 	}
 	cli.HelpPrinterCustom(out, template, of, map[string]any{
-		"fill":  wrap,
+		"fill":  fill,
 		"entry": list,
 		"flag": func(text string) string {
 			name, means, _ := strings.Cut(text, "\t")
@@ -110,7 +88,7 @@ const column = 27
 
 // fill wraps the paragraphs of a text, and indents its lines except the first one. It keeps indented lines, and
 // paragraphs that begin with a prompt, as they are.
-func fill(text string, indent, columns int) string {
+func fill(indent int, text string) string {
 	var lines []string
 	open, example := false, false // whether the last line goes on, and is in such a paragraph
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

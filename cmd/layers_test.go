@@ -58,6 +58,14 @@ func TestCore(t *testing.T) {
 	}
 }
 
+// TestPages checks that the pages of games do not contain the loop of a solve and its journal, which those of runs read.
+func TestPages(t *testing.T) {
+	out := must.Get(exec.Command("go", "list", "-deps", "../play/internal/web", "../play/internal/web/site").Output())(t)
+	if strings.Contains(string(out), "/internal/engine/solve\n") {
+		t.Error("play/internal/web imports internal/engine/solve")
+	}
+}
+
 // TestDesignFiles checks that the files that docs/design.md names exist.
 func TestDesignFiles(t *testing.T) {
 	names := regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1)

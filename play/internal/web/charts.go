@@ -36,6 +36,14 @@ const (
 // hasWhole reports whether there are pages of tables.
 const hasWhole = true
 
+// wholeRoutes registers the pages of tables, and the interface for programs.
+func (s *Server) wholeRoutes(mux *http.ServeMux) {
+	s.api(mux)
+	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+}
+
 // A whole is what the page of a table shows.
 type whole struct {
 	stats     table.Stats
@@ -181,9 +189,6 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	}
 	return nil
 }
-
-// address returns the address of the page on which the game is played, from the first page.
-func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
 
 // toRoot leads from the page of a table to the first page.
 const toRoot = "../../"
@@ -340,12 +345,12 @@ func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole,
 func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
-	s.write(w, r, "tables.html", map[string]any{
+	s.Write(w, r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "Cyclic": g.cyclic(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
@@ -362,14 +367,14 @@ func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 		err = errNoTiers
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	var cells [][]string
 	for _, n := range all.stats.Rows {
 		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
 	}
-	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
 
 // cyclic reports whether the game has cycles, and so no tiers.
@@ -401,7 +406,7 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]string{".svg": "image/svg+xml", ".csv": "text/csv; charset=utf-8", ".json": "application/json"}
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	var write func(io.Writer) error
@@ -421,7 +426,7 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 		if write != nil {
 			err = errNoTiers
 		}
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	h := w.Header()

@@ -1,9 +1,9 @@
-//go:build !js
-
-package web
+// Package runpages has the pages of the runs in data directories: their state and its changes, the same as JSON, and metrics
+// for Prometheus. It reads journals, and changes nothing.
+package runpages
 
 import (
-	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/metrics"
@@ -24,14 +23,48 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/web"
 	"github.com/treereduce/treereduce/play/internal/web/http"
-	"github.com/treereduce/treereduce/table"
 )
+
+//go:embed static
+var static embed.FS
+
+// Pages implements web.Pages.
+type Pages struct {
+	server *web.Server
+	runs   []*watchedRun
+}
+
+// New makes the pages of the runs in those directories that have a file system.
+func New(server *web.Server, sources []web.Source) (web.Pages, error) {
+	p := &Pages{server: server}
+	for i := range sources {
+		if sources[i].FS != nil {
+			p.runs = append(p.runs, &watchedRun{source: &sources[i]})
+		}
+	}
+	return p, server.Parse(static, "static/*.html")
+}
+
+// Register implements web.Pages.
+func (p *Pages) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /run", p.page)
+	mux.HandleFunc("GET /run/events", p.events)
+	mux.HandleFunc("GET /metrics", p.metrics)
+	p.server.Answer(mux, "/api/runs", func(*http.Request) (any, error) { return p.states(), nil })
+	for _, file := range []string{"static/run.css", "static/run.js"} {
+		mux.HandleFunc("GET /"+file, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "max-age=3600")
+			http.ServeFileFS(w, r, static, file)
+		})
+	}
+}
 
 // A watchedRun is the run in a data directory, whose page is shown. Its journal is read at most once every
 // readEvery, however many clients there are.
 type watchedRun struct {
-	source *Source
+	source *web.Source
 
 	mu    sync.Mutex
 	read  time.Time // when state was read
@@ -66,29 +99,16 @@ type apiRun struct {
 	page template.HTML // the state as the page shows it
 }
 
-// isSolved reports whether the run has solved its game.
-func (a *apiRun) isSolved() bool { return a.Status == solve.Solved }
+// link returns the address of the page, from the first page.
+func (a *apiRun) link() string { return "run?data=" + url.QueryEscape(a.Data) }
 
-// Link returns the address of the page, from the first page.
-func (a *apiRun) Link() string { return "run?data=" + url.QueryEscape(a.Data) }
-
-// runOf returns the run that has solved a table; nil if it is not known.
-func (s *Server) runOf(table *Source) *apiRun {
-	for _, run := range s.states() {
-		if run.isSolved() && run.Data == table.Name {
-			return run
-		}
-	}
-	return nil
-}
-
-// stateOf returns the state of a run.
-func (s *Server) stateOf(w *watchedRun) *apiRun {
+// state returns the state of a run.
+func (p *Pages) state(w *watchedRun) *apiRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stale() {
-		s.dropChanged(w.source)
-		w.state = s.readState(w.source)
+		p.server.Drop(w.source.Name)
+		w.state = p.readState(w.source)
 		w.read = time.Now()
 	}
 	return w.state
@@ -97,35 +117,39 @@ func (s *Server) stateOf(w *watchedRun) *apiRun {
 // stale reports whether the state is to be read. The caller locks mu.
 func (w *watchedRun) stale() bool { return w.state == nil || time.Since(w.read) >= readEvery }
 
-// refresh has the states that are stale read, without waiting for them: the file system of a
-// directory may be slow.
-func (s *Server) refresh() {
-	for _, w := range s.runs {
+// Refresh implements web.Pages.
+func (p *Pages) Refresh() {
+	for _, w := range p.runs {
 		if w.mu.TryLock() { // otherwise it is being read
 			stale := w.stale()
 			w.mu.Unlock()
 			if stale {
-				go s.stateOf(w)
+				go p.state(w)
 			}
 		}
 	}
 }
 
 // states returns the states of all runs.
-func (s *Server) states() []*apiRun {
-	all := make([]*apiRun, len(s.runs))
-	for i, w := range s.runs {
-		all[i] = s.stateOf(w)
+func (p *Pages) states() []*apiRun {
+	all := make([]*apiRun, len(p.runs))
+	for i, w := range p.runs {
+		all[i] = p.state(w)
 	}
 	return all
 }
 
-// apiRuns implements /api/runs.
-func (s *Server) apiRuns(*http.Request) (any, error) { return s.states(), nil }
+// Runs implements web.Pages.
+func (p *Pages) Runs() (runs []web.Run) {
+	for _, a := range p.states() {
+		runs = append(runs, web.Run{Data: a.Data, Title: a.Title, Text: a.Text, Link: a.link(), Solved: a.Status == solve.Solved})
+	}
+	return runs
+}
 
 // readState reads the state of the run in a data directory, and begins to serve its table once
 // that is complete.
-func (s *Server) readState(source *Source) *apiRun {
+func (p *Pages) readState(source *web.Source) *apiRun {
 	a := &apiRun{Data: source.Name}
 	r, err := status.Read(source.FS, source.Path)
 	switch {
@@ -135,76 +159,22 @@ func (s *Server) readState(source *Source) *apiRun {
 		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
 	default:
 		a.describe(r)
-		var g game.Game
-		if g, err = s.o.Games.Parse(r.Game); err == nil {
-			a.Title = game.TitleOf(g)
-			if a.Play, err = s.serveTable(source, g.Spec(), r); err != nil && a.Trouble == "" {
-				a.Trouble = err.Error()
-			}
+		complete := r.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
+		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
+			a.Trouble = err.Error()
 		}
 	}
-	var page bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&page, "state", a.view()); err != nil {
+	if a.page, err = p.server.Render("state", a.view()); err != nil {
 		a.Trouble = err.Error()
 	}
-	a.page = template.HTML(page.String())
 	return a
 }
 
 // describe sets the fields that come from the journal.
 func (a *apiRun) describe(r *status.Run) {
-	a.Title, a.Status, a.Text, a.Trouble, a.Journal = r.Game, r.Status, r.State(), r.Trouble(), r
+	a.Status, a.Text, a.Trouble, a.Journal = r.Status, r.State(), r.Trouble(), r
 	a.Forward, a.Retrograde, a.Tiers = r.Tiers()
 	a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
-}
-
-// dropTime is how long requests may still read a table that is not served any more.
-const dropTime = 2 * answerTime
-
-// dropChanged ends the service of the table of a data directory if the directory contains another
-// one, or none: its game, or another one, is solved again.
-func (s *Server) dropChanged(source *Source) {
-	s.mu.Lock()
-	i := slices.IndexFunc(s.tables, func(t *Source) bool { return t.Name == source.Name })
-	var old *Source
-	if i >= 0 {
-		old = s.tables[i]
-	}
-	s.mu.Unlock()
-	if old == nil || old.Table.Current() {
-		return
-	}
-	id, variant := idOf(old.Table.Game().Spec())
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
-	delete(s.games, id+"/"+variant)
-	time.AfterFunc(dropTime, func() { old.Table.Close() })
-}
-
-// serveTable returns the address of the page of the game of a run whose table is served; "" if
-// there is no table yet. It opens the table when that is complete.
-func (s *Server) serveTable(source *Source, spec string, r *status.Run) (string, error) {
-	id, variant := idOf(spec)
-	s.mu.Lock()
-	g := s.games[id+"/"+variant]
-	s.mu.Unlock()
-	complete := r.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
-	switch {
-	case g != nil && g.source != nil && (complete || g.source.Name == source.Name):
-		return "/" + g.address(), nil
-	case !complete:
-		return "", nil
-	}
-	t, err := table.OpenFS(source.FS, source.Path, s.o.Games.Parse)
-	if err != nil {
-		return "", err
-	}
-	opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
-	if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
-		t.Close()
-	}
-	return "/" + g.address(), nil
 }
 
 // The following types are what the template of the page shows.
@@ -213,7 +183,7 @@ type (
 		*apiRun
 		Percent     string
 		Bars        []progressBar
-		Facts       []linked
+		Facts       []fact
 		Picture     template.HTML
 		Steps, Jobs runTable
 	}
@@ -221,6 +191,8 @@ type (
 		Name, Text string
 		Done, Of   int
 	}
+	// A fact is a number of the run, with a link unless Link is "".
+	fact     struct{ Name, Text, Link string }
 	runTable struct {
 		Header []string
 		Rows   []runRow
@@ -253,11 +225,11 @@ func (a *apiRun) view() runView {
 }
 
 // factsOf returns the numbers of a run, except those that are not known.
-func factsOf(a *apiRun) (facts []linked) {
+func factsOf(a *apiRun) (facts []fact) {
 	r := a.Journal
 	add := func(name, text string, known bool) {
 		if known {
-			facts = append(facts, linked{Name: name, Text: text})
+			facts = append(facts, fact{Name: name, Text: text})
 		}
 	}
 	if e := r.Now; e != nil {
@@ -269,7 +241,7 @@ func factsOf(a *apiRun) (facts []linked) {
 		if e.Tracking != "" && r.Alive() {
 			text += fmt.Sprintf(": map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}
-		facts = append(facts, linked{name, text, webLink(e.Tracking)})
+		facts = append(facts, fact{name, text, webLink(e.Tracking)})
 	}
 	var sum status.Line
 	for _, l := range r.Steps() {
@@ -347,53 +319,50 @@ func tableOf(what string, lines []status.Line) runTable {
 }
 
 // metrics implements /metrics: the runs as metrics for Prometheus.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+func (p *Pages) metrics(w http.ResponseWriter, _ *http.Request) {
 	var runs []metrics.Run
-	for _, a := range s.states() {
+	for _, a := range p.states() {
 		runs = append(runs, metrics.Run{Data: a.Data, Run: a.Journal})
 	}
 	w.Header().Set("Content-Type", metrics.ContentType)
 	metrics.Write(w, command.Version(), runs) // the client notices an error
 }
 
-// run returns the run that a request names.
-func (s *Server) run(r *http.Request) (*watchedRun, error) {
+// run returns the run that a request names; nil if there is none, after an answer that says so.
+func (p *Pages) run(w http.ResponseWriter, r *http.Request) *watchedRun {
 	name := r.URL.Query().Get("data")
-	for _, w := range s.runs {
-		if w.source.Name == name {
-			return w, nil
+	for _, run := range p.runs {
+		if run.source.Name == name {
+			return run
 		}
 	}
-	return nil, problem{http.StatusNotFound, fmt.Errorf("data directory %q is not served here", name)}
+	p.server.Fail(w, r, web.NotFound(fmt.Errorf("data directory %q is not served here", name)))
+	return nil
 }
 
-// runPage implements /run: the page of a run.
-func (s *Server) runPage(w http.ResponseWriter, r *http.Request) {
-	run, err := s.run(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
+// page implements /run: the page of a run.
+func (p *Pages) page(w http.ResponseWriter, r *http.Request) {
+	if run := p.run(w, r); run != nil {
+		state := p.state(run)
+		p.server.Write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
+			"Events": strings.Replace(state.link(), "run", "run/events", 1)})
 	}
-	state := s.stateOf(run)
-	s.write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
-		"Events": strings.Replace(state.Link(), "run", "run/events", 1)})
 }
 
-// runEvents implements /run/events: an event with the state of a run, as the page shows it,
+// events implements /run/events: an event with the state of a run, as the page shows it,
 // whenever it changes. The stream ends when the game is solved.
-func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
-	run, err := s.run(r)
-	if err != nil {
-		s.fail(w, r, err)
+func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
+	run := p.run(w, r)
+	if run == nil {
 		return
 	}
-	s.stream(w, r, func(out *stream, r *http.Request) error {
+	p.server.Stream(w, r, func(out *web.Stream, r *http.Request) error {
 		tick := time.NewTicker(readEvery)
 		defer tick.Stop()
 		for last := template.HTML(""); ; {
-			state := s.stateOf(run)
+			state := p.state(run)
 			if state.page != last {
-				if err := out.send("state", state.page); err != nil {
+				if err := out.Send("state", state.page); err != nil {
 					return err
 				}
 				last = state.page
@@ -408,15 +377,4 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
-}
-
-// wholeRoutes registers the pages of tables and of runs.
-func (s *Server) wholeRoutes(mux *http.ServeMux) {
-	s.api(mux)
-	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
-	mux.HandleFunc("GET /run", s.runPage)
-	mux.HandleFunc("GET /run/events", s.runEvents)
-	mux.HandleFunc("GET /metrics", s.metrics)
 }

@@ -1,10 +1,11 @@
-package web
+package runpages
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,20 +26,40 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/play/internal/testing/openapi"
+	"github.com/treereduce/treereduce/play/internal/web"
 	"github.com/treereduce/treereduce/table"
 )
 
 // watch starts a server of data directories without a table, and returns it with a client that
 // checks its answers against openapi.json.
-func watch(t *testing.T, sources ...Source) (*httptest.Server, client) {
+func watch(t *testing.T, sources ...web.Source) (*httptest.Server, openapi.Client) {
 	t.Helper()
-	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20, AllowOrigin: "*", Sources: sources}))(t)
+	s := must.Get(web.New(web.Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20, AllowOrigin: "*", Sources: sources, Pages: New}))(t)
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
-	c := newClient(t)
-	c.handler = s.Handler()
-	return server, c
+	return server, openapi.New(t, s.Handler())
 }
+
+// get returns the status and the body of an answer.
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	answer := must.Get(http.Get(url))(t)
+	defer answer.Body.Close()
+	return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t))
+}
+
+// A position is an answer for a position; its value is unsolved, and its remoteness unknown, if that is not known.
+type position struct {
+	Value      string `json:"positionValue"`
+	Remoteness int
+	Moves      []any
+}
+
+const (
+	unsolved = "unsolved"
+	unknown  = -100
+)
 
 // contents returns the names, lengths and times of all files of a directory, except the journal,
 // which the driver writes from time to time.
@@ -60,7 +81,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func TestRun(t *testing.T) {
 	const spec = "connectn width=4 height=4 connect=3"
 	dir := filepath.Join(t.TempDir(), "data")
-	server, c := watch(t, Source{Name: "data dir", FS: store.Local{}, Path: dir})
+	server, c := watch(t, web.Source{Name: "data dir", FS: store.Local{}, Path: dir})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	request := must.Get(http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil))(t)
@@ -80,12 +101,12 @@ func TestRun(t *testing.T) {
 		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
 		return ""
 	}
-	position := func() (p apiPosition) {
-		c.get("connectn/4-4-3/positions/", "p=1,1", &p)
+	start := func() (p position) {
+		c.Get("connectn/4-4-3/positions/", "p=1,1", &p)
 		return p
 	}
 	next("no run has begun")
-	if got := position().Value; got != unsolved {
+	if got := start().Value; got != unsolved {
 		t.Errorf("before the run: %s", got)
 	}
 
@@ -111,10 +132,14 @@ func TestRun(t *testing.T) {
 			before = contents(t, dir)
 		}
 		r := must.Get(status.Read(store.Local{}, dir))(t)
+		for r.Now == nil { // the journal is behind, and has no job yet
+			time.Sleep(readEvery / 10)
+			r = must.Get(status.Read(store.Local{}, dir))(t)
+		}
 		forward, back, of := r.Tiers()
 		page := next(fmt.Sprintf(`<span>%d of 17 tiers</span></p><p class="bar"><label for="Retrograde">Retrograde</label> <progress id="Retrograde" max="17" value="%d"`, forward, back))
 		var runs []apiRun
-		if c.get("runs/", "", &runs); len(runs) != 1 {
+		if c.Get("runs/", "", &runs); len(runs) != 1 {
 			t.Fatalf("%d runs", len(runs))
 		}
 		if a := runs[0]; a.Status != solve.Running || a.Forward != forward || a.Retrograde != back || a.Tiers != of || a.Positions != r.Positions() || a.Title != "Connect 3 on 4×4" || a.Play != "" ||
@@ -122,7 +147,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v, want %d forward, %d back of %d, %d positions", a, forward, back, of, r.Positions())
 		}
 		metrics := httptest.NewRecorder()
-		c.handler.ServeHTTP(metrics, httptest.NewRequest("GET", "http://localhost/metrics", nil))
+		c.Handler.ServeHTTP(metrics, httptest.NewRequest("GET", "http://localhost/metrics", nil))
 		for _, want := range []string{fmt.Sprintf("\ntreereduce_positions_found{data=\"data dir\"} %d\n", r.Positions()), `state="running"} 1`} {
 			if !strings.Contains(metrics.Body.String(), want) {
 				t.Errorf("no %s in %s", want, metrics.Body)
@@ -155,7 +180,7 @@ func TestRun(t *testing.T) {
 	if err := lines.Err(); err != nil { // the stream ends
 		t.Error(err)
 	}
-	if p := position(); p.Value == unsolved || len(p.Moves) != 4 {
+	if p := start(); p.Value == unsolved || len(p.Moves) != 4 {
 		t.Errorf("after the run: %+v", p)
 	}
 	for page, link := range map[string]string{"/": "./play/connectn/4-4-3", "/play/connectn/4-4-3": "./../../tables/connectn/4-4-3", "/tables/connectn/4-4-3": "./../../run?data=data&#43;dir"} {
@@ -172,12 +197,12 @@ type inHDFS struct{ store.Local }
 // served, and that the run of the other one leads to its page.
 func TestSameGame(t *testing.T) {
 	g := solved.Game(t, "connectn width=3 height=3 connect=3")
-	var sources []Source
+	var sources []web.Source
 	for _, name := range []string{"first", "second"} {
 		dir := solved.Dir(t, g)
 		tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 		t.Cleanup(func() { tab.Close() })
-		sources = append(sources, Source{Name: name, Table: tab, FS: store.Local{}, Path: dir})
+		sources = append(sources, web.Source{Name: name, Table: tab, FS: store.Local{}, Path: dir})
 	}
 	server, c := watch(t, sources...)
 	_, page := get(t, server.URL+"/")
@@ -188,7 +213,7 @@ func TestSameGame(t *testing.T) {
 		t.Errorf("no run in %s", page)
 	}
 	var runs []apiRun
-	c.get("runs/", "", &runs)
+	c.Get("runs/", "", &runs)
 	if len(runs) != 2 || runs[0].Play == "" || runs[1].Play != runs[0].Play {
 		t.Errorf("%+v", runs)
 	}
@@ -244,9 +269,9 @@ func TestRunStates(t *testing.T) {
 			}
 			must.OK(t, os.WriteFile(filepath.Join(dir, store.JournalFile), file, 0o666))
 		}
-		server, c := watch(t, Source{Name: "d", FS: test.fsys, Path: dir})
+		server, c := watch(t, web.Source{Name: "d", FS: test.fsys, Path: dir})
 		var runs []apiRun
-		if code := c.get("runs/", "", &runs); code != http.StatusOK || len(runs) != 1 || runs[0].Status != test.status {
+		if code := c.Get("runs/", "", &runs); code != http.StatusOK || len(runs) != 1 || runs[0].Status != test.status {
 			t.Errorf("%s: status %d, %+v, want %s", test.name, code, runs, test.status)
 		}
 		code, page := get(t, server.URL+"/run?data=d")
@@ -261,13 +286,37 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
+// TestUnknown checks that only directories that are served have pages, that the files of the pages are there, and that a
+// stream ends with its client.
+func TestUnknown(t *testing.T) {
+	server, _ := watch(t, web.Source{Name: "d", FS: store.Local{}, Path: t.TempDir()})
+	for path, want := range map[string]string{
+		"/run?data=/etc": `404 {"error":"data directory \"/etc\" is not served here"}`, "/run/events": `404 {"error":"data directory \"\" is not served here"}`,
+		"/static/run.js": "200 // The page of a run", "/static/run.css": "200 ", "/static/run.html": "404 ", "/static/style.css": "200 ",
+	} {
+		if code, text := get(t, server.URL+path); !strings.HasPrefix(fmt.Sprint(code, " ", text), want) {
+			t.Errorf("%s: status %d, %.100s, want %s", path, code, text, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	request := must.Get(http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=d", nil))(t)
+	answer := must.Get(http.DefaultClient.Do(request))(t)
+	defer answer.Body.Close()
+	if line := must.Get(bufio.NewReader(answer.Body).ReadString('\n'))(t); line != "event: state\n" {
+		t.Errorf("%q", line)
+	}
+	cancel()
+	server.Close() // it waits for the end of the stream
+}
+
 // TestOverwritten solves the game of a directory again, and another game, while the directory is
 // served. The server must notice that, and open the new table.
 func TestOverwritten(t *testing.T) {
 	three, four := solved.Game(t, "connectn width=3 height=3 connect=3"), solved.Game(t, "connectn width=4 height=3 connect=3")
 	dir := solved.Dir(t, three)
 	tab := must.Get(table.OpenOf(store.Local{}, dir, three))(t)
-	server, c := watch(t, Source{Name: "d", Table: tab, FS: store.Local{}, Path: dir})
+	server, c := watch(t, web.Source{Name: "d", Table: tab, FS: store.Local{}, Path: dir})
 	solveAs := func(g game.Game, mode store.Mode, o solve.Options) {
 		t.Helper()
 		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
@@ -278,9 +327,9 @@ func TestOverwritten(t *testing.T) {
 	// shows waits until the values of a board are those of a table, or are not known.
 	shows := func(variant, value string, remoteness int) {
 		t.Helper()
-		var p apiPosition
+		var p position
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(readEvery / 10) {
-			c.get("connectn/"+variant+"/positions/", "p=", &p)
+			c.Get("connectn/"+variant+"/positions/", "p=", &p)
 			if p.Value == value && p.Remoteness == remoteness {
 				return
 			}

@@ -53,7 +53,7 @@ func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdou
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		p.verifyCommand(), p.planCommand(), calibrateCommand(), p.checkCommand()}, p.Commands)
+		p.verifyCommand(), p.planCommand(), p.checkCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}

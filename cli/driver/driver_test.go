@@ -60,8 +60,8 @@ func TestCommands(t *testing.T) {
 		games game.Kinds
 		want  string
 	}{
-		{some(), "solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, ranges, completion"},
-		{some()[1:], "solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, completion"},
+		{some(), "solve, status, lookup, stats, export, compare, verify, plan, check, ranges, completion"},
+		{some()[1:], "solve, status, lookup, stats, export, compare, verify, plan, check, completion"},
 	} {
 		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)

@@ -101,16 +101,17 @@ type Counts struct {
 type Options struct {
 	// Time is the time for sampling, after positions have been enumerated up to the limit
 	// Exact; for a game that is not Sampled, it is the time for enumeration and random
-	// games together; 0: two minutes, but sampling ends as soon as the counts are precise enough
-	// for a plan.
+	// games together; 0: five seconds, and Brief.
 	Time time.Duration
+	// Brief ends sampling as soon as the counts are precise enough for a plan.
+	Brief bool
 	// Draws, if it is not 0, is the total number of samples, or of random games, and
 	// replaces Time: the result is then the same on any machine. A result obtained with a
 	// time limit can be reproduced with the Draws of its sum.
 	Draws int64
 	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
-	// that is Sampled, but 4 million if Time or Draws is set, and 50 million for others. At most half as many are in
-	// memory at the same time, at about 20 bytes each.
+	// that is Sampled, but 4 million unless the count is Brief, and 50 million for others. At most
+	// half as many are in memory at the same time, at about 20 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
 	Seed uint64
@@ -123,27 +124,24 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	defaultTime       = 2 * time.Minute
+	defaultTime       = 5 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
 	defaultExactDrawn = 4 << 20
 	defaultExact      = 50_000_000
 )
 
-// brief reports whether sampling ends as soon as the counts are precise.
-func (o Options) brief() bool { return o.Time == 0 && o.Draws == 0 }
-
 func (o Options) withDefaults(drawn bool) Options {
+	if o.Time == 0 && o.Draws == 0 {
+		o.Time, o.Brief = defaultTime, true
+	}
 	switch {
 	case o.Exact > 0:
 	case !drawn:
 		o.Exact = defaultExact
-	case o.brief():
+	case o.Brief:
 		o.Exact = defaultExactBrief
 	default:
 		o.Exact = defaultExactDrawn
-	}
-	if o.Time == 0 {
-		o.Time = defaultTime
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -169,7 +167,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, err
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.brief(), begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), begun: time.Now()}
 	if blocks := c.m.Blocks; blocks != nil {
 		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
 	}
@@ -206,7 +204,6 @@ type counter struct {
 	deduce block.Deducer // nil: the game is not Deduced
 	half   *game.Half    // nil: it is not Halved
 
-	brief bool // sampling ends as soon as the counts are precise
 	begun time.Time
 	until time.Time // end of enumeration and games; zero: no limit
 }

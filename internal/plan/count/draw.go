@@ -118,7 +118,7 @@ func (s *sampler) run(f *front) error {
 		return float64(time.Since(begun)) / float64(s.o.Time)
 	}
 	draws, chunks := int64(0), 0
-	for share(draws) < 1 && !(s.brief && chunks > 0 && precise(s.counts(f))) {
+	for share(draws) < 1 && !(s.o.Brief && chunks > 0 && precise(s.counts(f))) {
 		s.o.Progress("drawing boards", share(draws))
 		round := s.round(chunks)
 		results := make([]*stratum, len(round))

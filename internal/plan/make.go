@@ -43,15 +43,20 @@ const (
 
 // Work returns the CPU time of a solve in one process, in units: the time of a position.
 func Work(g game.Game, counts *count.Counts) float64 {
-	sum := 0.0
 	m := game.MethodOf(g)
-	if m.Blocks != nil {
-		sum = tableWork * float64(m.Blocks.Tables())
-	}
+	sum := startOf(m)
 	for _, t := range counts.Tiers {
 		sum += workOf(m, t)
 	}
 	return sum
+}
+
+// startOf returns the part of Work that comes before the first tier.
+func startOf(m game.Method) float64 {
+	if m.Blocks == nil {
+		return 0
+	}
+	return tableWork * float64(m.Blocks.Tables())
 }
 
 // workOf returns the part of Work that is of one tier.
@@ -77,17 +82,14 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	if len(counts.Tiers) == 0 {
 		return nil, errors.New("no tier was counted")
 	}
-	if !slices.Contains([]string{Inline, Pipe, Hadoop}, where.Runner) {
-		return nil, fmt.Errorf("runner %q: expected %s, %s or %s", where.Runner, Inline, Pipe, Hadoop)
-	}
-	if where.Cores < 1 || where.Nodes < 1 {
-		return nil, fmt.Errorf("%d cores, %d nodes: expected 1 or more", where.Cores, where.Nodes)
+	if !slices.Contains([]string{Inline, Pipe, Hadoop}, where.Runner) || where.Cores < 1 || where.Nodes < 1 {
+		return nil, fmt.Errorf("runner %q, %d cores, %d nodes: expected %s, %s or %s, and numbers from 1 on", where.Runner, where.Cores, where.Nodes, Inline, Pipe, Hadoop)
 	}
 	m := game.MethodOf(g)
 	p := &Plan{Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where, Rate: rate}
 	s := sizesOf(m, counts, where.Runner)
 	p.Method = s.method
-	sum := &p.Total
+	sum, round := &p.Total, math.Round
 	sum.Tier, sum.Positions, sum.Low, sum.High = counts.Sum.Tier, round(counts.Sum.Positions), round(counts.Sum.Low), round(counts.Sum.High)
 	for i, t := range s.tiers {
 		planned := Tier{Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High)}
@@ -121,21 +123,15 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	return p, nil
 }
 
-func round(n float64) float64 { return math.Round(n) }
-
 // times sets hours and dollars: of each tier, and of the start in the total.
 func (p *Plan) times(g game.Game, counts *count.Counts) {
 	w, m := p.Where, game.MethodOf(g)
-	machines := float64(w.Nodes)
-	hourly, cores := w.Price*machines, float64(w.Cores)
+	machines, cores := float64(w.Nodes), float64(w.Cores)
 	if w.Runner == Pipe {
 		p.Assumed = append(p.Assumed, fmt.Sprintf("lines take %d times the CPU of blocks", pipeTimes))
 	}
 	sum := &p.Total
-	sum.CPUHours = p.Rate.Seconds * Work(g, counts) / 3600 // without what follows, the start of the run
-	for _, t := range counts.Tiers {
-		sum.CPUHours -= p.Rate.Seconds * workOf(m, t) / 3600
-	}
+	sum.CPUHours = p.Rate.Seconds * startOf(m) / 3600
 	sum.WallHours = sum.CPUHours / cores
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
@@ -158,11 +154,11 @@ func (p *Plan) times(g game.Game, counts *count.Counts) {
 			t.CPUHours += cpu / 3600
 			t.WallHours += (start + cpu/used) / 3600
 		}
-		t.Dollars = hourly * t.WallHours
+		t.Dollars = w.Price * machines * t.WallHours
 		sum.CPUHours += t.CPUHours
 		sum.WallHours += t.WallHours
 	}
-	sum.Dollars = hourly * sum.WallHours
+	sum.Dollars = w.Price * machines * sum.WallHours
 	if p.Jobs > 0 {
 		p.Assumed = append(p.Assumed, fmt.Sprintf("a job on the cluster takes %d s to start, and %d times the CPU of one process", jobStart, clusterTimes))
 	}

@@ -205,7 +205,7 @@ func TestTimes(t *testing.T) {
 // There is a plan for every method, and its JSON has the promised names; a lower bound of the positions has neither
 // bytes nor hours; Network cannot be solved.
 func TestMethods(t *testing.T) {
-	counts := new(count.Counts)
+	counts := &count.Counts{How: count.Exact}
 	for i := range 5 {
 		n := math.Pow(10, float64(i))
 		tier := count.Tier{Tier: i, Positions: n, Low: n, High: 2 * n, Moves: 3 * n}

@@ -47,13 +47,12 @@ func sizesOf(m game.Method, counts *count.Counts, runner string) *sizes {
 // same time ends.
 func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 	last := len(s.tiers) - 1
-	won, codes := s.wonLater(), s.codesOf(float64(len(g.Moves(nil, g.Start()))))
+	codes := s.codesOf(float64(len(g.Moves(nil, g.Start()))))
 	compact := game.DeducerOf(g) != nil
 	for i := range s.tiers {
 		t := &s.tiers[i]
 		of := t.Tier // what the jobs compute
-		bits := valueBits(of.Positions/max(1, min(of.Cells, of.Positions)), last-i, won[i])
-		kept := of // what the table stores
+		kept := of   // what the table stores
 		kept.Cells = min(of.Cells, of.Positions)
 		if half := game.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
@@ -69,7 +68,7 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 		if i == last {
 			open = 0
 		}
-		t.values = keptBytes(of.Positions, of.Slots, cells, bits)
+		t.values = keptBytes(of.Positions, of.Slots, cells)
 		t.work = ofPositions.setBytes(open, of.Slots, cells) + ofPositions.setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
 		if i == last {
 			t.work = t.values
@@ -77,7 +76,7 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 		if compact && t.Positions > 0 {
 			t.kept = compactBytes(kept, float64(last-i), codes)
 		} else {
-			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells, bits)
+			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
 		}
 		if runner == Inline { // solve jobs write the form of the table
 			t.values = t.kept
@@ -113,30 +112,6 @@ func halfOf(t count.Tier, half *game.Half) count.Tier {
 	t.Cells = max(1, min(t.StoredCells, t.Positions))
 	t.Slots = max(t.Positions, t.StoredSlots) // a stored range has all its slots
 	return t
-}
-
-// wonLater returns, by tier, the share of won positions in later tiers, except the last
-// one.
-func (s *sizes) wonLater() []float64 {
-	later := make([]float64, len(s.tiers))
-	won, positions, known := 0.0, 0.0, false
-	for i := len(s.tiers) - 2; i >= 0; i-- {
-		if positions > 0 {
-			later[i] = won / positions
-		}
-		t := &s.tiers[i]
-		won, positions, known = won+t.Won, positions+t.Positions, known || t.Won > 0
-	}
-	for i := range later {
-		if !known {
-			later[i] = unknownWon
-		}
-	}
-	// The last tiers have no later ones: use the value of the tier before them.
-	for i := max(0, len(later)-2); i < len(later); i++ {
-		later[i] = later[max(0, len(later)-3)]
-	}
-	return later
 }
 
 // ofLists computes the sizes of lists: a row for each move, sent forward to the successor and back to the

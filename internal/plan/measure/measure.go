@@ -5,6 +5,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,9 +28,9 @@ const (
 	// firstDraws and boardDraws are the numbers of samples for the first count of a game, and for a smaller board.
 	firstDraws = 20_000
 	boardDraws = 2_000
-	// leastGrowth and mostGrowth bound how many times longer than the last board the next one is expected to take.
-	leastGrowth = 2
-	mostGrowth  = 20
+	// leastGrowth and mostGrowth bound how many times the CPU of the last board the next one is expected to take.
+	leastGrowth = 2.0
+	mostGrowth  = 20.0
 )
 
 // allowed returns the time that the plan of a solve of this many seconds may take: less than a tenth of it if that is
@@ -103,32 +104,24 @@ func smaller(kind game.Kind, g game.Game) (boards []game.Game) {
 	return boards
 }
 
-// rateOf solves boards, one after the other, as long as that takes no more than half of the time allowed for the
+// rateOf solves boards, one after the other, as long as that takes no more CPU than half of the time allowed for the
 // planned seconds.
 func rateOf(ctx context.Context, boards []game.Game, planned func(plan.Rate) float64, progress func(string, float64)) (plan.Rate, error) {
 	rate := plan.Rate{Cores: runtime.GOMAXPROCS(0)}
 	runtime.GC() // what the count has left is not to be collected at the expense of the solves
-	begun, cpu, work := time.Now(), 0.0, 0.0
-	took, before := 0.0, 0.0 // seconds of the last board, and of the one before it
+	begun, cpu, work, last, growth := time.Now(), 0.0, 0.0, 0.0, leastGrowth
 	for _, board := range boards {
-		limit, spent := allowed(planned(rate)), time.Since(begun)
-		growth := float64(leastGrowth)
-		if before > 0 {
-			growth = min(max(growth, took/before), mostGrowth)
-		}
-		if rate.Seconds > 0 && spent.Seconds()+took*growth > limit.Seconds()/2 {
+		limit := allowed(planned(rate))
+		if rate.Seconds > 0 && cpu+last*growth > limit.Seconds()/2 {
 			break
 		}
 		if progress != nil {
-			progress("measuring: solving "+board.Spec(), spent.Seconds()/limit.Seconds())
+			progress("measuring: solving "+board.Spec(), min(1, cpu/limit.Seconds()))
 		}
-		before = took
-		at := time.Now()
-		used, done, all, err := solved(ctx, board, max(limit*6/10-spent, limit/4))
+		used, done, all, err := solved(ctx, board, max(min(2*limit, allowed(math.MaxFloat32))-time.Since(begun), limit/4))
 		if err != nil {
 			return rate, err
 		}
-		took = time.Since(at).Seconds()
 		if !all && rate.Seconds > 0 {
 			break
 		}
@@ -137,6 +130,10 @@ func rateOf(ctx context.Context, boards []game.Game, planned func(plan.Rate) flo
 		if !all {
 			break
 		}
+		if last > 0 {
+			growth = min(max(leastGrowth, used/last), mostGrowth)
+		}
+		last = used
 	}
 	return rate, nil
 }
@@ -168,10 +165,10 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	}
 	if all && game.MethodOf(g).Blocks != nil {
 		counts, err := count.Of(ctx, g, count.Options{Draws: boardDraws, Exact: boardDraws})
-		if err != nil {
-			return 0, 0, false, err
+		if err == nil {
+			work = plan.Work(g, counts)
 		}
-		return cpu, plan.Work(g, counts), true, nil
+		return cpu, work, true, err
 	}
 	journal, err := solve.ReadJournal(store.Local{}, dir)
 	if err != nil {

@@ -149,7 +149,7 @@ func TestLongExternal(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"bin/processes plan " + nim + " --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
+		{"bin/processes plan " + nim, 0, "nim stones=20 last=wins: 40 positions"},
 		{solve + " --at-a-time 0", 2, "processes: --at-a-time 0: expected at least 1"},
 		{solve + " --data hdfs://localhost:1/nim", 2, "processes: --runner processes needs a directory on this machine"},
 		{strings.Replace(solve, "--runner processes", "--runner inline --at-a-time 3", 1), 2, "processes: --at-a-time is an option of --runner processes"},
@@ -163,7 +163,7 @@ func TestLongExternal(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want %d, %s", test.line, status, out, test.status, test.want)
 		}
 	}
-	if out := run("bin/processes", "plan", "nim", "--stones", "20", "--runner", "processes", "--rates", "builtin"); !strings.HasSuffix(out, "assumed: runner processes takes as long as pipe\n") {
+	if out := run("bin/processes", "plan", "nim", "--stones", "20", "--runner", "processes"); !strings.HasSuffix(out, "assumed: runner processes takes as long as pipe\n") {
 		t.Errorf("the plan ends with %s", out)
 	}
 	solved.SameText(t, store.Local{}, filepath.Join(dir, "nim_data"), filepath.Join(dir, "nim--stones20-inline"))

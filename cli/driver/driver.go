@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
 // Main implements the command driver for a program with these games: it executes the command
@@ -64,7 +65,7 @@ func firstSteps(games game.Kinds) string {
 	if len(games) == 0 {
 		return ""
 	}
-	flags := command.Words(games[0])
+	flags := alias.Words(games[0])
 	return "Solve a game, query the result, and play against it:\n\n" +
 		"   driver solve " + flags + "\n" +
 		"   driver lookup --start\n" +

@@ -24,6 +24,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/system"
 )
 
@@ -275,8 +276,8 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 	for _, kind := range games {
 		add(kind.Name, kind.Usage, "", kind)
 	}
-	for _, a := range Aliases(games) {
-		add(a.Name, Words(a.Kind), "other names", a.Kind)
+	for _, a := range alias.Of(games) {
+		add(a.Name, alias.Words(a.Kind), "other names", a.Kind)
 	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))

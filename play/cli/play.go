@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
 // Main implements the command play for a program with these games: it executes the command line
@@ -52,7 +53,7 @@ func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
 		err := unknown(c)
 		if c.NArg() == 0 {
 			name := games.Names()[0]
-			if known := command.Aliases(games); len(known) > 0 {
+			if known := alias.Of(games); len(known) > 0 {
 				name = known[0].Name
 			}
 			err = errors.Join(err, fmt.Errorf("to begin: play tui %s (in the terminal), play %s (line by line) or play web --open (in a browser)", name, name))

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/table"
@@ -215,7 +215,7 @@ type paramEntry struct {
 // open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
 // to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
-	kind, ok := command.KindOf(s.o.Games, r.PathValue("game"))
+	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
 		s.Fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
 		return

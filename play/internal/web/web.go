@@ -22,7 +22,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
@@ -296,7 +296,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 		} else {
 			data["Tables"], data["Games"], data["Runs"] = s.list()
 			data["Whole"] = hasWhole
-			_, data["Connect4"] = command.KindOf(s.o.Games, "connect4")
+			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
 		s.Write(w, r, name, data)
 	}

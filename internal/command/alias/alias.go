@@ -1,4 +1,5 @@
-package command
+// Package alias has the names that people know for games with certain parameters.
+package alias
 
 import (
 	"slices"
@@ -12,8 +13,8 @@ type Alias struct {
 	Kind game.Kind // the game, with these parameters as defaults
 }
 
-// Aliases returns the aliases of games that are not names of games.
-func Aliases(games game.Kinds) (aliases []Alias) {
+// Of returns the aliases of games that are not names of games.
+func Of(games game.Kinds) (aliases []Alias) {
 	for _, a := range []struct {
 		name, kind string
 		args       []int
@@ -38,7 +39,7 @@ func Aliases(games game.Kinds) (aliases []Alias) {
 
 // KindOf returns the game of a name or of an alias.
 func KindOf(games game.Kinds, name string) (kind game.Kind, ok bool) {
-	for _, a := range Aliases(games) {
+	for _, a := range Of(games) {
 		if a.Name == name {
 			return a.Kind, true
 		}

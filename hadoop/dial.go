@@ -179,7 +179,7 @@ func newFS(properties hadoopconf.HadoopConf, name string) *FS {
 	f := &FS{options: hdfs.ClientOptionsFromConf(properties), name: name}
 	f.limits.silent = make(map[string]*silentError)
 	f.limits.ctx, f.limits.interrupt = context.WithCancel(context.Background())
-	f.limits.setCall(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout))
+	f.limits.call.Store(int64(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout)))
 	data := milliseconds(properties, "dfs.client.socket-timeout", socketTimeout)
 	f.options.DatanodeDialFunc = f.traffic.counted(func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := f.limits.dial(ctx, network, address, data)

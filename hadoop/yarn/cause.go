@@ -197,7 +197,7 @@ func (c *Client) log(ctx context.Context, nodeAddress, container, name string) (
 	}
 	text, other := read(history, c.history+"/ws/v1/history")
 	if other != nil {
-		return "", oneLine([]error{err, other})
+		return "", join(err, other)
 	}
 	return text, nil
 }

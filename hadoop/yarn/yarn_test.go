@@ -137,7 +137,7 @@ func TestMetrics(t *testing.T) {
 	f := newFake(t)
 	user := ""
 	f.answer = func(_ http.ResponseWriter, r *http.Request) bool { user = r.URL.Query().Get("user.name"); return false }
-	if got, err := f.client.Metrics(t.Context()); err != nil || got != (Metrics{Nodes: 1, VCores: 4}) || user != "someone" {
+	if got, err := f.client.Metrics(t.Context()); err != nil || got != (Metrics{1, 4}) || user != "someone" {
 		t.Errorf("%+v, %v, by %q", got, err, user)
 	}
 }
@@ -207,7 +207,7 @@ func TestStandby(t *testing.T) {
 	}))
 	defer standby.Close()
 	f.client.managers = []string{"http://127.0.0.1:1", standby.URL, f.URL}
-	if got, err := f.client.Metrics(t.Context()); err != nil || got.Nodes != 1 {
+	if got, err := f.client.Metrics(t.Context()); err != nil || got.ActiveNodes != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.Close()

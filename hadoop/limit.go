@@ -119,6 +119,7 @@ type limitedConn struct {
 	limits *limits
 	wait   func() time.Duration
 	stop   func() bool
+	counts []*atomic.Int64 // of the bytes that are read
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {
@@ -126,6 +127,9 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
+	for _, count := range c.counts {
+		count.Add(int64(n))
+	}
 	return n, c.interrupted(err)
 }
 

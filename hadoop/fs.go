@@ -1,6 +1,5 @@
 // Package hadoop connects the program to a Hadoop installation: HDFS as a file system for
-// package store, the installed commands, jars and configuration, and the file of ranges for
-// TotalOrderPartitioner. It knows nothing of jobs, nor of what a step does.
+// package store, and the installed commands, jars and configuration. It knows nothing of jobs, nor of what a step does.
 package hadoop
 
 import (

@@ -261,8 +261,8 @@ func TestLateHistory(t *testing.T) {
 func TestLastMaster(t *testing.T) {
 	f := newFake(t)
 	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
-	if last, err := f.client.lastMaster(t.Context(), good); err != nil || last.AppAttemptID != "second" {
-		t.Errorf("%+v, %v", last, err)
+	if failure, err := f.client.masterFailure(t.Context(), finished{ID: good}, "map 0"); err != nil || failure.Attempt != "second" {
+		t.Errorf("%+v, %v", failure, err)
 	}
 }
 

@@ -30,6 +30,9 @@ import (
 // the run may have to wait for it. With the interval of the journal, it is less than solve.Silent.
 const every = 30 * time.Second
 
+// lastTries is how often the last batch is made, with pauses of every, before its error is that of the copy.
+const lastTries = 3
+
 // A Place is where a copy is, and what reads and changes it. Names are relative to the copy. A source is a path in the
 // file system of the data directory. Each call may be the start of a program.
 type Place interface {
@@ -285,7 +288,7 @@ func (c *Copy) work() {
 		c.moved.Broadcast()
 	})
 	defer stop()
-	for {
+	for tries := 0; ; {
 		b, last := c.next()
 		if b == nil {
 			return
@@ -300,15 +303,21 @@ func (c *Copy) work() {
 		} else if b.all != nil {
 			c.err = nil
 		}
-		failed := c.err != nil
+		hurry := c.hurry
+		if c.err != nil {
+			hurry = nil
+			if last {
+				tries++
+			}
+		}
 		c.moved.Broadcast()
 		c.mu.Unlock()
-		if failed && last {
+		if tries == lastTries {
 			return
 		}
 		select {
 		case <-c.ctx.Done():
-		case <-c.hurry:
+		case <-hurry:
 		case <-time.After(every):
 		}
 	}
@@ -325,14 +334,20 @@ func (c *Copy) make(b *batch) error {
 	if err := c.remove(stale); err != nil {
 		return err
 	}
+	staged, err := c.stageSmall(b.small)
+	if err != nil {
+		return err
+	}
+	if i := slices.Index(staged, path.Join(c.stage, store.ManifestFile)); i >= 0 { // what has no manifest is no copy
+		if err := c.place.Put(c.ctx, "", nil, staged[i:i+1]); err != nil {
+			return err
+		}
+		staged = slices.Delete(staged, i, i+1)
+	}
 	for _, dir := range slices.Sorted(maps.Keys(b.files)) {
 		if err := c.place.Put(c.ctx, dir, c.paths(b.files[dir]), nil); err != nil {
 			return err
 		}
-	}
-	staged, err := c.stageSmall(b.small)
-	if err != nil {
-		return err
 	}
 	for _, dir := range b.dirs {
 		c.there[dir] = true

@@ -167,6 +167,11 @@ func (c *Copy) fetch() (err error) {
 	if err := c.place.Fetch(c.ctx, names, bytes, c.stage); err != nil {
 		return c.failed(err)
 	}
+	if _, ok := c.texts[path.Join(table.Dir, store.Success)]; ok { // the last run was lost before it deleted the other seal
+		if err := c.fsys.RemoveAll(path.Join(c.stage, table.Dir, solve.TiersSeal)); err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
 		if err := c.fsys.Rename(path.Join(c.stage, name), path.Join(c.data, name)); err != nil {
 			return err

@@ -49,7 +49,7 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 	}
 	place, err := streaming.NewCopy(jobs.(*streaming.Runner), r.flags.copyTo, r.place.Path)
 	if err != nil {
-		return nil, command.Usagef("--copy-to %w", err)
+		return nil, command.Usagef("--copy-to: %w", err)
 	}
 	k := &copyTo{bar: r.bar}
 	k.ctx, k.stop = command.Interruptible(r.Context.Context)
@@ -60,7 +60,7 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 		}
 	}()
 	k.Copy = copies.New(k.ctx, place, r.place.FS, r.place.Path, place.Stage, r.bar.Print)
-	if there, _ := hadoop.InHDFS(r.flags.copyTo); there { // the name is a URI, see NewCopy
+	if there, _ := hadoop.InHDFS(r.flags.copyTo); there { // the name is a URI, see streaming.CheckCopy
 		if k.owned, err = filesys.Open(r.flags.copyTo); err != nil {
 			return nil, fmt.Errorf("--copy-to: %w", err)
 		}

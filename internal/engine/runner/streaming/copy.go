@@ -96,8 +96,9 @@ func (c *Copy) there(names []string) (uris []string) {
 	return uris
 }
 
-// A listedLine is a line of fs -ls: mode, replication, owner, group, length, date, time, name.
-var listedLine = regexp.MustCompile(`^(\S)\S+\s+\S+\s+\S*\s+\S*\s+(\d+) \d{4}-\d\d-\d\d \d\d:\d\d (\S+)$`)
+// A listedLine is a line of fs -ls: mode, replication, owner, group, length, date, time, and the name without what
+// precedes its path.
+var listedLine = regexp.MustCompile(`^(\S)\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d [A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)$`)
 
 // List returns the lengths of all files, except those that an interrupted command has not finished; none if there is no
 // such directory.
@@ -115,11 +116,7 @@ func (c *Copy) List(ctx context.Context) (map[string]int64, error) {
 		if m == nil {
 			return nil, fmt.Errorf("hadoop fs -ls printed a line of an unknown form: %q", line)
 		}
-		u, err := url.Parse(m[3])
-		if err != nil {
-			return nil, err
-		}
-		name, ok := strings.CutPrefix(u.Path, c.path+"/")
+		name, ok := strings.CutPrefix(m[3], c.path+"/")
 		if m[1] == "d" || !ok || strings.HasSuffix(name, "._COPYING_") || strings.Contains(name, ".distcp.tmp.") {
 			continue
 		}

@@ -228,6 +228,7 @@ type run struct {
 	place  *filesys.Place
 	bar    *progress.Line
 	copied *copying
+	copyTo *copyTo
 }
 
 // solveHere solves a game by jobs that this process starts, and prints the result.
@@ -256,6 +257,10 @@ func (p *program) solveIn(r *run, note string) (err error) {
 		return err
 	}
 	defer r.copied.end()
+	if r.copyTo, err = r.openCopyTo(); err != nil {
+		return err
+	}
+	defer r.copyTo.end()
 	o, err := r.options()
 	if err != nil {
 		return err
@@ -337,11 +342,15 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	}
 	defer data.Close()
 	defer r.copied.end() // while the lock is held
+	defer r.copyTo.end()
 	if note != "" {
 		r.bar.Print(note)
 	}
 	if err := r.copied.start(r.Mode, o.Runner); err != nil {
 		return err
+	}
+	if err := r.copyTo.start(r.Mode); err != nil {
+		return command.Stopped(ctx, err)
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)
 	r.bar.End()
@@ -354,6 +363,11 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	copyName, err := r.copied.finish()
 	if err != nil {
 		return err
+	}
+	if r.copyTo != nil {
+		if copyName, err = r.copyTo.finish(); err != nil {
+			return err
+		}
 	}
 	// Print the result in one write, after everything else is done: if the reader closes the
 	// pipe after the first line, no lock must be left behind.

@@ -64,7 +64,7 @@ func (c *Client) Run(ctx context.Context, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := system.Run(ctx, cmd); err != nil {
-		return nil, fmt.Errorf("%s %s: %w%s", c.command, strings.Join(args, " "), err, complaint(stderr.String()))
+		return nil, fmt.Errorf("%s %s: %w%s", c.command, strings.Join(args, " "), err, Complaint(stderr.String()))
 	}
 	return stdout.Bytes(), nil
 }
@@ -72,9 +72,9 @@ func (c *Client) Run(ctx context.Context, args ...string) ([]byte, error) {
 // wrongJava matches errors of a Java version that is too old or too new for this Hadoop.
 var wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
 
-// complaint returns the error in a Java program's stderr, after a colon, and whether the Java
+// Complaint returns the error in a Java program's stderr, after a colon, and whether the Java
 // version is wrong; "" if there is none.
-func complaint(stderr string) string {
+func Complaint(stderr string) string {
 	cause := errorLine(stderr)
 	switch {
 	case cause == "":

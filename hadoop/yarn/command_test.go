@@ -62,7 +62,7 @@ func TestComplaint(t *testing.T) {
 		{"2026-11-21 19:01:11,528 WARN util.NativeCodeLoader: Unable to load native-hadoop library\ntest: Unknown protocol: ClientProtocol\n",
 			": test: Unknown protocol: ClientProtocol"},
 	} {
-		if got := complaint(test.stderr); got != test.want {
+		if got := Complaint(test.stderr); got != test.want {
 			t.Errorf("%q\nis %q, want %q", test.stderr, got, test.want)
 		}
 	}

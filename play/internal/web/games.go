@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,9 +22,9 @@ import (
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source    // the data directory with its table; nil: it is searched
-	book        *book.Book // the opening book of the game; nil: none
-	whole       *whole     // what the page of the table shows, once it is known; under the lock of the Server
+	source      *Source               // the data directory with its table; nil: it is searched
+	book        *book.Book            // the opening book of the game; nil: none
+	whole       atomic.Pointer[whole] // what the page of the table shows, once it is known
 }
 
 // title returns the name of the game for people.

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
+	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -181,15 +180,10 @@ func (a *apiRun) describe(r *status.Run) {
 type (
 	runView struct {
 		*apiRun
-		Percent     string
-		Bars        []progressBar
+		Percent, Of string // the share that is done; the number of tiers
 		Facts       []fact
 		Picture     template.HTML
 		Steps, Jobs runTable
-	}
-	progressBar struct {
-		Name, Text string
-		Done, Of   int
 	}
 	// A fact is a number of the run, with a link unless Link is "".
 	fact     struct{ Name, Text, Link string }
@@ -206,17 +200,10 @@ type (
 
 // view returns what the page shows of a run.
 func (a *apiRun) view() runView {
-	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share)}
+	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share), Of: numfmt.Count(a.Tiers, "tier")}
 	r := a.Journal
 	if r == nil {
 		return v
-	}
-	if a.Tiers > 0 {
-		bar := func(name string, done int) {
-			v.Bars = append(v.Bars, progressBar{name, fmt.Sprintf("%d of %s", done, numfmt.Count(a.Tiers, "tier")), done, a.Tiers})
-		}
-		bar("Forward", a.Forward)
-		bar("Retrograde", a.Retrograde)
 	}
 	v.Facts = factsOf(a)
 	v.Picture = foundPicture(a)
@@ -281,23 +268,22 @@ const maxColumns = 200
 // foundPicture returns a picture of the positions that were found in each tier, or by each pass;
 // "" if there are none.
 func foundPicture(a *apiRun) template.HTML {
-	found := make(map[int]uint64)
+	first, last := math.MaxInt, a.Tiers-1
+	for _, r := range a.Journal.Found() {
+		first, last = min(first, r.Tier), max(last, r.Tier)
+	}
+	if first < 0 || first > last || last >= maxColumns {
+		return ""
+	}
+	found := make([]uint64, last+1)
 	for _, r := range a.Journal.Found() {
 		found[r.Tier] += r.Positions
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	tiers := slices.Sorted(maps.Keys(found))
-	first, last := tiers[0], max(a.Tiers-1, tiers[len(tiers)-1])
-	if first < 0 || last >= maxColumns {
-		return ""
 	}
 	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
 	if a.Tiers == 0 {
 		c.Title, c.Axis = "Positions found by pass", "pass"
 	}
-	values := make([]float64, 0, last-first+1)
+	var values []float64
 	for tier := first; tier <= last; tier++ {
 		c.Names = append(c.Names, strconv.Itoa(tier))
 		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))

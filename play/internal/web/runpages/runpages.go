@@ -81,10 +81,7 @@ const (
 
 // An apiRun is the state of a run in the answer of /api/runs. openapi.json describes its fields.
 type apiRun struct {
-	Data       string      `json:"data"`
-	Title      string      `json:"title,omitempty"`
-	Status     string      `json:"status"`
-	Text       string      `json:"text"`
+	web.Run
 	Trouble    string      `json:"trouble,omitempty"`
 	Play       string      `json:"play,omitempty"`
 	Share      float64     `json:"share"`
@@ -97,9 +94,6 @@ type apiRun struct {
 
 	page template.HTML // the state as the page shows it
 }
-
-// link returns the address of the page, from the first page.
-func (a *apiRun) link() string { return "run?data=" + url.QueryEscape(a.Data) }
 
 // state returns the state of a run.
 func (p *Pages) state(w *watchedRun) *apiRun {
@@ -141,7 +135,7 @@ func (p *Pages) states() []*apiRun {
 // Runs implements web.Pages.
 func (p *Pages) Runs() (runs []web.Run) {
 	for _, a := range p.states() {
-		runs = append(runs, web.Run{Data: a.Data, Title: a.Title, Text: a.Text, Link: a.link(), Solved: a.Status == solve.Solved})
+		runs = append(runs, a.Run)
 	}
 	return runs
 }
@@ -149,7 +143,7 @@ func (p *Pages) Runs() (runs []web.Run) {
 // readState reads the state of the run in a data directory, and begins to serve its table once
 // that is complete.
 func (p *Pages) readState(source *web.Source) *apiRun {
-	a := &apiRun{Data: source.Name}
+	a := &apiRun{Run: web.Run{Data: source.Name, Link: "run?data=" + url.QueryEscape(source.Name)}}
 	r, err := status.Read(source.FS, source.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -157,8 +151,10 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 	case err != nil:
 		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
 	default:
-		a.describe(r)
-		complete := r.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
+		a.Status, a.Text, a.Solved, a.Trouble, a.Journal = r.Status, r.State(), r.Status == solve.Solved, r.Trouble(), r
+		a.Forward, a.Retrograde, a.Tiers = r.Tiers()
+		a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
+		complete := a.Solved || r.Now != nil && r.Now.Step == step.Final
 		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
 			a.Trouble = err.Error()
 		}
@@ -167,13 +163,6 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 		a.Trouble = err.Error()
 	}
 	return a
-}
-
-// describe sets the fields that come from the journal.
-func (a *apiRun) describe(r *status.Run) {
-	a.Status, a.Text, a.Trouble, a.Journal = r.Status, r.State(), r.Trouble(), r
-	a.Forward, a.Retrograde, a.Tiers = r.Tiers()
-	a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
 }
 
 // The following types are what the template of the page shows.
@@ -205,8 +194,7 @@ func (a *apiRun) view() runView {
 	if r == nil {
 		return v
 	}
-	v.Facts = factsOf(a)
-	v.Picture = foundPicture(a)
+	v.Facts, v.Picture = factsOf(a), foundPicture(a)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
@@ -232,19 +220,13 @@ func factsOf(a *apiRun) (facts []fact) {
 	}
 	var sum status.Line
 	for _, l := range r.Steps() {
-		sum.Bytes += l.Bytes
-		sum.Waiting += l.Waiting
-		sum.Working += l.Working
-		sum.Seconds += l.Seconds
+		sum.Add(l)
 	}
-	left := r.Left()
-	add("Time left", left, left != "")
+	add("Time left", r.Left(), r.Left() != "")
 	add("Positions", numfmt.Number(a.Positions), true)
 	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
-	if a.Tiers == 0 {
-		add("Forward passes", numfmt.Number(a.Forward), a.Forward > 0)
-		add("Retrograde passes", numfmt.Number(a.Retrograde), a.Retrograde > 0)
-	}
+	add("Forward passes", numfmt.Number(a.Forward), a.Tiers == 0 && a.Forward > 0)
+	add("Retrograde passes", numfmt.Number(a.Retrograde), a.Tiers == 0 && a.Retrograde > 0)
 	add("Bytes shuffled", numfmt.Bytes(float64(sum.Bytes)), sum.Bytes > 0)
 	add("Waiting for the cluster", numfmt.Seconds(sum.Waiting), sum.Waiting > 0)
 	add("Working on the cluster", numfmt.Seconds(sum.Working), sum.Working > 0)
@@ -331,7 +313,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request) {
 	if run := p.run(w, r); run != nil {
 		state := p.state(run)
 		p.server.Write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
-			"Events": strings.Replace(state.link(), "run", "run/events", 1)})
+			"Events": strings.Replace(state.Link, "run", "run/events", 1)})
 	}
 }
 
@@ -353,7 +335,7 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
 				}
 				last = state.page
 			}
-			if state.Status == solve.Solved {
+			if state.Solved {
 				return nil
 			}
 			select {

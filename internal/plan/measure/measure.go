@@ -122,11 +122,10 @@ func rateOf(ctx context.Context, boards []game.Game, planned func(plan.Rate) flo
 		if err != nil {
 			return rate, err
 		}
-		if !all && rate.Seconds > 0 {
-			break
+		if all || cpu == 0 {
+			cpu, work = cpu+used, work+done
+			rate.Seconds, rate.On = cpu/work, board.Spec()
 		}
-		cpu, work = cpu+used, work+done
-		rate.Seconds, rate.On = cpu/work, board.Spec()
 		if !all {
 			break
 		}

@@ -12,9 +12,8 @@ import (
 // is the only use of the byte; the name of the file tells the map what its input is. So a job
 // can choose the hosts of its maps without an input format of ours.
 //
-// An archive must contain the files to which it refers. So the directory above them is the
-// archive; its name, which must end with .har, is a mount point (viewfs) that the configuration
-// of the job defines. Each job replaces the index files of the job before it. So that a mapper can
+// Hadoop requires that an archive contains its files. A mount point (viewfs) in the configuration
+// of the job makes the directory above them look like one; its name must end with .har. Each job replaces the index files of the job before it. So that a mapper can
 // recognise the archive of another job, the names in an archive must differ from those of all others.
 //
 //	har://viewfs-treereduce/splits.har          the archive

@@ -1,7 +1,6 @@
 package hadoop
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +29,7 @@ const (
 	// hdfsBackoff is how long an hdfs.Client avoids an address after a failure. Each address is listed
 	// so often, manyNodes in all, that one is always allowed.
 	hdfsBackoff = 5 * time.Second
-	// renewPause is how long the renewal of a lock's lease is delayed. An hdfs.Client renews leases every second, and the
-	// name node ends a lease that was not renewed for a minute.
-	renewPause = 5 * time.Second
-	manyNodes  = int(hdfsBackoff/failoverPoll) + 5
+	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
 )
 
 // nameNodes returns the addresses of the name nodes of a file system: those of a name service,
@@ -131,28 +127,6 @@ type dialer struct {
 	last    time.Time // when a node was last dialled
 	tries   int
 	current atomic.Pointer[string] // the address of the last connection
-
-	locked atomic.Pointer[context.Context] // ends when the client's lock is released; nil: it has none
-}
-
-// delayRenewals delays renewals of leases, until release is called. The client must have a lock open, and nothing else.
-func (d *dialer) delayRenewals() (release context.CancelFunc) {
-	locked, release := context.WithCancel(d.ctx)
-	d.locked.Store(&locked)
-	return release
-}
-
-// delay waits before a packet is sent that renews the lease of a lock. If packets are encrypted, it does not wait.
-func (d *dialer) delay(packet []byte) {
-	locked := d.locked.Load()
-	if locked == nil || !bytes.Contains(packet, []byte("renewLease")) {
-		return
-	}
-	select {
-	case <-(*locked).Done():
-	case <-d.limits.ctx.Done():
-	case <-time.After(renewPause):
-	}
 }
 
 // dial dials each node once without waiting, and then waits before each further try. It does not
@@ -185,7 +159,7 @@ func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	d.current.Store(&address)
-	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), d, address}
+	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), address}
 	context.AfterFunc(ctx, func() { c.Close() })
 	return c, nil
 }

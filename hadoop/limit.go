@@ -167,13 +167,7 @@ func (c *limitedConn) within(set func(time.Time) error) error {
 // take a late answer for that to its next call, and dials the next address only if it cannot write.
 type nameConn struct {
 	*limitedConn
-	dialer  *dialer
 	address string
-}
-
-func (c *nameConn) Write(b []byte) (int, error) {
-	c.dialer.delay(b)
-	return c.limitedConn.Write(b)
 }
 
 func (c *nameConn) Read(b []byte) (int, error) {

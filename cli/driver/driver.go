@@ -48,7 +48,7 @@ func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdou
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		p.verifyCommand(), p.planCommand(), calibrateCommand(), p.checkCommand(), rangesCommand(games)}, p.Commands)
+		p.verifyCommand(), p.planCommand(), p.checkCommand(), rangesCommand(games)}, p.Commands)
 	name := filepath.Base(args[0])
 	commands = append(commands, command.CompletionCommand(name))
 	return command.Run(ctx, &cli.App{

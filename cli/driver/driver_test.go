@@ -60,7 +60,7 @@ func solved(t *testing.T) map[string]string {
 func TestCommands(t *testing.T) {
 	games := some()
 	games[2].New = func([]int) (game.Game, error) { return nil, errors.New("it is made") }
-	const want = "driver: expected a command: solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, ranges, completion\n"
+	const want = "driver: expected a command: solve, status, lookup, stats, export, compare, verify, plan, check, ranges, completion\n"
 	if status, _, stderr := runLine(games, "", ""); status != 2 || !strings.HasPrefix(stderr, want) {
 		t.Errorf("status %d, %s, want %s", status, stderr, want)
 	}

@@ -87,8 +87,8 @@ func TestExtension(t *testing.T) {
 		want   string // the output begins with it
 	}{
 		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
-		{"plan" + board + "--rates builtin --runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
-		{"plan" + board + "--rates builtin --runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
+		{"plan" + board + "--runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
+		{"plan" + board + "--runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
 		{"solve" + board + "--runner interrupted --data " + root + "/i", 130, "driver: stopped; --resume continues\n"},
 		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
@@ -129,7 +129,7 @@ func TestNeedsAmazon(t *testing.T) {
 		"lookup --data=s3://b/c":       "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
 		"compare s3://b/c all_data":    "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
 	})
-	runs(t, "plan connectn --runner emr --width 3 --rates builtin")
+	runs(t, "plan connectn --runner emr --width 3")
 	if _, _, stderr := runLine(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {
 		t.Errorf("a property in S3: %s", stderr)
 	}

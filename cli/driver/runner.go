@@ -224,8 +224,8 @@ func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if r.Command, err = hadoop.FindCommand(h.hadoop); err != nil {
+	hadoopCommand, err := hadoop.FindCommand(h.hadoop)
+	if err != nil {
 		return nil, err
 	}
 	if r.Jar, err = hadoop.FindStreamingJar(h.jar); err != nil {
@@ -235,8 +235,7 @@ func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Yarn = yarn.New(properties, s.hdfs.User())
-	r.Yarn.Command = r.Command
+	r.Yarn = yarn.New(hadoopCommand, properties, s.hdfs.User())
 	r.Yarn.WrapTransport(s.hdfs.Transport)
 	return r, nil
 }

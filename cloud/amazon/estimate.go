@@ -7,16 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/cloud/internal/emr"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/internal/plan/measure"
 )
 
 const (
@@ -31,8 +32,6 @@ const (
 	// unlimited is the time that is billed in addition to the limit: from the start of the
 	// machines to the bootstrap action, and from the shutdown to the end of the machines.
 	unlimited = 5 * time.Minute
-	// countTime limits the time for counting a game's positions for the estimate.
-	countTime = 20 * time.Second
 )
 
 // An emrEstimate is the estimated time and cost of a run on a cluster.
@@ -46,38 +45,27 @@ type emrEstimate struct {
 // prices returns an estimate that contains only the cluster's costs per hour.
 func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
 	cluster, of := e.clusterOf(s), new(emrEstimate)
-	of.perHour, of.why = cluster.DollarsPerHour()
+	of.perHour, of.why = cluster.dollarsPerHour()
 	return of
 }
 
-// clusterOf returns the cluster in the form that package plan uses.
-func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
-	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.flags.price, EMR: true, CopyToS3: true}
-	if s.Master != s.Worker {
-		c.Master = s.Master
-	}
-	return c
+// clusterOf returns the cluster that is to be created.
+func (e *emrCommand) clusterOf(s *emr.Spec) priced {
+	return priced{Spec: s, price: e.flags.price}
 }
 
 // estimate plans the run, and computes the limit of its cluster.
 func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	e := r.prices(r.spec)
-	cluster := r.clusterOf(r.spec)
 	need := 0.0
 	if e.why == nil {
-		rates, _, err := plan.RatesOf("")
-		if err != nil {
-			return nil, err
-		}
-		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.Doing})
+		node, _ := instanceNamed(r.spec.Worker)
+		nodes := r.spec.Core + r.spec.Spot
+		var err error
+		e.plan, err = measure.Plan(ctx, r.run.Kind, r.g, plan.Where{
+			Runner: plan.Hadoop, Nodes: nodes, Cores: node.VCPU, Price: e.perHour / float64(nodes), Above: float64(r.above),
+		}, count.Options{Progress: r.bar.Doing})
 		r.bar.End()
-		if err != nil {
-			return nil, err
-		}
-		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
-			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above),
-			LeastMemory: func(until int) float64 { return float64(inline.Least(game.MethodOf(r.g), until, false)) },
-		})
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +123,7 @@ func (e *emrEstimate) stepLimitOn(id string, all []made, now time.Time) (time.Du
 // text returns the estimate as a line of text.
 func (e *emrEstimate) text(r *emrSolve) string {
 	cluster := r.clusterOf(r.spec)
-	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
+	on := cluster.String()
 	if r.flags.id != "" {
 		on = "cluster " + r.flags.id + ", taken for " + on
 	}
@@ -150,7 +138,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 		}
 		text += fmt.Sprintf("%s, at $%.2f per hour", time, e.perHour)
 		if r.flags.price == 0 {
-			text += " (" + plan.PricesOf + ")"
+			text += " (" + pricesOf + ")"
 		}
 		for _, p := range e.plan.Problems {
 			text += "; " + p.Text
@@ -270,4 +258,113 @@ func rememberedClusters(warn func(string)) (all []made, err error) {
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// A priced cluster has a price for an hour of a node, 0 for the list price.
+type priced struct {
+	*emr.Spec
+	price float64
+}
+
+// String describes the cluster in words.
+func (c priced) String() string {
+	text := fmt.Sprintf("%d × %s", c.Core, c.Worker)
+	if c.EBSGB > 0 {
+		text += fmt.Sprintf(" with %s of EBS each", numfmt.Bytes(float64(c.EBSGB)*1e9))
+	}
+	if c.Spot > 0 {
+		text += fmt.Sprintf(", %d spot nodes", c.Spot)
+	}
+	return fmt.Sprintf("%s and a master (%s)", text, c.Master)
+}
+
+// dollarsPerHour returns the price of the cluster, or an error if a type is not in the table.
+func (c priced) dollarsPerHour() (sum float64, err error) {
+	for _, of := range []struct {
+		name  string
+		count int
+	}{{c.Worker, c.Core + c.Spot}, {c.Master, 1}} {
+		i, ok := instanceNamed(of.name)
+		if !ok {
+			return 0, fmt.Errorf("instance type %q is not in the table", of.name)
+		}
+		disk := float64(c.EBSGB)
+		if worker, _ := instanceNamed(c.Worker); disk == 0 && worker.Disk == 0 {
+			disk = emrEBS * float64(worker.VCPU)
+		}
+		hourly := i.Price + i.surcharge()
+		if c.price > 0 && of.name == c.Worker {
+			hourly = c.price
+		}
+		sum += float64(of.count) * (hourly + disk*ebsMonth/monthHours)
+	}
+	return sum, nil
+}
+
+// An instance is a type of machine for rent.
+type instance struct {
+	Name    string
+	VCPU    int
+	Memory  float64 // bytes
+	Disk    float64 // bytes of its own disks, whose data is lost with the instance; 0: none
+	Network float64 // bytes per second, sustained
+	Price   float64 // dollars per hour, on demand
+	ARM     bool    // requires binaries for arm64
+}
+
+const (
+	gib = 1 << 30
+	// gbit is one gigabit per second, in bytes.
+	gbit = 1e9 / 8
+)
+
+// instances are list prices of Amazon EC2, us-east-1, Linux, on demand, as known in 2024. They
+// change, and must be checked against https://aws.amazon.com/ec2/pricing/on-demand/ before
+// money is spent (--price overrides them). The network rate is the baseline, not the burst.
+var instances = []instance{
+	{"m5.xlarge", 4, 16 * gib, 0, 1.25 * gbit, 0.192, false},
+	{"m5.4xlarge", 16, 64 * gib, 0, 5 * gbit, 0.768, false},
+	{"m6g.xlarge", 4, 16 * gib, 0, 1.25 * gbit, 0.154, true},
+	{"m6g.4xlarge", 16, 64 * gib, 0, 5 * gbit, 0.616, true},
+	{"c6g.4xlarge", 16, 32 * gib, 0, 5 * gbit, 0.544, true},
+	{"r6g.4xlarge", 16, 128 * gib, 0, 5 * gbit, 0.8064, true},
+	{"r6g.16xlarge", 64, 512 * gib, 0, 25 * gbit, 3.2256, true},
+	{"i3en.2xlarge", 8, 64 * gib, 2 * 2500e9, 8.4 * gbit, 0.904, false},
+	{"i3en.6xlarge", 24, 192 * gib, 2 * 7500e9, 25 * gbit, 2.712, false},
+	{"i3en.12xlarge", 48, 384 * gib, 4 * 7500e9, 50 * gbit, 5.424, false},
+	{"i3en.24xlarge", 96, 768 * gib, 8 * 7500e9, 100 * gbit, 10.848, false},
+}
+
+// pricesOf describes source and date of the prices in the table.
+const pricesOf = "list prices of Amazon EC2, us-east-1, on demand, as known in 2024: check them, or give --price"
+
+const (
+	// emrSurcharge is EMR's surcharge as a share of a machine's on-demand price, and emrMost
+	// its maximum in dollars per hour, for the x86 families of the table: EMR's price list of
+	// 2024.
+	emrSurcharge = 0.25
+	emrMost      = 0.27
+	// ebsMonth is the price of a gigabyte of EBS (gp3) per month; the same list.
+	ebsMonth = 0.08
+	// emrEBS is the default number of GB of EBS per vCPU that EMR gives to a machine without a disk of its own.
+	emrEBS = 16
+	// monthHours is the number of hours that a month is charged for.
+	monthHours = 730
+)
+
+// surcharge returns EMR's surcharge per hour.
+func (i instance) surcharge() float64 {
+	if i.ARM {
+		return i.Price * emrSurcharge
+	}
+	return min(i.Price*emrSurcharge, emrMost)
+}
+
+// instanceNamed returns the type with this name; ok is false if the table has none.
+func instanceNamed(name string) (i instance, ok bool) {
+	at := slices.IndexFunc(instances, func(i instance) bool { return i.Name == name })
+	if at < 0 {
+		return i, false
+	}
+	return instances[at], true
 }

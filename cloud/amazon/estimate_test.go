@@ -16,7 +16,7 @@ import (
 // TestMaxDollarsSpot checks that --max-dollars is a limit for every price of spot nodes up to
 // their bid, the on-demand price.
 func TestMaxDollarsSpot(t *testing.T) {
-	m5, ok := plan.InstanceNamed("m5.xlarge")
+	m5, ok := instanceNamed("m5.xlarge")
 	if !ok {
 		t.Fatal("no m5.xlarge")
 	}

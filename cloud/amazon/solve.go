@@ -294,7 +294,7 @@ func (r *emrSolve) checkOptions() error {
 	default:
 		r.memory = r.asked
 	}
-	if master, ok := plan.InstanceNamed(r.spec.Master); ok && r.flags.id == "" && float64(memory)+masterDaemons > master.Memory {
+	if master, ok := instanceNamed(r.spec.Master); ok && r.flags.id == "" && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: name a larger type with --master-instance",
 			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}

@@ -17,8 +17,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/play/internal/web"
+	"github.com/treereduce/treereduce/play/internal/web/runpages"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -55,8 +57,9 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		return exportWeb(c, games, dir)
 	}
 	o := web.Options{
-		Games: games, Hosts: c.StringSlice("host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
-		Log: logOf(c),
+		Games: games, Pages: runpages.New, AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
+		HostAllowed: func(host string) bool { return metrics.HostAllowed(host, c.StringSlice("host")) },
+		Log:         logOf(c),
 	}
 	err := command.AtLeast(c, 1, "searches")
 	if err != nil {

@@ -36,6 +36,14 @@ const (
 // hasWhole reports whether there are pages of tables.
 const hasWhole = true
 
+// wholeRoutes registers the pages of tables, and the interface for programs.
+func (s *Server) wholeRoutes(mux *http.ServeMux) {
+	s.api(mux)
+	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+}
+
 // A whole is what the page of a table shows.
 type whole struct {
 	stats     table.Stats
@@ -182,9 +190,6 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	return nil
 }
 
-// address returns the address of the page on which the game is played, from the first page.
-func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
-
 // toRoot leads from the page of a table to the first page.
 const toRoot = "../../"
 
@@ -205,18 +210,9 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		}
 		tiers[tier] = tiers[tier] || remoteness == most
 	}
-	for _, t := range w.stats.Tiers {
-		for _, n := range t.Remoteness {
-			if n.Outcome != g.g.Values().Word(game.Tie) {
-				add(t.Tier, n.Remoteness)
-			}
-		}
-	}
-	if c := w.stats.CyclicStats; c != nil {
-		for _, r := range c.Remoteness {
-			if r.Win+r.Lose > 0 {
-				add(0, r.Remoteness)
-			}
+	for _, r := range w.stats.Rows {
+		if r.Outcome != game.Tie && r.Outcome != game.Undecided {
+			add(r.Tier, r.Remoteness)
 		}
 	}
 	scan, err := g.source.Table.Scan(ctx, func(tier int) bool { return tiers[tier] })
@@ -349,14 +345,14 @@ func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole,
 func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
-	s.write(w, r, "tables.html", map[string]any{
+	s.Write(w, r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
-		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Columns": inline(columns), "Cyclic": g.cyclic(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
 	})
 }
@@ -367,21 +363,22 @@ func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p
 // valuesPage implements /tables/…/values: the heat map of a table and its numbers.
 func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
-	if err == nil && all.stats.CyclicStats != nil {
+	if err == nil && g.cyclic() {
 		err = errNoTiers
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	var cells [][]string
-	for _, t := range all.stats.Tiers {
-		for _, v := range t.Remoteness {
-			cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
-		}
+	for _, n := range all.stats.Rows {
+		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
 	}
-	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
+
+// cyclic reports whether the game has cycles, and so no tiers.
+func (g *served) cyclic() bool { return game.MethodOf(g.g).States != nil }
 
 // errNoTiers is the error for the heat map of a game with cycles.
 var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}
@@ -409,7 +406,7 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]string{".svg": "image/svg+xml", ".csv": "text/csv; charset=utf-8", ".json": "application/json"}
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	var write func(io.Writer) error
@@ -425,11 +422,11 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	case "tiers.json":
 		write = all.stats.WriteJSON
 	}
-	if err := errNotFound; write == nil || file == "heat.svg" && all.stats.CyclicStats != nil {
+	if err := errNotFound; write == nil || file == "heat.svg" && g.cyclic() {
 		if write != nil {
 			err = errNoTiers
 		}
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	h := w.Header()

@@ -1,0 +1,224 @@
+//go:build linux && !race
+
+package driver_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+)
+
+// peak solves a game with some flags on a number of cores, and returns the peak memory of the driver, and of its children
+// if it has any.
+func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
+	t.Helper()
+	return process.Peak(t, cores, strings.Contains(flags, "pipe"), "driver", strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+}
+
+const (
+	cross43 = "quickcross --width 4 --height 3 --connect 3"
+	cross44 = "quickcross --width 4 --height 4 --connect 3"
+)
+
+// checkMemory solves games on few and on many cores. It checks that memory usage is at most 1.2
+// times --memory, and that the result is the same for every --memory.
+func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags string) {
+	for _, game := range games {
+		want := filepath.Join(t.TempDir(), "want") // the directory of the first run
+		for i, n := range append([]int{2}, cores...) {
+			name := fmt.Sprintf("%s %s on %d cores", game, flags, n)
+			asked := memory
+			if i == 0 && len(cores) > 1 {
+				asked = 4 << 10 // the run to compare with
+			}
+			dir := want
+			if i > 0 {
+				dir = filepath.Join(t.TempDir(), "d")
+			}
+			got := peak(t, dir, n, game, fmt.Sprintf("--memory %dM %s", asked, flags))
+			t.Logf("%s: %d MiB of %d", name, got>>20, asked)
+			if got > asked<<20/5*6 {
+				t.Errorf("%s: %d MiB in memory, want at most 1.2 times %d", name, got>>20, asked)
+			}
+			if i == 0 {
+				continue
+			}
+			solved.SameText(t, store.Local{}, dir, want)
+			must.OK(t, os.RemoveAll(dir))
+		}
+		_, err := os.Stat(filepath.Join(want, "final", store.Success))
+		if final := !strings.Contains(flags, "--final no"); final != (err == nil) {
+			t.Errorf("%s %s: final: %v, want it: %t", game, flags, err, final)
+		}
+		must.OK(t, os.RemoveAll(want))
+	}
+}
+
+// TestMemory solves 5×4 in 64M, of which the tables take 43M, and Quick Cross.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	five := "connectn --width 5 --height 4 --connect 4"
+	checkMemory(t, []string{five, cross43, "mancala --pits 3 --stones 3"}, []int{16}, 64, "--final yes")
+	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
+}
+
+// TestMemoryLimit runs the garbage collector only because of the memory limit.
+func TestMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	t.Setenv("GOGC", "off")
+	checkMemory(t, []string{"connectn --width 5 --height 4 --connect 4"}, []int{2}, 64, "--final yes")
+}
+
+// TestLongMemory solves 5×5 in 256M, 8×3 in 80M, in which the mirror images of its tiers do not fit,
+// and 4×4 in 64M, in which the inboxes of the ranges do not fit.
+func TestLongMemory(t *testing.T) {
+	five := "connectn --width 5 --height 4 --connect 4"
+	for _, test := range []struct {
+		boards []string
+		cores  []int
+		memory int64
+		flags  string
+	}{
+		{[]string{five, cross43}, []int{2, 8, 16, 64}, 64, "--final yes"},
+		{[]string{five}, []int{16}, 64, "--final yes --reducers 7"},
+		{[]string{five}, []int{16}, 96, "--final yes --keep all"},
+		{[]string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes"},
+		{[]string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 80, "--final yes"},
+		{[]string{cross44}, []int{2, 8, 16, 64}, 64, "--final no"},
+		{[]string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3"},
+		{[]string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no"},
+		{[]string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 72, "--runner pipe"},
+	} {
+		t.Run(test.boards[0]+" "+test.flags, func(t *testing.T) {
+			longtest.Skip(t)
+			checkMemory(t, test.boards, test.cores, test.memory, test.flags)
+		})
+	}
+}
+
+// TestLeastMemory checks that a game that needs more memory is refused before the first job.
+func TestLeastMemory(t *testing.T) {
+	for flags, want := range map[string]string{
+		"connectn --width 7 --height 6 --memory 64M --until-tier 4":                       "driver: --memory 64M: connectn width=7 height=6 connect=4 needs at least ",
+		"connectn --width 7 --height 5 --memory 64M --final yes":                          "driver: --memory 64M: connectn width=7 height=5 connect=4 needs at least ",
+		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":           "driver: --memory 64M: connectn width=4 height=5 connect=4 with 9 reducers needs at least ",
+		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: quickcross width=4 height=3 connect=3 with 9 reducers needs at least ",
+		"connectn --width 4 --height 5 --memory 63M --runner pipe --final no --json":      "driver: --memory 63M: at least 64M are needed",
+		"mancala --pits 7 --stones 5 --memory 64M":                                        "driver: --memory 64M: mancala pits=7 stones=5 needs at least ",
+		"connectn --width 7 --height 6 --memory 256M --final no --runner inline --resume": "driver: --memory 256M: connectn width=7 height=6 connect=4 needs at least ",
+	} {
+		t.Run(flags, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			var stderr strings.Builder
+			cmd := exec.Command("driver", append(strings.Fields("solve "+flags+" --data"), dir)...)
+			cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+			switch game, _, _ := strings.Cut(flags, " "); game {
+			case "connectn":
+				cmd.Args = append(cmd.Args, "--connect", "4")
+			case "quickcross":
+				cmd.Args = append(cmd.Args, "--connect", "3")
+			}
+			cmd.Stderr = &stderr
+			err := cmd.Run()
+			if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(stderr.String(), want) {
+				t.Errorf("%s: %v, %q; want exit status 2 and %q", flags, err, stderr.String(), want)
+			}
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s: begun all the same", flags)
+			}
+		})
+	}
+}
+
+// TestSpill checks that in 64M, the inboxes of the ranges of 4×4 go through a file in the
+// directory of the pass.
+func TestSpill(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	dir := filepath.Join(t.TempDir(), "d")
+	cmd := exec.Command("driver", strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
+	must.OK(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	spilled := false
+	for {
+		select {
+		case err := <-ended:
+			if err != nil || !spilled {
+				t.Errorf("%v; spilled: %v, want a file", err, spilled)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*", "_spill*")); len(left) > 0 {
+				t.Errorf("%v are left", left)
+			}
+			return
+		case <-time.After(2 * time.Millisecond):
+			names, _ := filepath.Glob(filepath.Join(dir, "_attempt-*", "_spill-*"))
+			spilled = spilled || len(names) > 0
+		}
+	}
+}
+
+// TestMapperMemory gives the combiner of a mapper unlimited, little, and very little memory:
+// with less memory the mapper emits more duplicates; after merging, the output is the same.
+func TestMapperMemory(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		mapper, flags string
+		dir           string // the input directory
+	}{
+		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
+		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
+		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
+	} {
+		t.Run(test.mapper, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			game := board
+			if test.mapper == "mark_map" {
+				game = cyclic
+			}
+			drive(t, game, dir, "--keep=all")
+			input := must.Get(os.Open(filepath.Join(dir, test.dir, "part-00000")))(t)
+			defer input.Close()
+			var merged [][]string
+			var output []int
+			for _, memory := range []string{"100000000", "100000", "1000"} {
+				must.Get(input.Seek(0, 0))(t)
+				cmd := exec.Command(test.mapper, append(strings.Fields(test.flags), "--memory", memory)...)
+				cmd.Stdin = input
+				out, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%s: %v", test.mapper, err)
+				}
+				lines := strings.Fields(string(out))
+				output = append(output, len(lines))
+				slices.Sort(lines)
+				merged = append(merged, slices.Compact(lines))
+			}
+			t.Logf("%s prints %d lines", test.mapper, output)
+			if !slices.IsSorted(output) || output[0] == output[2] {
+				t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
+			}
+			if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
+				t.Errorf("%s prints other positions with little memory", test.mapper)
+			}
+		})
+	}
+}

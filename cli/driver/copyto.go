@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/copies"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
@@ -24,7 +25,7 @@ type copyTo struct {
 	*copies.Copy
 	ctx   context.Context
 	stop  context.CancelFunc
-	bar   interface{ Print(text string) }
+	bar   *progress.Line
 	owned *filesys.Place // the copy, if it is in HDFS; otherwise nil
 	lock  io.Closer      // says there that this run owns the copy; nil before start
 	ended sync.Once

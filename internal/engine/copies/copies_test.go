@@ -290,3 +290,27 @@ func TestFetchStopped(t *testing.T) {
 		t.Errorf("warned %q", warned)
 	}
 }
+
+// TestOverwrite checks the order of commands: the old manifest goes first, the new one comes first, and the journal, which
+// may say that the game is solved, comes last.
+func TestOverwrite(t *testing.T) {
+	c, f, _ := begin(t)
+	for _, name := range []string{store.ManifestFile, store.JournalFile, "data_first1/part-00000", "table/tier-0"} {
+		write(t, f.to, path.Join(copyDir, name), manifest(t, store.FormatVersion, "other"))
+	}
+	write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
+	write(t, f.here, path.Join(dataDir, "data_first2", store.Success), sealed(t, nil))
+	must.OK(t, c.Ready(spec, store.Overwrite))
+	f.commands = nil
+	must.OK(t, c.Start(store.Overwrite))
+	write(t, f.here, dataDir+"/_attempt-y", "{}")
+	must.OK(t, c.FS().Rename(dataDir+"/_attempt-y", dataDir+"/"+store.JournalFile))
+	must.OK(t, errors.Join(c.Finish(), c.Close()))
+	want := "remove treereduce.json data_first1 jobs.json table; make table; "
+	if got := strings.Join(f.commands, "; "); !strings.HasPrefix(got, want+"put : treereduce.json; ") || !strings.HasSuffix(got, " jobs.json") {
+		t.Errorf("commands %q", got)
+	}
+	if got := sorted(f.to.Files(copyDir)); !slices.Equal(got, []string{"data_first2/" + store.Success, store.JournalFile, store.ManifestFile}) {
+		t.Errorf("the copy has %q", got)
+	}
+}

@@ -200,10 +200,17 @@ func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string
 	return c.copy(ctx, c.there(names), c.r.FS.Name()+to)
 }
 
+// atomic matches the URIs of stores in which a file appears when it is complete, and a rename copies it.
+var atomic = regexp.MustCompile(`^(s3|s3a|gs)://`)
+
 // copy copies by one process. The process gives each file its name when it is complete.
 func (c *Copy) copy(ctx context.Context, from []string, to string) error {
+	words := []string{"fs", "-cp", "-f"}
+	if atomic.MatchString(to) {
+		words = append(words, "-d")
+	}
 	return c.each(from, func(from []string) error {
-		_, err := c.command(ctx, slices.Concat([]string{"fs", "-cp", "-f"}, from, []string{to})...)
+		_, err := c.command(ctx, slices.Concat(words, from, []string{to})...)
 		return err
 	})
 }

@@ -64,10 +64,13 @@ echo '2026-11-21 19:01:11,528 WARN util.NativeCodeLoader: Unable to load native-
 		t.Errorf("read %q", text)
 	}
 	must.OK(t, errors.Join(c.Make(t.Context(), "table"), c.Remove(t.Context(), []string{"x", "table/y"})))
+	must.OK(t, errors.Join(c.copy(t.Context(), []string{"hdfs://n/a", "hdfs://n/b"}, c.uri), c.copy(t.Context(), []string{c.uri}, "hdfs://n/d")))
 	want := `fs -ls -R s3a://bucket/d
 fs -cat s3a://bucket/d/a s3a://bucket/d/b
 fs -mkdir -p s3a://bucket/d/table
 fs -rm -r -f -skipTrash s3a://bucket/d/x s3a://bucket/d/table/y
+fs -cp -f -d hdfs://n/a hdfs://n/b s3a://bucket/d
+fs -cp -f s3a://bucket/d hdfs://n/d
 `
 	if got := calls(); got != want {
 		t.Errorf("commands:\n%swant\n%s", got, want)

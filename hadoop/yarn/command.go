@@ -32,11 +32,11 @@ const (
 
 // An App is an application as Hadoop's client lists it.
 type App struct {
-	ID          string // application_1795287426079_0001
-	State       string // NEW, SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED
-	FinalStatus string // UNDEFINED until the application ends, then SUCCEEDED, FAILED or KILLED
-	Progress    float64
-	TrackingURL string // "" if there is none
+	ID          string  // application_1795287426079_0001
+	State       string  // NEW, SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED
+	FinalStatus string  // UNDEFINED until the application ends, then SUCCEEDED, FAILED or KILLED
+	Progress    float64 // share that is done
+	TrackingURL string  // "" if there is none
 }
 
 // Ended reports whether the application has ended, successfully or not.

@@ -1,11 +1,9 @@
-// Package measure plans the solve of a game: it counts the positions, and measures the rate by solves of smaller
-// boards of the same game in this process. It knows no command lines.
+// Package measure plans the solve of a game: it counts the positions, and solves smaller boards to measure the rate.
 package measure
 
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,12 +29,15 @@ const (
 	// leastGrowth and mostGrowth bound how many times the CPU of the last board the next one is expected to take.
 	leastGrowth = 2.0
 	mostGrowth  = 20.0
+	// mostTime is the most time for a plan, measureShare the part of a plan's time that its solves may take of CPU.
+	mostTime     = 9 * time.Second
+	measureShare = 0.7
 )
 
 // allowed returns the time that the plan of a solve of this many seconds may take: less than a tenth of it if that is
 // more than a second, and at most nine seconds.
 func allowed(seconds float64) time.Duration {
-	return time.Duration(min(max(1, seconds/12), 9) * float64(time.Second))
+	return min(time.Duration(max(1, min(seconds, 1e3)/12)*float64(time.Second)), mostTime)
 }
 
 // Plan counts the positions of a game of this kind with the options o, measures the rate, and makes the plan. Without
@@ -104,21 +105,21 @@ func smaller(kind game.Kind, g game.Game) (boards []game.Game) {
 	return boards
 }
 
-// rateOf solves boards, one after the other, as long as that takes no more CPU than half of the time allowed for the
-// planned seconds.
+// rateOf solves boards, one after the other, as long as that takes no more CPU than a share of the time allowed for
+// the planned seconds.
 func rateOf(ctx context.Context, boards []game.Game, planned func(plan.Rate) float64, progress func(string, float64)) (plan.Rate, error) {
 	rate := plan.Rate{Cores: runtime.GOMAXPROCS(0)}
 	runtime.GC() // what the count has left is not to be collected at the expense of the solves
 	begun, cpu, work, last, growth := time.Now(), 0.0, 0.0, 0.0, leastGrowth
 	for _, board := range boards {
 		limit := allowed(planned(rate))
-		if rate.Seconds > 0 && cpu+last*growth > limit.Seconds()/2 {
+		if rate.Seconds > 0 && cpu+last*growth > measureShare*limit.Seconds() {
 			break
 		}
 		if progress != nil {
 			progress("measuring: solving "+board.Spec(), min(1, cpu/limit.Seconds()))
 		}
-		used, done, all, err := solved(ctx, board, max(min(2*limit, allowed(math.MaxFloat32))-time.Since(begun), limit/4))
+		used, done, all, err := solved(ctx, board, max(mostTime-time.Since(begun), time.Second/4))
 		if err != nil {
 			return rate, err
 		}

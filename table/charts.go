@@ -18,12 +18,7 @@ func (s Stats) WriteSVG(w io.Writer) error { return chart.Write(w, s.Columns()) 
 
 // heading returns the title of pictures: the title of the game, and the value of the initial
 // position.
-func (s Stats) heading() string {
-	if s.title == "" {
-		return s.Game + ": " + s.Value
-	}
-	return s.title + ": " + s.Value
-}
+func (s Stats) heading() string { return cmp.Or(s.title, s.Game) + ": " + s.Value }
 
 // styles are the styles of outcomes.
 var styles = [...]chart.Style{game.Undecided: chart.Draw, game.SecondWins: chart.Second, game.FirstWins: chart.First, game.Tie: chart.Tie}

@@ -3,7 +3,6 @@
 package table
 
 import (
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -178,6 +177,9 @@ func (l *line) add(r Row) {
 // draws. all is their sum.
 func (s *Stats) lines() (lines []line, all line) {
 	at := func(key int) *line {
+		if key >= 0 && key < len(lines) && lines[key].key == key {
+			return &lines[key]
+		}
 		i := slices.IndexFunc(lines, func(l line) bool { return l.key == key })
 		if i < 0 {
 			i = len(lines)
@@ -251,7 +253,11 @@ func (s *Stats) cells(l line, header bool) (cells []string) {
 	}
 	for _, o := range s.order() {
 		if s.Value != "" {
-			count(cmp.Or(map[string]string{"tie": "ties"}[s.word(o)], s.word(o)), l.by[o])
+			word := s.word(o)
+			if word == "tie" {
+				word = "ties"
+			}
+			count(word, l.by[o])
 			add("share", percent(l.by[o], l.positions))
 		}
 	}
@@ -350,10 +356,8 @@ func (s Stats) WriteCSV(w io.Writer) error {
 		}
 		records = append(records, []string{strconv.Itoa(r.Tier), s.word(r.Outcome), remoteness, fmt.Sprint(r.Positions)})
 	}
-	for i := range records {
-		if s.isCyclic() {
-			records[i] = records[i][1:]
-		}
+	for i := 0; i < len(records) && s.isCyclic(); i++ {
+		records[i] = records[i][1:]
 	}
 	return csv.NewWriter(w).WriteAll(records)
 }

@@ -24,7 +24,7 @@ export CGO_ENABLED=0 SOURCE_DATE_EPOCH
 packages=("${programs[@]/#/./cmd/}")
 
 build() { # build DIR [FLAG]: the programs for GOOS and GOARCH
-	go build -trimpath -buildvcs=true -ldflags='-s -w' "${@:2}" -o "$1/" "${packages[@]}"
+	go build -trimpath -gcflags=all=-dwarf=false -buildvcs=true -ldflags='-s -w' "${@:2}" -o "$1/" "${packages[@]}"
 }
 
 pack() { # pack ARGUMENT…: tar with the same bytes on every machine
@@ -61,7 +61,7 @@ for program in "${completed[@]}"; do
 	done
 done
 cp README.md docs/grafana.json "$common/"
-GOOS=js GOARCH=wasm go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./play/wasm
+GOOS=js GOARCH=wasm go build -trimpath -gcflags=all=-dwarf=false -buildvcs=true -ldflags='-s -w' -o "$common/play.wasm" ./play/wasm
 gzip -n9 "$common/play.wasm"
 chmod a-x "$common/play.wasm.gz"
 cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$common/"

@@ -179,15 +179,22 @@ func newFS(properties hadoopconf.HadoopConf, name string) *FS {
 	f := &FS{options: hdfs.ClientOptionsFromConf(properties), name: name}
 	f.limits.silent = make(map[string]*silentError)
 	f.limits.ctx, f.limits.interrupt = context.WithCancel(context.Background())
-	f.limits.setCall(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout))
+	f.limits.call.Store(int64(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout)))
 	data := milliseconds(properties, "dfs.client.socket-timeout", socketTimeout)
-	f.options.DatanodeDialFunc = f.traffic.counted(func(ctx context.Context, network, address string) (net.Conn, error) {
+	f.options.DatanodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := f.limits.dial(ctx, network, address, data)
 		if err != nil {
 			return nil, err
 		}
-		return f.limits.limit(conn, func() time.Duration { return data }), nil
-	})
+		c := f.limits.limit(conn, func() time.Duration { return data })
+		c.counts = append(c.counts, &f.received)
+		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
+		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
+		if ownErr == nil && otherErr == nil && own == other { // a data node on this machine
+			c.counts = append(c.counts, &f.near)
+		}
+		return c, nil
+	}
 	return f
 }
 
@@ -204,38 +211,3 @@ func dialerOf(timeout time.Duration) *net.Dialer {
 
 // A dialFunc opens a connection.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
-
-// A traffic counts the bytes that are received from data nodes.
-type traffic struct{ all, near atomic.Int64 }
-
-// counted returns a dial function whose connections are counted. Those to an address of this
-// machine have the same address at both ends.
-func (t *traffic) counted(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		c := &countedConn{Conn: conn, counts: []*atomic.Int64{&t.all}}
-		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
-		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
-		if ownErr == nil && otherErr == nil && own == other {
-			c.counts = append(c.counts, &t.near)
-		}
-		return c, nil
-	}
-}
-
-// A countedConn is a connection that counts the bytes that it receives.
-type countedConn struct {
-	net.Conn
-	counts []*atomic.Int64
-}
-
-func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	for _, count := range c.counts {
-		count.Add(int64(n))
-	}
-	return n, err
-}

@@ -1,6 +1,5 @@
 // Package hadoop connects the program to a Hadoop installation: HDFS as a file system for
-// package store, the installed commands, jars and configuration, and the file of ranges for
-// TotalOrderPartitioner. It knows nothing of jobs, nor of what a step does.
+// package store, and the installed commands, jars and configuration. It knows nothing of jobs, nor of what a step does.
 package hadoop
 
 import (
@@ -15,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -60,9 +60,11 @@ type FS struct {
 	options  hdfs.ClientOptions
 	identity identity
 	name     string
-	traffic  traffic
 	limits   limits
-	umask    fs.FileMode
+
+	received, near atomic.Int64 // bytes from data nodes, and from the data node on this machine
+
+	umask fs.FileMode
 
 	mu   sync.Mutex
 	idle []*nameClient
@@ -141,7 +143,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 
 // Received returns the number of bytes that were received from data nodes, and how many of them
 // from the data node on this machine.
-func (f *FS) Received() (all, near int64) { return f.traffic.all.Load(), f.traffic.near.Load() }
+func (f *FS) Received() (all, near int64) { return f.received.Load(), f.near.Load() }
 
 // configuration reads Hadoop's configuration. It is nil if there is none.
 // In a task, it includes the properties of the job that concern HDFS.

@@ -3,6 +3,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -127,8 +128,11 @@ func (s *Stats) add(t *Table, tier int) error {
 		s.Rows = append(s.Rows, Row{Remoteness: NoEnd, Positions: draws})
 		return nil
 	}
-	stored := t.stored(tier)
-	s.stored, s.Stored = append(s.stored, stored), s.Stored+stored
+	s.stored = append(s.stored, 0)
+	if b, ok := t.contents.(*blocks); ok && b.half != nil {
+		s.stored[tier] = b.tiers[tier].Stored()
+	}
+	s.Stored += s.stored[tier]
 	return nil
 }
 
@@ -147,14 +151,6 @@ func (t *Table) content() string {
 		all += sum
 	}
 	return fmt.Sprintf("%016x", all)
-}
-
-// stored returns the number of positions of a tier that the table stores; 0 if it stores all.
-func (t *Table) stored(tier int) uint64 {
-	if b, ok := t.contents.(*blocks); ok && b.half != nil {
-		return b.tiers[tier].Stored()
-	}
-	return 0
 }
 
 // A line adds up rows: those of a tier, of a number of moves to the end, or all.
@@ -232,37 +228,34 @@ func (s *Stats) cells(l line, header bool) (cells []string) {
 		cells = append(cells, text)
 	}
 	count := func(head string, n uint64) { add(head, numfmt.Number(n)) }
+	head := "tier"
 	switch {
-	case !s.isCyclic():
-		add("tier", l.name)
-	case !s.values.Puzzle:
-		add("moves to the end", l.name)
-	case l.key == NoEnd:
-		add("moves to solve", s.values.Word(game.Undecided))
-	default:
-		add("moves to solve", l.name)
+	case s.isCyclic() && s.values.Puzzle:
+		head = "moves to solve"
+		if l.key == NoEnd {
+			l.name = s.values.Word(game.Undecided)
+		}
+	case s.isCyclic():
+		head = "moves to the end"
 	}
+	add(head, l.name)
 	count("positions", l.positions)
 	if s.isCyclic() {
 		add("share", percent(l.positions, s.Positions))
+		for _, o := range s.order() {
+			if !s.values.Puzzle {
+				count(s.word(o), l.by[o])
+			}
+		}
+		return cells
 	}
 	for _, o := range s.order() {
-		word := s.word(o)
-		switch {
-		case s.Value == "" || s.isCyclic() && s.values.Puzzle:
-		case s.isCyclic():
-			count(word, l.by[o])
-		default:
-			if word == "tie" {
-				word = "ties"
-			}
-			count(word, l.by[o])
+		if s.Value != "" {
+			count(cmp.Or(map[string]string{"tie": "ties"}[s.word(o)], s.word(o)), l.by[o])
 			add("share", percent(l.by[o], l.positions))
 		}
 	}
-	if !s.isCyclic() {
-		count("finished", l.finished)
-	}
+	count("finished", l.finished)
 	if s.Stored > 0 {
 		count("stored", l.stored)
 	}
@@ -341,29 +334,28 @@ func (s *Stats) tierJSON(l line) object {
 // column for the tier, and draws have no remoteness. If the game is not solved yet, there is a line for each tier (tier,
 // positions, finished).
 func (s Stats) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	records := [][]string{{"tier", "positions", "finished"}}
 	if s.Value == "" {
-		out.Write([]string{"tier", "positions", "finished"}) // the writer keeps the error
 		lines, _ := s.lines()
 		for _, l := range lines {
-			out.Write([]string{l.name, fmt.Sprint(l.positions), fmt.Sprint(l.finished)})
+			records = append(records, []string{l.name, fmt.Sprint(l.positions), fmt.Sprint(l.finished)})
 		}
-	} else {
-		first := 0
+		return csv.NewWriter(w).WriteAll(records)
+	}
+	records[0] = []string{"tier", "outcome", "remoteness", "positions"}
+	for _, r := range s.Rows {
+		remoteness := ""
+		if r.Remoteness != NoEnd {
+			remoteness = strconv.Itoa(r.Remoteness)
+		}
+		records = append(records, []string{strconv.Itoa(r.Tier), s.word(r.Outcome), remoteness, fmt.Sprint(r.Positions)})
+	}
+	for i := range records {
 		if s.isCyclic() {
-			first = 1
-		}
-		out.Write([]string{"tier", "outcome", "remoteness", "positions"}[first:])
-		for _, r := range s.Rows {
-			remoteness := ""
-			if r.Remoteness != NoEnd {
-				remoteness = strconv.Itoa(r.Remoteness)
-			}
-			out.Write([]string{strconv.Itoa(r.Tier), s.word(r.Outcome), remoteness, fmt.Sprint(r.Positions)}[first:])
+			records[i] = records[i][1:]
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return csv.NewWriter(w).WriteAll(records)
 }
 
 // percent returns n as a percentage of all, or "-" if all is 0.

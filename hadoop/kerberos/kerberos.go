@@ -103,22 +103,11 @@ func cacheFile() (string, error) {
 
 // User returns the user that New would log in as: the first part of the principal's name.
 func User() (string, error) {
-	if principal := os.Getenv(Principal); principal != "" {
-		name, _ := types.ParseSPNString(principal)
-		return name.NameString[0], nil
-	}
-	if file := os.Getenv(Keytab); file != "" {
-		return "", failed(noPrincipal(file))
-	}
-	file, err := cacheFile()
-	if err != nil {
+	l := new(Login)
+	if err := l.open(); err != nil {
 		return "", failed(err)
 	}
-	cache, err := loadCache(file)
-	if err != nil {
-		return "", failed(err)
-	}
-	return cache.DefaultPrincipal.PrincipalName.NameString[0], nil
+	return l.User(), nil
 }
 
 // Environ returns the environment in which Hadoop's programs log in as New does.

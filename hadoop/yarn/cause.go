@@ -71,10 +71,10 @@ func (c *Client) Cause(ctx context.Context, id string) (failure Failure, err err
 	if task := failedTask.FindStringSubmatch(app.Diagnostics); task != nil {
 		failure, err = c.taskFailure(ctx, id, task[1])
 		if failure.Text == "" {
-			failure = c.uberFailure(ctx, id, task[1])
+			failure, _ = c.masterFailure(ctx, app, taskName(task[1]))
 		}
 	} else if app.State == "FAILED" {
-		failure, err = c.masterFailure(ctx, app)
+		failure, err = c.masterFailure(ctx, app, master)
 	}
 	if failure.Text == "" {
 		failure.Text, _ = meaning(app.Diagnostics)
@@ -124,60 +124,34 @@ func (c *Client) taskFailure(ctx context.Context, app, task string) (failure Fai
 	return failure, nil
 }
 
-// masterFailure returns why an application master ended before its job. If the diagnostics of
-// the application are not clear, it reads the logs of the master. The failure is empty if no
-// master was started.
-func (c *Client) masterFailure(ctx context.Context, app finished) (Failure, error) {
-	last, err := c.lastMaster(ctx, app.ID)
-	if err != nil || last == (masterJSON{}) {
-		return Failure{}, err
+// masterFailure returns why an application master ended before its job, or why a task failed that it ran itself (uber
+// mode). After a failed map, Hadoop 3.4 starts the reduce, which finds that its job has ended, and exits the process that
+// it runs in. This is the master, usually before it has written the job's history. The failure is empty if no master
+// was started. If a log is missing, the caller uses the diagnostics, clear or not.
+func (c *Client) masterFailure(ctx context.Context, app finished, task string) (failure Failure, err error) {
+	var answer struct {
+		AppAttempts struct {
+			AppAttempt []struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
+		}
 	}
-	failure := Failure{Task: master, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
-	if text, clear := meaning(app.Diagnostics); clear {
+	err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
+	attempts := answer.AppAttempts.AppAttempt
+	if err != nil || len(attempts) == 0 {
+		return failure, err
+	}
+	last := attempts[len(attempts)-1]
+	failure = Failure{Task: task, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
+	if text, clear := meaning(app.Diagnostics); clear && task == master {
 		failure.Text = text
 		return failure, nil
 	}
-	// If a log is missing, the caller uses the diagnostics, clear or not.
 	stderr, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "stderr")
 	failure.Text = strings.Join(programLines(stderr), "\n")
-	if failure.Text == "" {
+	if failure.Text == "" && task == master {
 		syslog, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "syslog")
 		failure.Text = lastError(syslog)
 	}
 	return failure, nil
-}
-
-// uberFailure returns the failure of a task that the application master ran itself (uber
-// mode), if the master's stderr contains it; otherwise it is empty. After a failed map, Hadoop
-// 3.4 starts the reduce, which finds that its job has ended, and exits the process that it
-// runs in. This is the master, usually before it has written the job's history.
-func (c *Client) uberFailure(ctx context.Context, app, task string) Failure {
-	last, err := c.lastMaster(ctx, app)
-	if err != nil {
-		return Failure{}
-	}
-	stderr, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "stderr")
-	printed := programLines(stderr)
-	if len(printed) == 0 {
-		return Failure{}
-	}
-	return Failure{taskName(task), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(printed, "\n")}
-}
-
-// masterJSON is an attempt of an application master, in JSON.
-type masterJSON struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
-
-// lastMaster returns the last attempt of an application's master. It is empty if no master was
-// started.
-func (c *Client) lastMaster(ctx context.Context, app string) (last masterJSON, err error) {
-	var answer struct {
-		AppAttempts struct{ AppAttempt []masterJSON }
-	}
-	err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app)+"/appattempts", &answer)
-	if attempts := answer.AppAttempts.AppAttempt; len(attempts) > 0 {
-		last = attempts[len(attempts)-1]
-	}
-	return last, err
 }
 
 // log returns the end of a container's log, from the node manager, or from the history server, which
@@ -197,7 +171,7 @@ func (c *Client) log(ctx context.Context, nodeAddress, container, name string) (
 	}
 	text, other := read(history, c.history+"/ws/v1/history")
 	if other != nil {
-		return "", oneLine([]error{err, other})
+		return "", join(err, other)
 	}
 	return text, nil
 }
@@ -210,21 +184,19 @@ func hostOf(address string) string {
 	return address
 }
 
-// taskName describes the task with the given identifier, or the task of an attempt:
-// attempt_…_m_000003_0 is "map 3".
+// taskID matches the identifier of a task, or of an attempt.
+var taskID = regexp.MustCompile(`^(?:task|attempt)_\d+_\d+_([mr])_0*(\d+)`)
+
+// taskName describes a task, by its identifier or that of an attempt: attempt_…_m_000003_0 is "map 3".
 func taskName(id string) string {
-	parts := strings.Split(id, "_")
-	if len(parts) == 5 || len(parts) == 6 {
-		if n, err := strconv.Atoi(parts[4]); err == nil {
-			switch parts[3] {
-			case "m":
-				return "map " + strconv.Itoa(n)
-			case "r":
-				return "reduce " + strconv.Itoa(n)
-			}
-		}
+	m := taskID.FindStringSubmatch(id)
+	switch {
+	case m == nil:
+		return "task " + id
+	case m[1] == "m":
+		return "map " + m[2]
 	}
-	return "task " + id
+	return "reduce " + m[2]
 }
 
 // FailureOf returns the failure in logs that were saved before the cluster ended: what the

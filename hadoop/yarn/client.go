@@ -64,21 +64,18 @@ func (c *Client) WrapTransport(wrap func(http.RoundTripper) http.RoundTripper) {
 
 // Metrics describes the size of a cluster.
 type Metrics struct {
-	Nodes     int // live nodes
-	Lost      int // nodes
-	Unhealthy int // nodes
-	VCores    int // of all live nodes
+	ActiveNodes       int
+	TotalVirtualCores int // of these nodes
 }
 
 // Metrics asks the resource manager for the size of its cluster. It returns an error if there
 // is no answer.
 func (c *Client) Metrics(ctx context.Context) (Metrics, error) {
 	var answer struct {
-		ClusterMetrics struct{ ActiveNodes, LostNodes, UnhealthyNodes, TotalVirtualCores int }
+		ClusterMetrics struct{ ActiveNodes, TotalVirtualCores int }
 	}
 	err := c.getManager(ctx, "/ws/v1/cluster/metrics", &answer)
-	m := answer.ClusterMetrics
-	return Metrics{m.ActiveNodes, m.LostNodes, m.UnhealthyNodes, m.TotalVirtualCores}, err
+	return Metrics(answer.ClusterMetrics), err
 }
 
 // Names of the services in errors.
@@ -169,15 +166,23 @@ func (c *Client) get(ctx context.Context, service, address string, into any) err
 // getManager requests a path from the resource manager that answers with JSON, and decodes it. One that is on standby
 // answers with a page.
 func (c *Client) getManager(ctx context.Context, path string, into any) error {
-	var errs []error
+	var errs error
 	for _, base := range c.managers {
 		err := c.get(ctx, manager, base+path, into)
 		if err == nil {
 			return nil
 		}
-		errs = append(errs, err)
+		errs = join(errs, err)
 	}
-	return oneLine(errs)
+	return errs
+}
+
+// join joins errors into one line.
+func join(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return fmt.Errorf("%w; %w", err, other)
 }
 
 // getHistory requests a path from the history server, and decodes the JSON. If the server does not know it, getHistory
@@ -197,16 +202,4 @@ func (c *Client) getHistory(ctx context.Context, path string, into any) error {
 		case <-time.After(pollInterval):
 		}
 	}
-}
-
-// oneLine joins errors into one line.
-func oneLine(errs []error) error {
-	if len(errs) == 1 {
-		return errs[0]
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return errors.New(strings.Join(texts, "; "))
 }

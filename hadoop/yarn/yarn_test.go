@@ -137,7 +137,7 @@ func TestMetrics(t *testing.T) {
 	f := newFake(t)
 	user := ""
 	f.answer = func(_ http.ResponseWriter, r *http.Request) bool { user = r.URL.Query().Get("user.name"); return false }
-	if got, err := f.client.Metrics(t.Context()); err != nil || got != (Metrics{Nodes: 1, VCores: 4}) || user != "someone" {
+	if got, err := f.client.Metrics(t.Context()); err != nil || got != (Metrics{1, 4}) || user != "someone" {
 		t.Errorf("%+v, %v, by %q", got, err, user)
 	}
 }
@@ -207,7 +207,7 @@ func TestStandby(t *testing.T) {
 	}))
 	defer standby.Close()
 	f.client.managers = []string{"http://127.0.0.1:1", standby.URL, f.URL}
-	if got, err := f.client.Metrics(t.Context()); err != nil || got.Nodes != 1 {
+	if got, err := f.client.Metrics(t.Context()); err != nil || got.ActiveNodes != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.Close()
@@ -261,8 +261,8 @@ func TestLateHistory(t *testing.T) {
 func TestLastMaster(t *testing.T) {
 	f := newFake(t)
 	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
-	if last, err := f.client.lastMaster(t.Context(), good); err != nil || last.AppAttemptID != "second" {
-		t.Errorf("%+v, %v", last, err)
+	if failure, err := f.client.masterFailure(t.Context(), finished{ID: good}, "map 0"); err != nil || failure.Attempt != "second" {
+		t.Errorf("%+v, %v", failure, err)
 	}
 }
 

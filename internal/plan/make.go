@@ -23,8 +23,9 @@ const (
 const (
 	slotWork   = 0.15    // a slot of the stored blocks
 	tableWork  = 0.1     // a byte of the tables for the moves of blocks
+	moveWork   = 0.25    // a move of lists
 	blocksTier = 140_000 // a tier, by method: its jobs, directories and seals
-	listsTier  = 800
+	listsTier  = 1000
 	statesTier = 15_000 // a forward pass
 )
 
@@ -36,7 +37,7 @@ const (
 	// clusterTimes is the CPU time of the programs of a job on a cluster, and pipeTimes that of mapper, sort and
 	// reducer with lines, divided by that of the same job in one process.
 	clusterTimes = 3
-	pipeTimes    = 60
+	pipeTimes    = 40
 	// hadoopCopies is the number of copies of a file in HDFS, at most one on each node.
 	hadoopCopies = 3
 )
@@ -69,7 +70,7 @@ func workOf(m game.Method, t count.Tier) float64 {
 	case m.States != nil:
 		return t.Positions + statesTier
 	}
-	return t.Positions + listsTier
+	return t.Positions + moveWork*t.Moves + listsTier
 }
 
 // Make estimates the cost of solving a game with these counts at a place. It returns an error if the game cannot be
@@ -128,7 +129,7 @@ func (p *Plan) times(g game.Game, counts *count.Counts) {
 	w, m := p.Where, game.MethodOf(g)
 	machines, cores := float64(w.Nodes), float64(w.Cores)
 	if w.Runner == Pipe {
-		p.Assumed = append(p.Assumed, fmt.Sprintf("lines take %d times the CPU of blocks", pipeTimes))
+		p.Assumed = append(p.Assumed, fmt.Sprintf("lines take about %d times the CPU of one process without them", pipeTimes))
 	}
 	sum := &p.Total
 	sum.CPUHours = p.Rate.Seconds * startOf(m) / 3600
@@ -174,13 +175,14 @@ func (p *Plan) fits() {
 		p.Problems = append(p.Problems, Problem{"memory", need, w.Memory,
 			fmt.Sprintf("the driver needs at least %s of memory, and a machine has %s: use a larger machine, or --until-tier", numfmt.Bytes(need), numfmt.Bytes(w.Memory))})
 	}
-	need, all, instead := p.Total.PeakBytes, w.Disk*float64(w.Nodes), "use a larger disk, or a cluster"
+	need, all, how := p.Total.PeakBytes, w.Disk*float64(w.Nodes), "%s, and %s are free: use a larger disk, or a cluster"
 	if w.Runner == Hadoop {
-		need *= float64(min(hadoopCopies, w.Nodes))
-		instead = "use more nodes, or larger disks"
+		copies := min(hadoopCopies, w.Nodes)
+		need *= float64(copies)
+		how = fmt.Sprintf("%%s in %d copies, and %%s are free on %s: use more, or larger disks", copies, numfmt.Count(w.Nodes, "node"))
 	}
 	if w.Disk > 0 && need > all {
 		p.Problems = append(p.Problems, Problem{"disk", need, all,
-			fmt.Sprintf("the peak on the disk is %s, with all copies, and %s are free: %s", numfmt.Bytes(need), numfmt.Bytes(all), instead)})
+			fmt.Sprintf("the peak on the disk is "+how, numfmt.Bytes(need), numfmt.Bytes(all))})
 	}
 }

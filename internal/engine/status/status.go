@@ -204,8 +204,8 @@ func lineOf(j solve.JobRecord) Line {
 	return l
 }
 
-// add adds the numbers of another line.
-func (l *Line) add(o Line) {
+// Add adds the numbers of another line.
+func (l *Line) Add(o Line) {
 	l.Jobs += o.Jobs
 	l.Positions += o.Positions
 	l.Finished += o.Finished
@@ -235,7 +235,7 @@ func (r *Run) Steps() (lines []Line) {
 			i = len(lines)
 			lines = append(lines, Line{Name: j.Step})
 		}
-		lines[i].add(lineOf(j))
+		lines[i].Add(lineOf(j))
 	}
 	return lines
 }

@@ -93,7 +93,7 @@ type Counts struct {
 // Options are the limits of a count. All are optional.
 type Options struct {
 	// Time is the time for sampling, after positions have been enumerated up to the limit
-	// Exact; for a game that is not Sampled, it is the time for enumeration; 0: five seconds, and Brief.
+	// Exact; for a game that is not Sampled, it is the time for enumeration; 0: eight seconds, and Brief.
 	Time time.Duration
 	// Brief ends sampling as soon as the counts are precise enough for a plan.
 	Brief bool
@@ -115,7 +115,7 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	defaultTime       = 5 * time.Second
+	defaultTime       = 8 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
 	defaultExactDrawn = 4 << 20
 	defaultExact      = 50_000_000

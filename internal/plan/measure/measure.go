@@ -122,11 +122,10 @@ func rateOf(ctx context.Context, boards []game.Game, planned func(plan.Rate) flo
 		if err != nil {
 			return rate, err
 		}
-		if !all && rate.Seconds > 0 {
-			break
+		if all || cpu == 0 {
+			cpu, work = cpu+used, work+done
+			rate.Seconds, rate.On = cpu/work, board.Spec()
 		}
-		cpu, work = cpu+used, work+done
-		rate.Seconds, rate.On = cpu/work, board.Spec()
 		if !all {
 			break
 		}
@@ -160,7 +159,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	})
 	cpu = (system.CPU() - used).Seconds()
 	all = err == nil
-	if ctx.Err() != nil || !all && !errors.Is(err, context.DeadlineExceeded) {
+	if !all && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 		return 0, 0, false, err
 	}
 	if all && game.MethodOf(g).Blocks != nil {
@@ -174,14 +173,14 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	if err != nil {
 		return 0, 0, false, err
 	}
-	sum, tiers := 0.0, []count.Tier{{}}
-	for _, j := range journal.Jobs {
-		sum += float64(j.Records) / 2 // a job is half of the work of its positions
+	tiers := []count.Tier{{}}
+	for _, j := range journal.Jobs { // each is half of the work of its positions and moves
+		tiers[0].Positions += float64(j.Records) / 2
+		tiers[0].Moves += float64(j.Messages) / 2
 		if j.Step == step.Possible || j.Step == step.Mark {
 			tiers = append(tiers, count.Tier{})
 		}
 	}
-	tiers[0].Positions = sum
 	if all {
 		tiers[0].Positions = float64(result.Positions)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,9 +22,9 @@ import (
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source    // the data directory with its table; nil: it is searched
-	book        *book.Book // the opening book of the game; nil: none
-	whole       *whole     // what the page of the table shows, once it is known; under the lock of the Server
+	source      *Source               // the data directory with its table; nil: it is searched
+	book        *book.Book            // the opening book of the game; nil: none
+	whole       atomic.Pointer[whole] // what the page of the table shows, once it is known
 }
 
 // title returns the name of the game for people.
@@ -53,22 +54,16 @@ const dropTime = 2 * answerTime
 // Drop ends the service of the table of a data directory if the directory contains another
 // one, or none: its game, or another one, is solved again.
 func (s *Server) Drop(data string) {
-	s.mu.Lock()
-	i := slices.IndexFunc(s.tables, func(t *Source) bool { return t.Name == data })
-	var old *Source
-	if i >= 0 {
-		old = s.tables[i]
+	for _, old := range s.opened() {
+		if old.Name == data && !old.Table.Current() {
+			id, variant := idOf(old.Table.Game().Spec())
+			s.mu.Lock()
+			s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
+			delete(s.games, id+"/"+variant)
+			s.mu.Unlock()
+			time.AfterFunc(dropTime, func() { old.Table.Close() })
+		}
 	}
-	s.mu.Unlock()
-	if old == nil || old.Table.Current() {
-		return
-	}
-	id, variant := idOf(old.Table.Game().Spec())
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
-	delete(s.games, id+"/"+variant)
-	time.AfterFunc(dropTime, func() { old.Table.Close() })
 }
 
 // Offer returns the title of a game, and the address of its page if a table of it is served. If complete, the source
@@ -83,19 +78,18 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 	s.mu.Lock()
 	g := s.games[id+"/"+variant]
 	s.mu.Unlock()
-	switch {
-	case g != nil && g.source != nil && (complete || g.source.Name == source.Name):
-		return title, "/" + g.address(), nil
-	case !complete:
-		return title, "", nil
-	}
-	t, err := table.OpenFS(source.FS, source.Path, s.o.Games.Parse)
-	if err != nil {
-		return title, "", err
-	}
-	opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
-	if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
-		t.Close()
+	if g == nil || g.source == nil || !complete && g.source.Name != source.Name {
+		if !complete {
+			return title, "", nil
+		}
+		t, err := table.OpenFS(source.FS, source.Path, s.o.Games.Parse)
+		if err != nil {
+			return title, "", err
+		}
+		opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
+		if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+			t.Close()
+		}
 	}
 	return title, "/" + g.address(), nil
 }
@@ -103,6 +97,11 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 // solved returns the data directories with a table.
 func (s *Server) solved() []*Source {
 	s.states() // which may open or drop tables
+	return s.opened()
+}
+
+// opened returns the data directories whose tables are open.
+func (s *Server) opened() []*Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.tables)

@@ -64,9 +64,12 @@ type Pages interface {
 
 // A Run is the run in a data directory, for the list of games.
 type Run struct {
-	Data, Title, Text string
-	Link              string // the address of its page, from the first page
-	Solved            bool
+	Data   string `json:"data"`
+	Title  string `json:"title,omitempty"`
+	Status string `json:"status"`
+	Text   string `json:"text"` // the status in words
+	Link   string `json:"-"`    // the address of its page, from the first page
+	Solved bool   `json:"-"`
 }
 
 // DefaultMemory is the memory of searches.
@@ -209,7 +212,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			h.Set("Access-Control-Allow-Origin", s.o.AllowOrigin)
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 			if s.o.AllowOrigin != "*" {
-				h.Add("Vary", "Origin")
+				h.Set("Vary", "Origin")
 			}
 		}
 		switch {
@@ -221,9 +224,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case len(r.URL.RawQuery) > maxQuery:
 			s.Fail(w, r, problem{http.StatusRequestURITooLong, fmt.Errorf("the query is longer than %d bytes", maxQuery)})
 		default:
-			if r.Body != nil {
-				r.Body = http.MaxBytesReader(w, r.Body, 0)
-			}
 			next.ServeHTTP(w, r)
 		}
 	})

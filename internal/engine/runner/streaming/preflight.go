@@ -2,6 +2,7 @@ package streaming
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -32,11 +33,11 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 		}
 	}
 	metrics, err := r.Yarn.Metrics(ctx)
-	if err == nil && metrics.Nodes == 0 {
-		err = fmt.Errorf("the cluster has no live node (%d lost, %d unhealthy)", metrics.Lost, metrics.Unhealthy)
+	if err == nil && metrics.ActiveNodes == 0 {
+		err = errors.New("the cluster has no live node")
 	}
 	if err == nil {
-		r.Parallel = max(1, metrics.VCores-mastersShare)
+		r.Parallel = max(1, metrics.TotalVirtualCores-mastersShare)
 		_, err = r.Yarn.Run(ctx, "fs", "-test", "-e", r.FS.Name()+"/")
 	}
 	return err

@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
+	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,10 +81,7 @@ const (
 
 // An apiRun is the state of a run in the answer of /api/runs. openapi.json describes its fields.
 type apiRun struct {
-	Data       string      `json:"data"`
-	Title      string      `json:"title,omitempty"`
-	Status     string      `json:"status"`
-	Text       string      `json:"text"`
+	web.Run
 	Trouble    string      `json:"trouble,omitempty"`
 	Play       string      `json:"play,omitempty"`
 	Share      float64     `json:"share"`
@@ -98,9 +94,6 @@ type apiRun struct {
 
 	page template.HTML // the state as the page shows it
 }
-
-// link returns the address of the page, from the first page.
-func (a *apiRun) link() string { return "run?data=" + url.QueryEscape(a.Data) }
 
 // state returns the state of a run.
 func (p *Pages) state(w *watchedRun) *apiRun {
@@ -142,7 +135,7 @@ func (p *Pages) states() []*apiRun {
 // Runs implements web.Pages.
 func (p *Pages) Runs() (runs []web.Run) {
 	for _, a := range p.states() {
-		runs = append(runs, web.Run{Data: a.Data, Title: a.Title, Text: a.Text, Link: a.link(), Solved: a.Status == solve.Solved})
+		runs = append(runs, a.Run)
 	}
 	return runs
 }
@@ -150,7 +143,7 @@ func (p *Pages) Runs() (runs []web.Run) {
 // readState reads the state of the run in a data directory, and begins to serve its table once
 // that is complete.
 func (p *Pages) readState(source *web.Source) *apiRun {
-	a := &apiRun{Data: source.Name}
+	a := &apiRun{Run: web.Run{Data: source.Name, Link: "run?data=" + url.QueryEscape(source.Name)}}
 	r, err := status.Read(source.FS, source.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -158,8 +151,10 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 	case err != nil:
 		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
 	default:
-		a.describe(r)
-		complete := r.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
+		a.Status, a.Text, a.Solved, a.Trouble, a.Journal = r.Status, r.State(), r.Status == solve.Solved, r.Trouble(), r
+		a.Forward, a.Retrograde, a.Tiers = r.Tiers()
+		a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
+		complete := a.Solved || r.Now != nil && r.Now.Step == step.Final
 		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
 			a.Trouble = err.Error()
 		}
@@ -170,26 +165,14 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 	return a
 }
 
-// describe sets the fields that come from the journal.
-func (a *apiRun) describe(r *status.Run) {
-	a.Status, a.Text, a.Trouble, a.Journal = r.Status, r.State(), r.Trouble(), r
-	a.Forward, a.Retrograde, a.Tiers = r.Tiers()
-	a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
-}
-
 // The following types are what the template of the page shows.
 type (
 	runView struct {
 		*apiRun
-		Percent     string
-		Bars        []progressBar
+		Percent, Of string // the share that is done; the number of tiers
 		Facts       []fact
 		Picture     template.HTML
 		Steps, Jobs runTable
-	}
-	progressBar struct {
-		Name, Text string
-		Done, Of   int
 	}
 	// A fact is a number of the run, with a link unless Link is "".
 	fact     struct{ Name, Text, Link string }
@@ -206,20 +189,12 @@ type (
 
 // view returns what the page shows of a run.
 func (a *apiRun) view() runView {
-	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share)}
+	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share), Of: numfmt.Count(a.Tiers, "tier")}
 	r := a.Journal
 	if r == nil {
 		return v
 	}
-	if a.Tiers > 0 {
-		bar := func(name string, done int) {
-			v.Bars = append(v.Bars, progressBar{name, fmt.Sprintf("%d of %s", done, numfmt.Count(a.Tiers, "tier")), done, a.Tiers})
-		}
-		bar("Forward", a.Forward)
-		bar("Retrograde", a.Retrograde)
-	}
-	v.Facts = factsOf(a)
-	v.Picture = foundPicture(a)
+	v.Facts, v.Picture = factsOf(a), foundPicture(a)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
@@ -245,19 +220,13 @@ func factsOf(a *apiRun) (facts []fact) {
 	}
 	var sum status.Line
 	for _, l := range r.Steps() {
-		sum.Bytes += l.Bytes
-		sum.Waiting += l.Waiting
-		sum.Working += l.Working
-		sum.Seconds += l.Seconds
+		sum.Add(l)
 	}
-	left := r.Left()
-	add("Time left", left, left != "")
+	add("Time left", r.Left(), r.Left() != "")
 	add("Positions", numfmt.Number(a.Positions), true)
 	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
-	if a.Tiers == 0 {
-		add("Forward passes", numfmt.Number(a.Forward), a.Forward > 0)
-		add("Retrograde passes", numfmt.Number(a.Retrograde), a.Retrograde > 0)
-	}
+	add("Forward passes", numfmt.Number(a.Forward), a.Tiers == 0 && a.Forward > 0)
+	add("Retrograde passes", numfmt.Number(a.Retrograde), a.Tiers == 0 && a.Retrograde > 0)
 	add("Bytes shuffled", numfmt.Bytes(float64(sum.Bytes)), sum.Bytes > 0)
 	add("Waiting for the cluster", numfmt.Seconds(sum.Waiting), sum.Waiting > 0)
 	add("Working on the cluster", numfmt.Seconds(sum.Working), sum.Working > 0)
@@ -281,23 +250,22 @@ const maxColumns = 200
 // foundPicture returns a picture of the positions that were found in each tier, or by each pass;
 // "" if there are none.
 func foundPicture(a *apiRun) template.HTML {
-	found := make(map[int]uint64)
+	first, last := math.MaxInt, a.Tiers-1
+	for _, r := range a.Journal.Found() {
+		first, last = min(first, r.Tier), max(last, r.Tier)
+	}
+	if first < 0 || first > last || last >= maxColumns {
+		return ""
+	}
+	found := make([]uint64, last+1)
 	for _, r := range a.Journal.Found() {
 		found[r.Tier] += r.Positions
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	tiers := slices.Sorted(maps.Keys(found))
-	first, last := tiers[0], max(a.Tiers-1, tiers[len(tiers)-1])
-	if first < 0 || last >= maxColumns {
-		return ""
 	}
 	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
 	if a.Tiers == 0 {
 		c.Title, c.Axis = "Positions found by pass", "pass"
 	}
-	values := make([]float64, 0, last-first+1)
+	var values []float64
 	for tier := first; tier <= last; tier++ {
 		c.Names = append(c.Names, strconv.Itoa(tier))
 		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))
@@ -345,7 +313,7 @@ func (p *Pages) page(w http.ResponseWriter, r *http.Request) {
 	if run := p.run(w, r); run != nil {
 		state := p.state(run)
 		p.server.Write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
-			"Events": strings.Replace(state.link(), "run", "run/events", 1)})
+			"Events": strings.Replace(state.Link, "run", "run/events", 1)})
 	}
 }
 
@@ -367,7 +335,7 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
 				}
 				last = state.page
 			}
-			if state.Status == solve.Solved {
+			if state.Solved {
 				return nil
 			}
 			select {

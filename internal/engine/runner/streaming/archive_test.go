@@ -1,19 +1,21 @@
-package hadoop
+package streaming
 
 import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
 func TestArchive(t *testing.T) {
-	a := &Archive{
-		FS: &FS{name: "hdfs://host:9000"}, Dir: "/a b",
-		Names: []string{"0-9", "9-20"},
-		Bytes: []Byte{{"/a b/data_first2/part-00000.blocks", 17}, {"/a b/data_first2/part-00001.blocks", 0}},
+	a := &archive{
+		root: "hdfs://host:9000", dir: "/a b",
+		names: []string{"0-9", "9-20"},
+		bytes: []jobdir.Place{{File: "/a b/data_first2/part-00000.blocks", At: 17}, {File: "/a b/data_first2/part-00001.blocks"}},
 	}
 	files := make(map[string]string)
-	for name, text := range a.Files() {
+	for name, text := range a.files() {
 		files[name] = string(text)
 	}
 	if want := map[string]string{
@@ -24,7 +26,7 @@ func TestArchive(t *testing.T) {
 	}; !maps.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)
 	}
-	if got, want := a.Property(), "fs.viewfs.mounttable.treereduce.link./splits.har=hdfs://host:9000/a%20b"; got != want {
+	if got, want := a.property(), "fs.viewfs.mounttable.treereduce.link./splits.har=hdfs://host:9000/a%20b"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -1,13 +1,13 @@
-//go:build linux && !race
+//go:build linux
 
-package driver_test
+package cmd_test
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,30 +15,78 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/process"
-	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
-// shipped returns the driver as a release has it: the test binary is larger by what the tests need.
-func shipped(t *testing.T) string {
-	t.Helper()
-	name := filepath.Join(programs.Dir(t), "shipped")
-	if _, err := os.Stat(name); err != nil {
-		process.Output(t, exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "../../cmd/driver"))
-	}
-	return name
-}
-
-// peak solves a game with some flags on a number of cores, and returns the peak memory of the driver, and of its children
-// if it has any.
+// peak solves a game with some flags on a number of cores, and returns the peak memory of the
+// driver and its children in bytes. For the driver alone, this is the peak that the system
+// reports while the process lives. (The value at its end includes the time before exec, when
+// the process shares the memory of its parent, this test.) With children, it is the largest sum
+// that was sampled, in which shared memory counts once.
 func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
 	t.Helper()
-	name, pipe := shipped(t), strings.Contains(flags, "pipe")
-	if pipe {
-		name = "driver" // the steps are in its directory
+	return peakOf(t, cores, strings.Contains(flags, "pipe"), "driver", strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+}
+
+// peakOf is peak for any command, with or without its children.
+func peakOf(t *testing.T, cores int, children bool, name string, args ...string) int64 {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	must.OK(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var most int64
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, &out)
+			}
+			return most
+		case <-time.After(5 * time.Millisecond):
+			most = max(most, kilobytes(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), "VmHWM"))
+			if children {
+				most = max(most, resident(cmd.Process.Pid))
+			}
+		}
 	}
-	return process.Peak(t, cores, pipe, name, strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+}
+
+// kilobytes reads a line such as "VmHWM: 1234 kB" and returns bytes; 0 if the process has
+// ended.
+func kilobytes(file, name string) int64 {
+	text, _ := os.ReadFile(file)
+	_, rest, ok := strings.Cut(string(text), "\n"+name+":")
+	if !ok {
+		return 0
+	}
+	n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	return n * 1024
+}
+
+// resident returns the current memory of a process and its descendants.
+func resident(pid int) int64 {
+	bytes := kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss")
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range threads {
+		children, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(children)) {
+			// Between fork and exec, a child shares the memory of its parent.
+			if n, err := strconv.Atoi(child); err == nil && program(n) != program(pid) {
+				bytes += resident(n)
+			}
+		}
+	}
+	return bytes
+}
+
+// program returns the file that a process runs.
+func program(pid int) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return name
 }
 
 const (
@@ -89,6 +137,30 @@ func TestMemory(t *testing.T) {
 	five := "connectn --width 5 --height 4 --connect 4"
 	checkMemory(t, []string{five, cross43, "mancala --pits 3 --stones 3"}, []int{16}, 64, "--final yes")
 	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
+}
+
+// TestPlayMemory checks that searches that fill tables of different sizes need little more
+// memory.
+func TestPlayMemory(t *testing.T) {
+	const program = 40 // MiB of everything except the table
+	for _, flags := range []string{
+		"find-winner connectn --width 7 --height 6 --memory 64M --time 200ms --start",
+		"find-winner connectn --width 7 --height 6 --memory 200M --time 200ms --start",
+		"find-winner mnk --width 4 --height 4 --connect 4 --memory 64M --time 200ms --start",
+		"find-winner connectn --width 4 --height 4 --memory 16M --by memo --chains 100000 --start",
+	} {
+		t.Run(flags, func(t *testing.T) {
+			_, rest, _ := strings.Cut(flags, "--memory ")
+			var memory int64
+			must.Get(fmt.Sscanf(rest, "%dM", &memory))(t)
+			args := strings.Fields(flags)
+			if got := peakOf(t, 2, false, "play", args...); got > (memory+program)<<20 {
+				t.Errorf("play %s: %d MiB in memory, want at most %d more than %d", flags, got>>20, program, memory)
+			} else {
+				t.Logf("play %s: %d MiB", flags, got>>20)
+			}
+		})
+	}
 }
 
 // TestMemoryLimit runs the garbage collector only because of the memory limit.
@@ -188,52 +260,5 @@ func TestSpill(t *testing.T) {
 			names, _ := filepath.Glob(filepath.Join(dir, "_attempt-*", "_spill-*"))
 			spilled = spilled || len(names) > 0
 		}
-	}
-}
-
-// TestMapperMemory gives the combiner of a mapper unlimited, little, and very little memory:
-// with less memory the mapper emits more duplicates; after merging, the output is the same.
-func TestMapperMemory(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		mapper, flags string
-		dir           string // the input directory
-	}{
-		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
-		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
-		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
-	} {
-		t.Run(test.mapper, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			game := board
-			if test.mapper == "mark_map" {
-				game = cyclic
-			}
-			drive(t, game, dir, "--keep=all")
-			input := must.Get(os.Open(filepath.Join(dir, test.dir, "part-00000")))(t)
-			defer input.Close()
-			var merged [][]string
-			var output []int
-			for _, memory := range []string{"100000000", "100000", "1000"} {
-				must.Get(input.Seek(0, 0))(t)
-				cmd := exec.Command(test.mapper, append(strings.Fields(test.flags), "--memory", memory)...)
-				cmd.Stdin = input
-				out, err := cmd.Output()
-				if err != nil {
-					t.Fatalf("%s: %v", test.mapper, err)
-				}
-				lines := strings.Fields(string(out))
-				output = append(output, len(lines))
-				slices.Sort(lines)
-				merged = append(merged, slices.Compact(lines))
-			}
-			t.Logf("%s prints %d lines", test.mapper, output)
-			if !slices.IsSorted(output) || output[0] == output[2] {
-				t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
-			}
-			if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
-				t.Errorf("%s prints other positions with little memory", test.mapper)
-			}
-		})
 	}
 }

@@ -1,15 +1,15 @@
-package hadoop
+package streaming
 
 import "encoding/binary"
 
 // The classes of keys that the partitioner of a job may compare: the classes of its map output
 // keys.
 const (
-	TextClass  = "org.apache.hadoop.io.Text"
-	BytesClass = "org.apache.hadoop.io.BytesWritable"
+	textClass  = "org.apache.hadoop.io.Text"
+	bytesClass = "org.apache.hadoop.io.BytesWritable"
 )
 
-// SequenceFile returns the file that TotalOrderPartitioner reads: an uncompressed Hadoop
+// sequenceFile returns the file that TotalOrderPartitioner reads: an uncompressed Hadoop
 // SequenceFile of keys of the given class, with NullWritable values. Keys have at most 127
 // bytes.
 //
@@ -22,7 +22,7 @@ const (
 // Numbers are big-endian; a vint up to 127 is one byte. There are no sync marks between
 // records. Hadoop writes one at least every 2,000 bytes, but readers look for them only when
 // they seek.
-func SequenceFile(class string, keys [][]byte) []byte {
+func sequenceFile(class string, keys [][]byte) []byte {
 	text := func(dst []byte, s string) []byte { return append(append(dst, byte(len(s))), s...) }
 	out := []byte{'S', 'E', 'Q', 6}
 	out = text(out, class)
@@ -31,7 +31,7 @@ func SequenceFile(class string, keys [][]byte) []byte {
 	out = append(out, "treereduce ranges"[:16]...)
 	for _, k := range keys {
 		var key []byte
-		if class == TextClass {
+		if class == textClass {
 			key = text(nil, string(k))
 		} else {
 			key = append(binary.BigEndian.AppendUint32(nil, uint32(len(k))), k...)

@@ -204,8 +204,8 @@ func TestLeastMemory(t *testing.T) {
 	for flags, want := range map[string]string{
 		"connectn --width 7 --height 6 --memory 64M --until-tier 4":                       "driver: --memory 64M: connectn width=7 height=6 connect=4 needs at least ",
 		"connectn --width 7 --height 5 --memory 64M --final yes":                          "driver: --memory 64M: connectn width=7 height=5 connect=4 needs at least ",
-		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":           "driver: --memory 64M: connectn width=4 height=5 connect=4 with 9 reducers needs at least ",
-		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: quickcross width=4 height=3 connect=3 with 9 reducers needs at least ",
+		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":           "driver: --memory 64M: connectn width=4 height=5 connect=4 needs at least ",
+		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: quickcross width=4 height=3 connect=3 needs at least ",
 		"connectn --width 4 --height 5 --memory 63M --runner pipe --final no --json":      "driver: --memory 63M: at least 64M are needed",
 		"mancala --pits 7 --stones 5 --memory 64M":                                        "driver: --memory 64M: mancala pits=7 stones=5 needs at least ",
 		"connectn --width 7 --height 6 --memory 256M --final no --runner inline --resume": "driver: --memory 256M: connectn width=7 height=6 connect=4 needs at least ",

@@ -18,23 +18,23 @@ const (
 	leasePoll = time.Second
 )
 
-// whenFree calls create until no other driver has the lock of the data directory, for leaseWait at most: the name node
+// whenFree calls create until no other driver has the lock of a directory, for leaseWait at most: the name node
 // keeps the lock of a driver that has died for LeaseTime. It stops when updated, the time at which the other driver last
 // wrote its journal, changes: then that driver is at work.
-func whenFree(ctx context.Context, notify func(string), updated func() time.Time, create func() (*store.Data, error)) (*store.Data, error) {
-	data, err := create()
+func whenFree[T any](ctx context.Context, notify func(string), updated func() time.Time, create func() (T, error)) (T, error) {
+	locked, err := create()
 	if !errors.Is(err, store.ErrLocked) {
-		return data, err
+		return locked, err
 	}
 	begun, before := time.Now(), updated()
 	notify(fmt.Sprintf("%v, or was killed a moment ago: waiting up to %s for its lease in HDFS to end", err, numfmt.Duration(leaseWait)))
 	for errors.Is(err, store.ErrLocked) && time.Since(begun) < leaseWait && updated().Equal(before) {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return locked, ctx.Err()
 		case <-time.After(leasePoll):
 		}
-		data, err = create()
+		locked, err = create()
 	}
-	return data, err
+	return locked, err
 }

@@ -59,6 +59,7 @@ type solveFlags struct {
 	above                   int64
 	define, files           []string
 	queue, hadoop, jar, bin string
+	copyTo                  string
 }
 
 func (p *program) solveCommand() *cli.Command {
@@ -117,6 +118,7 @@ func (f *solveFlags) ofPipe() []cli.Flag {
 // ofHadoop returns the flags of --runner hadoop.
 func (f *solveFlags) ofHadoop() []cli.Flag {
 	return command.Group("cluster (--runner hadoop)", []cli.Flag{
+		f.copyToFlag(),
 		&cli.Int64Flag{Name: "cluster-above", Destination: &f.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
 		&cli.StringFlag{Name: "queue", Destination: &f.queue, Usage: "YARN `QUEUE` of the jobs"},
@@ -290,6 +292,7 @@ type run struct {
 	place  *filesys.Place
 	bar    *progress.Line
 	copied *copying
+	copyTo *copyTo
 }
 
 // solveHere solves a game by jobs that this process starts, and prints the result.
@@ -315,6 +318,10 @@ func (p *program) solveIn(r *run, note string) (err error) {
 		return err
 	}
 	defer r.copied.end()
+	if r.copyTo, err = r.openCopyTo(); err != nil {
+		return err
+	}
+	defer r.copyTo.end()
 	o, err := r.options()
 	if err != nil {
 		return err
@@ -396,11 +403,15 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	}
 	defer data.Close()
 	defer r.copied.end() // while the lock is held
+	defer r.copyTo.end()
 	if note != "" {
 		r.bar.Print(note)
 	}
 	if err := r.copied.start(r.Mode, o.Runner); err != nil {
 		return err
+	}
+	if err := r.copyTo.start(r.Mode); err != nil {
+		return command.Stopped(ctx, err)
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)
 	r.bar.End()
@@ -413,6 +424,11 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	copyName, err := r.copied.finish()
 	if err != nil {
 		return err
+	}
+	if r.copyTo != nil {
+		if copyName, err = r.copyTo.finish(); err != nil {
+			return err
+		}
 	}
 	// Print the result in one write, after everything else is done: if the reader closes the
 	// pipe after the first line, no lock must be left behind.

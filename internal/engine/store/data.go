@@ -95,8 +95,14 @@ func readManifest(fsys FS, dir string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseManifest(dir, text)
+}
+
+// ParseManifest is ReadManifest for the text of the manifest of a directory, which it does not read.
+func ParseManifest(dir string, text []byte) (*Manifest, error) {
+	name := path.Join(dir, ManifestFile)
 	m := new(Manifest)
-	err = UnmarshalSummed(name, text, m)
+	err := UnmarshalSummed(name, text, m)
 	var other struct {
 		Format  int
 		Program string

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -180,7 +181,7 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 // driver itself did the work. Keeps ends an upload that a dead driver has left: the next
 // driver compares the copy with the data directory.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
-	if attempt == uploadList(path.Dir(attempt)) {
+	if attempt == uploadList(path.Dir(attempt)) || strings.HasPrefix(path.Base(attempt), stagePrefix) {
 		r.kill(attempt)
 		return false, nil
 	}

@@ -1,0 +1,142 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/copies"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
+)
+
+// copyToFlag returns --copy-to.
+func (f *solveFlags) copyToFlag() cli.Flag {
+	return &cli.StringFlag{Name: "copy-to", Destination: &f.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"}
+}
+
+// A copyTo is the copy of a run that --copy-to names; nil: the run has none.
+type copyTo struct {
+	*copies.Copy
+	ctx   context.Context
+	stop  context.CancelFunc
+	bar   interface{ Print(text string) }
+	owned *filesys.Place // the copy, if it is in HDFS; otherwise nil
+	lock  io.Closer      // says there that this run owns the copy; nil before start
+	ended sync.Once
+}
+
+// openCopyTo opens the copy of a run, if --copy-to names one, and replaces the file system of its place by one that
+// records changes for the copy. If a run is resumed and has no data here, openCopyTo fetches the data from the copy.
+func (r *run) openCopyTo() (_ *copyTo, err error) {
+	if r.flags.copyTo == "" {
+		return nil, nil
+	}
+	jobs, err := clusterRunner(&Start{FS: r.place.FS, flags: r.flags, hdfs: r.place.HDFS})
+	if err != nil {
+		return nil, err
+	}
+	place, err := streaming.NewCopy(jobs.(*streaming.Runner), r.flags.copyTo, r.place.Path)
+	if err != nil {
+		return nil, command.Usagef("--copy-to %w", err)
+	}
+	k := &copyTo{bar: r.bar}
+	k.ctx, k.stop = command.Interruptible(r.Context.Context)
+	defer func() {
+		if err != nil {
+			err = command.Stopped(k.ctx, err)
+			k.end()
+		}
+	}()
+	k.Copy = copies.New(k.ctx, place, r.place.FS, r.place.Path, place.Stage, r.bar.Print)
+	if there, _ := hadoop.InHDFS(r.flags.copyTo); there { // the name is a URI, see NewCopy
+		if k.owned, err = filesys.Open(r.flags.copyTo); err != nil {
+			return nil, fmt.Errorf("--copy-to: %w", err)
+		}
+		if within(k.owned, r.place) || within(r.place, k.owned) {
+			return nil, command.Usagef("--copy-to %s: in the data directory, or the other way round", r.flags.copyTo)
+		}
+	}
+	if err := k.Ready(r.Game.Spec(), r.Mode); err != nil {
+		return nil, err
+	}
+	r.place.FS = k.FS()
+	return k, nil
+}
+
+// within reports whether a place is another one, or below it.
+func within(p, other *filesys.Place) bool {
+	return p.HDFS.Name() == other.HDFS.Name() && strings.HasPrefix(path.Clean(p.Path)+"/", path.Clean(other.Path)+"/")
+}
+
+// start makes the copy equal to the data directory, and then copies changes as they are made. In HDFS, an open file says
+// that this run owns the copy.
+func (k *copyTo) start(mode store.Mode) (err error) {
+	if k == nil {
+		return nil
+	}
+	if k.owned != nil {
+		if err := k.owned.FS.MkdirAll(k.owned.Path); err != nil {
+			return fmt.Errorf("--copy-to: %w", err)
+		}
+		name := path.Join(k.owned.Path, "_lock")
+		k.lock, err = whenFree(k.ctx, k.bar.Print, func() (at time.Time) { return at }, func() (io.Closer, error) {
+			lock, err := k.owned.FS.Lock(name)
+			if err != nil {
+				err = fmt.Errorf("--copy-to %s: %w", k.Name(), err)
+			}
+			return lock, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return k.Start(mode)
+}
+
+// finish waits until the copy is complete, and returns its name; k is not nil.
+func (k *copyTo) finish() (name string, err error) {
+	whole := make(chan error, 1)
+	go func() { whole <- k.Finish() }()
+	select {
+	case err = <-whole:
+	case <-time.After(finishQuiet):
+		k.bar.Print(fmt.Sprintf("copying %s to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
+		err = <-whole
+	}
+	if errors.Is(err, context.Canceled) {
+		return "", fmt.Errorf("%w; the copy is incomplete: --resume continues", command.ErrInterrupted)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w; the run has ended, but the copy is incomplete: --resume continues", err)
+	}
+	return k.Name(), nil
+}
+
+// end closes the copy.
+func (k *copyTo) end() {
+	if k == nil {
+		return
+	}
+	k.ended.Do(func() {
+		k.stop()
+		k.Close() // what remains is an attempt, which the next driver deletes
+		if k.lock != nil {
+			k.lock.Close() // if this fails, the lease of the file ends after a minute
+		}
+		if k.owned != nil {
+			k.owned.Close()
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package copies
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Ready checks that the copy is suitable for a run of a game in the data directory: that it is empty, or of the run that
+// is resumed, and then not newer than the data directory, or of a run that is overwritten. If the data directory is
+// empty, a run that resumes gets the complete directories of the copy. After an interruption, the next Ready continues.
+func (c *Copy) Ready(game string, mode store.Mode) error {
+	begun, err := c.begun(game, mode)
+	if err != nil {
+		return c.failed(err)
+	}
+	if !begun {
+		return nil
+	}
+	if _, err := c.fsys.Stat(path.Join(c.data, store.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
+		return c.fetch()
+	} else if err != nil {
+		return err
+	}
+	if err := c.notBehind(); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// begun reports whether the copy is of a run that a run of a game continues. It returns an error if the copy is not
+// suitable.
+func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
+	if err := c.list(); err != nil {
+		return false, err
+	}
+	text, ok := c.texts[store.ManifestFile]
+	if !ok {
+		for name := range c.files {
+			if dir, _, _ := strings.Cut(name, "/"); !strings.HasPrefix(dir, "_") && !(mode == store.Overwrite && belongs(dir)) {
+				return false, fmt.Errorf("not empty, and not a copy of a run: it has no %s: name another place", store.ManifestFile)
+			}
+		}
+		return false, nil
+	}
+	m, err := store.ParseManifest(c.Name(), text)
+	switch {
+	case mode == store.Overwrite && !errors.Is(err, store.ErrNewer):
+		return false, nil
+	case err != nil:
+		return false, err
+	case m.Game != game:
+		return false, fmt.Errorf("of another game: expected %q, found %q: name another place", game, m.Game)
+	case mode == store.Fresh:
+		return false, fmt.Errorf("%w: --resume continues it, --overwrite starts over", store.ErrBegun)
+	}
+	return true, nil
+}
+
+// list sets files and texts.
+func (c *Copy) list() (err error) {
+	if c.files, err = c.place.List(c.ctx); err != nil {
+		return err
+	}
+	var names []string
+	for name := range c.files {
+		dir, file, deep := strings.Cut(name, "/")
+		if name == store.ManifestFile || name == store.JournalFile || deep && belongs(dir) && isSeal(file) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	text, err := c.place.Read(c.ctx, names)
+	if err != nil {
+		return err
+	}
+	c.texts = make(map[string][]byte)
+	for _, name := range names {
+		n := c.files[name]
+		if n > int64(len(text)) {
+			return fmt.Errorf("%s has changed while it was read: does another run keep its copy there?", name)
+		}
+		c.texts[name], text = text[:n], text[n:]
+	}
+	return nil
+}
+
+// tops returns the names in the copy that belong there, sorted.
+func (c *Copy) tops() (names []string) {
+	for name := range c.files {
+		if dir, _, _ := strings.Cut(name, "/"); belongs(dir) {
+			names = append(names, dir)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// notBehind returns an error if the copy is newer than the data directory: the run would delete from the copy what the
+// data directory does not have.
+func (c *Copy) notBehind() error {
+	there := new(solve.Journal)
+	if store.UnmarshalSummed(store.JournalFile, c.texts[store.JournalFile], there) != nil {
+		return nil // the run writes a new journal
+	}
+	here, err := solve.ReadJournal(c.fsys, c.data)
+	if err == nil && !there.Begun.After(here.Begun) {
+		return nil
+	}
+	return fmt.Errorf("it is from a later run, started %s, than the data in %s: move that directory away, and --resume fetches the copy",
+		there.Begun.Format("2006-01-02 15:04:05 MST"), c.data)
+}
+
+// fetch fetches the complete directories of the copy, and the journal, then the manifest: a data directory that has it
+// counts as fetched.
+func (c *Copy) fetch() (err error) {
+	if err := c.fsys.MkdirAll(c.data); err != nil {
+		return err
+	}
+	here, err := c.fsys.ReadDir(c.data)
+	if err != nil {
+		return err
+	}
+	have := make(map[string]bool)
+	for _, e := range here {
+		if have[e.Name()] = true; !strings.HasPrefix(e.Name(), "_") && !belongs(e.Name()) {
+			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
+		}
+	}
+	lock, err := c.fsys.Lock(path.Join(c.data, "_lock"))
+	if err != nil {
+		return fmt.Errorf("data directory %s: %w", c.data, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	var names []string
+	var bytes int64
+	for _, name := range c.tops() {
+		if name == store.ManifestFile || have[name] {
+			continue
+		}
+		if name != store.JournalFile && !c.whole(name) {
+			c.warn(fmt.Sprintf("--copy-to %s: %s is not complete there: it will be rebuilt", c.Name(), name))
+			continue
+		}
+		names = append(names, name)
+	}
+	names = append(names, store.ManifestFile)
+	for file, length := range c.files {
+		if dir, _, _ := strings.Cut(file, "/"); slices.Contains(names, dir) {
+			bytes += length
+		}
+	}
+	if err := errors.Join(c.fsys.RemoveAll(c.stage), c.fsys.MkdirAll(c.stage)); err != nil {
+		return err
+	}
+	if err := c.place.Fetch(c.ctx, names, bytes, c.stage); err != nil {
+		return c.failed(err)
+	}
+	if _, ok := c.texts[path.Join(table.Dir, store.Success)]; ok { // the last run was lost before it deleted the other seal
+		if err := c.fsys.RemoveAll(path.Join(c.stage, table.Dir, solve.TiersSeal)); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := c.fsys.Rename(path.Join(c.stage, name), path.Join(c.data, name)); err != nil {
+			return err
+		}
+	}
+	c.warn(fmt.Sprintf("fetched %s from %s", numfmt.Bytes(float64(bytes)), c.Name()))
+	return nil
+}
+
+// whole reports whether the copy has all files that the seal of a directory lists. For the table, the tiers that exist are
+// enough.
+func (c *Copy) whole(name string) bool {
+	for _, file := range []string{store.Success, solve.TiersSeal} {
+		text, ok := c.texts[path.Join(name, file)]
+		if !ok {
+			continue
+		}
+		var seal store.Seal
+		if len(text) > 0 && store.UnmarshalSummed(name, text, &seal) != nil {
+			return false
+		}
+		return name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool {
+			length, ok := c.files[path.Join(name, f.Name)]
+			return !ok || length != f.Length
+		})
+	}
+	return false
+}

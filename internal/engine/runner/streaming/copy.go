@@ -1,0 +1,256 @@
+package streaming
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
+)
+
+const (
+	// copyRecord is how many bytes take about as long to copy in one process as a record to process: r.Above also
+	// decides from which size on the nodes copy.
+	copyRecord = 2
+	// wordsLimit bounds the length of the names on the command line of one command.
+	wordsLimit = 64 << 10
+)
+
+// A Copy is a copy of a data directory, at a URI of any file system that Hadoop's connectors know; a place of package
+// copies. Each call runs one
+// command of the Hadoop installation, unless there are very many names.
+type Copy struct {
+	r    *Runner
+	uri  string
+	path string // of uri
+	// Stage is the path of a directory in the data directory, for what is to be copied and is no file there. Jobs that
+	// copy have its tag.
+	Stage string
+}
+
+// stagePrefix is the prefix of the names of stages. They are attempts.
+const stagePrefix = "_attempt-copy-"
+
+// copyScheme matches the beginning of a URI.
+var copyScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// NewCopy returns the copy at a URI of the data directory data, in r.FS.
+func NewCopy(r *Runner, uri, data string) (*Copy, error) {
+	uri = strings.TrimRight(uri, "/")
+	u, err := url.Parse(uri)
+	if !copyScheme.MatchString(uri) || err != nil || path.Clean(u.Path) != u.Path || u.Path == "/" {
+		return nil, fmt.Errorf("%q: expected a URI of a directory that Hadoop knows, such as s3a://bucket/path", uri)
+	}
+	if err := checkName(uri[len(u.Scheme):]); err != nil {
+		return nil, err
+	}
+	stage := path.Join(data, fmt.Sprintf("%s%010x", stagePrefix, rand.Uint64()>>24))
+	return &Copy{r, uri, u.Path, stage}, checkName(data)
+}
+
+// Name is that of a place of package copies.
+func (c *Copy) Name() string { return c.uri }
+
+// in returns the URI of a name in the copy.
+func (c *Copy) in(name string) string { return strings.TrimRight(c.uri+"/"+name, "/") }
+
+// here returns the URIs of paths in the file system of the data directory.
+func (c *Copy) here(paths []string) (uris []string) {
+	for _, name := range paths {
+		uris = append(uris, c.r.FS.Name()+name)
+	}
+	return uris
+}
+
+// there returns the URIs of names in the copy.
+func (c *Copy) there(names []string) (uris []string) {
+	for _, name := range names {
+		uris = append(uris, c.in(name))
+	}
+	return uris
+}
+
+// A listedLine is a line of fs -ls: mode, replication, owner, group, length, date, time, name.
+var listedLine = regexp.MustCompile(`^(\S)\S+\s+\S+\s+\S*\s+\S*\s+(\d+) \d{4}-\d\d-\d\d \d\d:\d\d (\S+)$`)
+
+// List is that of a place of package copies. It leaves out what an interrupted command has not finished.
+func (c *Copy) List(ctx context.Context) (map[string]int64, error) {
+	out, err := c.command(ctx, "fs", "-ls", "-R", c.uri)
+	if missing := new(commandError); errors.As(err, &missing) && missing.notFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]int64)
+	for line := range strings.Lines(string(out)) {
+		m := listedLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			return nil, fmt.Errorf("hadoop fs -ls printed a line of an unknown form: %q", line)
+		}
+		u, err := url.Parse(m[3])
+		if err != nil {
+			return nil, err
+		}
+		name, ok := strings.CutPrefix(u.Path, c.path+"/")
+		if m[1] == "d" || !ok || strings.HasSuffix(name, "._COPYING_") || strings.Contains(name, ".distcp.tmp.") {
+			continue
+		}
+		if files[name], err = strconv.ParseInt(m[2], 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// Read is that of a place of package copies.
+func (c *Copy) Read(ctx context.Context, names []string) (text []byte, err error) {
+	err = c.each(names, func(names []string) error {
+		out, err := c.command(ctx, append([]string{"fs", "-cat"}, c.there(names)...)...)
+		text = append(text, out...)
+		return err
+	})
+	return text, err
+}
+
+// Make is that of a place of package copies.
+func (c *Copy) Make(ctx context.Context, dir string) error {
+	_, err := c.command(ctx, "fs", "-mkdir", "-p", c.in(dir))
+	return err
+}
+
+// Remove is that of a place of package copies.
+func (c *Copy) Remove(ctx context.Context, names []string) error {
+	return c.each(names, func(names []string) error {
+		_, err := c.command(ctx, append([]string{"fs", "-rm", "-r", "-f", "-skipTrash"}, c.there(names)...)...)
+		return err
+	})
+}
+
+// Put is that of a place of package copies. What is large is copied by the nodes.
+func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error {
+	sizes, total := make(map[string]int64), int64(0)
+	isFile := false
+	for _, name := range fresh {
+		info, err := c.r.FS.Stat(name)
+		if err != nil {
+			return err
+		}
+		size := info.Size()
+		if isFile = !info.IsDir(); !isFile {
+			if size, err = c.size(name); err != nil {
+				return err
+			}
+		}
+		sizes[name], total = size, total+size
+	}
+	if total > c.limit() {
+		large := slices.DeleteFunc(slices.Clone(fresh), func(name string) bool { return sizes[name] <= c.limit()/int64(len(fresh)) })
+		fresh = slices.DeleteFunc(slices.Clone(fresh), func(name string) bool { return slices.Contains(large, name) })
+		if err := c.distcp(ctx, c.here(large), c.in(to), isFile); err != nil {
+			return err
+		}
+	}
+	return c.copy(ctx, c.here(slices.Concat(fresh, small)), c.in(to))
+}
+
+// limit is the number of bytes from which on the nodes copy.
+func (c *Copy) limit() int64 { return max(0, c.r.Above) * copyRecord }
+
+// size returns the number of bytes in a directory of the data directory.
+func (c *Copy) size(dir string) (n int64, err error) {
+	entries, err := c.r.FS.ReadDir(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return 0, err
+		}
+		n += info.Size()
+	}
+	return n, err
+}
+
+// Fetch is that of a place of package copies.
+func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string) error {
+	if bytes > c.limit() {
+		return c.distcp(ctx, c.there(names), c.r.FS.Name()+to, false)
+	}
+	return c.copy(ctx, c.there(names), c.r.FS.Name()+to)
+}
+
+// copy copies by one process. The process gives each file its name when it is complete.
+func (c *Copy) copy(ctx context.Context, from []string, to string) error {
+	return c.each(from, func(from []string) error {
+		_, err := c.command(ctx, slices.Concat([]string{"fs", "-cp", "-f"}, from, []string{to})...)
+		return err
+	})
+}
+
+// distcp copies by the nodes, with Hadoop's DistCp, a job in which each map copies a part of the files. It replaces files
+// only if all sources are files.
+func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool) error {
+	list := path.Join(c.Stage, "sources")
+	if err := store.WriteFile(c.r.FS, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
+		return err
+	}
+	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.Stage)...)
+	if files {
+		args = append(args, "-overwrite")
+	}
+	args = append(args, "-direct", "-f", c.r.FS.Name()+list, to)
+	_, err := c.r.submit(ctx, &runner.Job{Output: c.Stage}, args)
+	return err
+}
+
+// each calls do with all of the words, in parts that fit on a command line.
+func (c *Copy) each(words []string, do func(words []string) error) error {
+	for len(words) > 0 {
+		n, length := 0, 0
+		for n < len(words) && (n == 0 || length+len(words[n]) < wordsLimit) {
+			length += len(words[n]) + 1
+			n++
+		}
+		if err := do(words[:n]); err != nil {
+			return err
+		}
+		words = words[n:]
+	}
+	return nil
+}
+
+// A commandError is the error of a command of Hadoop's.
+type commandError struct {
+	error
+	notFound bool // a file that it names does not exist
+}
+
+// command runs a command of Hadoop's, and returns its stdout.
+func (c *Copy) command(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.Command(c.r.Command, args...)
+	cmd.Env = append(kerberos.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
+	err := system.Run(ctx, cmd)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, &commandError{fmt.Errorf("hadoop %s: %w%s", strings.Join(args[:min(2, len(args))], " "), err, complaint(stderr.String())),
+			strings.Contains(stderr.String(), "No such file or directory")}
+	}
+	return stdout.Bytes(), nil
+}

@@ -21,6 +21,9 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
+// finishQuiet is how long a finished run waits for its copy before it prints a message.
+const finishQuiet = 3 * time.Second
+
 // copyToFlag returns --copy-to.
 func (f *solveFlags) copyToFlag() cli.Flag {
 	return &cli.StringFlag{Name: "copy-to", Destination: &f.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"}

@@ -29,9 +29,6 @@ type Extension struct {
 	FileSystems []FileSystem   // that commands which read a data directory open
 	Runners     []Runner       // further values of --runner
 	Commands    []*cli.Command // further commands
-	// OpenCopy opens the copy that --copy names; nil: there is no --copy. notify prints a line to
-	// the user. The copy ends with ctx.
-	OpenCopy func(ctx context.Context, name string, notify func(string)) (Copy, error)
 }
 
 // A FileSystem is a file system besides that of this machine and HDFS.
@@ -63,7 +60,7 @@ type Runner struct {
 	Memory func(m game.Method, given int, o *Options) (least, own int)
 	// Codec returns the form of the tiers' directories, given the one that is asked for; nil: that one.
 	Codec func(m game.Method, asked Codec) Codec
-	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper, an Uploader or a Halver,
+	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper or a Halver,
 	// those methods are called.
 	New func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
@@ -90,13 +87,6 @@ type Preflighter interface {
 // uses a directory, so that the next driver waits for it.
 type Keeper interface {
 	Keeps(ctx context.Context, attempt string) (bool, error)
-}
-
-// An Uploader is a JobRunner whose machines copy files to a Copy. Upload copies files of the data directory, which
-// have this number of bytes together, into the directory that to names, such as s3://bucket/path, and replaces
-// files that exist there. done is false if this machine is to copy them, because they are few or because of err.
-type Uploader interface {
-	Upload(ctx context.Context, files []string, bytes int64, to string) (done bool, err error)
 }
 
 // The types that the functions of an Extension use.
@@ -184,24 +174,6 @@ func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	return o, given, least, nil
 }
 
-// A Copy is a copy of a data directory that is maintained during a run.
-type Copy interface {
-	Name() string
-	// FS returns a file system for the data directory that reports changes to the copy.
-	FS(fsys FS, data string) FS
-	// Ready checks that the copy is suitable for a run, and, if the run resumes and its data
-	// directory is empty, fetches the data from the copy.
-	Ready(game string, mode store.Mode) error
-	// By makes the Upload of an Uploader copy large files, from Start on.
-	By(upload func(ctx context.Context, files []string, bytes int64, to string) (done bool, err error))
-	// Start makes the copy equal to the data directory, and then copies changes as they are
-	// made.
-	Start(mode store.Mode) error
-	Left() int     // the number of changes that are still to be copied
-	Finish() error // waits until all changes are copied
-	Close() error
-}
-
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.
 type program struct {
 	games game.Kinds
@@ -252,7 +224,8 @@ func (p *program) needsAmazon(words []string) error {
 			value = after
 		}
 		runner := words[0] == "solve" && (word == "--runner="+emr || word == emr && words[i-1] == "--runner")
-		if strings.HasPrefix(value, scheme) || runner || i == 0 && word == emr {
+		copied := strings.HasPrefix(word, "--copy-to=") || i > 0 && words[i-1] == "--copy-to" // by Hadoop
+		if strings.HasPrefix(value, scheme) && !copied || runner || i == 0 && word == emr {
 			return command.Usagef("this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws")
 		}
 	}

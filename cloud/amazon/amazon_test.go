@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 	for _, flag := range new(flags).ofSolve() {
 		other = append(other, flag.Names()[0])
 	}
-	for _, name := range []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "queue", "keytab", "principal"} { // of other runners
+	for _, name := range []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "queue", "copy-to", "keytab", "principal"} { // of other runners
 		other = append(other, name)
 		if status, _, stderr := runLine(onEMR+" --"+name+"=true", nil); status != 2 || !strings.Contains(stderr, "driver: --"+name+" is an option of ") {
 			t.Errorf("--%s: status %d, %s", name, status, stderr)

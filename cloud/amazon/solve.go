@@ -33,7 +33,7 @@ import (
 
 var (
 	// notHere lists the flags of all runners that are for a run of this process.
-	notHere = []string{"metrics", "log", "copy-to"}
+	notHere = []string{"metrics", "log"}
 	// sent lists the flags that, if they are given, are passed unchanged to the driver on the cluster.
 	sent = []string{"resume", "overwrite", "until-tier", "combine", "D"}
 	// programs lists the programs that a cluster needs.

@@ -74,8 +74,9 @@ exit ${status:-0}
 // A site is an S3 and an EMR, with the environment of a client.
 type site struct {
 	*moto.Server
-	dir string // working directory of the client, with the directory programs
-	env []string
+	dir  string // working directory of the client, with the directory programs
+	work string // of the master, with a Hadoop
+	env  []string
 }
 
 // newSite starts both services.

@@ -18,9 +18,10 @@ PIPE_DATA ?= pipe_data
 # Time for which make fuzz tests each parser.
 FUZZTIME ?= 30s
 
-# All targets build with the same settings, so that they share Go's build cache.
+# All targets build with the same settings, so that they share Go's build cache. Nothing here needs the information for
+# debuggers, which would take a sixth of the time of a first build.
 export CGO_ENABLED := 0
-export GOFLAGS     += -trimpath
+export GOFLAGS     += -trimpath -gcflags=all=-dwarf=false
 
 BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
@@ -52,13 +53,16 @@ help: ## list the targets
 	@echo 'pipe takes the board and PIPE_DATA=$(PIPE_DATA)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
+# $(call programs,NAMES) builds programs in bin/, mapper and reducer also under the name of each step.
+define programs
+@$(if $(wildcard bin/$(lastword $1)),,echo 'building $(1:%=bin/%) (half a minute the first time)' >&2)
+@$(BUILD) -o bin/ $(1:%=./cmd/%)
+@$(if $(filter mapper,$1),$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer))
+@$(if $(filter mapper,$1),for step in $(STEPS); do ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; done)
+endef
+
 build: ## build driver, play, mapper, reducer, and each step under its own name, in bin/
-	@$(if $(wildcard bin/driver),,echo 'building bin/driver, bin/play, bin/mapper and bin/reducer (half a minute the first time)' >&2)
-	@$(BUILD) -o bin/ ./cmd/driver ./cmd/play ./cmd/mapper ./cmd/reducer
-	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
-	@for step in $(STEPS); do \
-		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
-	done
+	$(call programs,driver mapper reducer play)
 
 # The program of play web --export, with what starts it in a browser.
 site: build ## also build what play web --export writes: bin/play.wasm.gz and bin/wasm_exec.js
@@ -77,14 +81,18 @@ build-emr: aws ## also build the programs for the nodes of Amazon EMR, in bin/li
 yes  = $(filter-out 0 no,$($1))
 MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace)) $(if $(call yes,YES),--yes)
 
-proj2: build ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
+# It builds only what it runs.
+proj2: ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
+	$(call programs,driver $(if $(filter-out inline,$(RUNNER)),mapper reducer))
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA)' --runner $(RUNNER) $(MODE)
 
-pipe: build ## solve it job by job with cat | map | sort | reduce, and print each command
+pipe: ## solve it job by job with cat | map | sort | reduce, and print each command
+	$(call programs,mapper reducer)
 	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(subst ','\'',$(PIPE_DATA))'
 
-proj2-hadoop: build ## solve it with the data in HDFS and large tiers on the cluster
+proj2-hadoop: ## solve it with the data in HDFS and large tiers on the cluster
+	$(call programs,driver mapper reducer)
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop $(MODE)
 
@@ -194,8 +202,8 @@ web-tools: $(AXE)
 test-web: site web-tools ## test the pages of play web in Chromium; screenshots in build/screenshots (two minutes; npm)
 	cd play/internal/testing/browser && $(GO) test -count=1 -timeout 30m .
 
-# The packages that start goroutines; the packages that they import are built with the detector, too. The
-# tests in cmd are omitted: the programs that they run are built without it. So are tests of numbers that
+# The packages that start goroutines; the packages that they import are built with the detector, too. Tests
+# that run programs as processes are omitted, here or by the build tag race. So are tests of numbers that
 # take long and start no goroutine that others do not start.
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief|Busy|ThisMachine)$$' \
@@ -206,7 +214,7 @@ race: test-tools ## run the tests of packages with goroutines with the race dete
 bench: build ## measure the figures of docs/notes/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… selects another part)
 	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
-bench-hadoop: build ## measure a cluster, for docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
+bench-hadoop: build ## measure a cluster, for docs/notes/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
 	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' COUNT=$${COUNT:-3} scripts/bench.sh $(or $(BENCH),hadoop)
 
 fuzz: ## fuzz every parser, FUZZTIME=30s each

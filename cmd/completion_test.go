@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/terminal"
 )
 
 // TestCompletion loads the completion in each shell that is installed, in a terminal, as the
@@ -26,26 +28,26 @@ func TestCompletion(t *testing.T) {
 				t.Skip(err)
 			}
 			dir := t.TempDir()
-			// inTerminal also starts a program by its path.
-			term := inTerminal(t, dir, path+" "+rest, 100, 40, "HOME="+dir, "PS1=ready> ", "ZDOTDIR="+dir)
+			// terminal.Start also starts a program by its path.
+			term := terminal.Start(t, dir, path+" "+rest, 100, 40, "HOME="+dir, "PS1=ready> ", "ZDOTDIR="+dir)
 			if name == "fish" {
-				term.types("function fish_prompt; echo -n 'ready> '; end\r")
+				term.Types("function fish_prompt; echo -n 'ready> '; end\r")
 			}
-			term.shows(`ready>`)
-			term.types(shell.load + "; echo load''ed\r")
-			term.shows(`(?m)^loaded`)
+			term.Shows(`ready>`)
+			term.Types(shell.load + "; echo load''ed\r")
+			term.Shows(`(?m)^loaded`)
 			// Input before the next prompt may lose a character, and Ctrl-C while the shell
 			// still asks for completions may lose that line.
 			empty := regexp.MustCompile(`ready>\s*$`)
 			stop := func() {
 				for range 50 {
-					term.types("\x03")
+					term.Types("\x03")
 					time.Sleep(200 * time.Millisecond)
-					if empty.MatchString(term.text()) {
+					if empty.MatchString(term.Text()) {
 						return
 					}
 				}
-				t.Fatalf("there is no prompt any more:\n%s", term.text())
+				t.Fatalf("there is no prompt any more:\n%s", term.Text())
 			}
 			for typed, want := range map[string]string{
 				"driver loo\t":                   `driver lookup`,
@@ -55,17 +57,17 @@ func TestCompletion(t *testing.T) {
 				"play find\t":                    `play find-winner`,
 				"driver completion ba\t":         `driver completion bash`,
 			} {
-				term.types("clear\r")
-				term.shows(`^\s*ready>\s*$`)
-				term.types(typed)
-				term.shows(`(?m)^ready> ` + want)
+				term.Types("clear\r")
+				term.Shows(`^\s*ready>\s*$`)
+				term.Types(typed)
+				term.Shows(`(?m)^ready> ` + want)
 				stop()
 			}
 			// A flag's value is completed as a file name if no other completion applies.
-			term.types("echo >solved; clear\r")
-			term.shows(`^\s*ready>\s*$`)
-			term.types("driver stats --data solv\t")
-			term.shows(`(?m)^ready> driver stats --data solved`)
+			term.Types("echo >solved; clear\r")
+			term.Shows(`^\s*ready>\s*$`)
+			term.Types("driver stats --data solv\t")
+			term.Shows(`(?m)^ready> driver stats --data solved`)
 			stop()
 		})
 	}

@@ -17,15 +17,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
-
-// command returns a command with its arguments; quotes have no special meaning.
-func command(dir, line string) *exec.Cmd {
-	words := strings.Fields(line)
-	cmd := exec.Command(filepath.Join(bin, words[0]), words[1:]...)
-	cmd.Dir = dir
-	return cmd
-}
 
 // runs creates a folder with runs in different states: three and cross are solved, part is
 // stopped, bad has the table of another game; steps may write to made.
@@ -38,7 +31,7 @@ func runs(t *testing.T) string {
 		"driver solve connectn --data part --until-tier 3",
 		"driver solve connectn --data bad --until-tier 3 --keep all",
 	} {
-		if status, _, stderr := process.Run(command(dir, line)); status != 0 || stderr != "" {
+		if status, _, stderr := process.Run(programs.Command(dir, line)); status != 0 || stderr != "" {
 			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
 		}
 	}
@@ -57,7 +50,7 @@ const (
 
 // TestExitStatus checks the errors of every command: a failure has status 1 and one line; a usage
 // error has 2 and a second line that refers to the help; both print nothing on stdout. Success has
-// status 0 and nothing on stderr; the scripts in testdata/script, and the function refused of cli/driver and
+// status 0 and nothing on stderr; the scripts in testdata/script, here and beside the commands, and the function refused of cli/driver and
 // play/cli, have more of it.
 func TestExitStatus(t *testing.T) {
 	t.Parallel()
@@ -177,7 +170,7 @@ func TestExitStatus(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.line, func(t *testing.T) {
-			cmd := command(dir, test.line)
+			cmd := programs.Command(dir, test.line)
 			cmd.Stdin = strings.NewReader(test.stdin)
 			status, stdout, stderr := process.Run(cmd)
 			lines := strings.Count(stderr, "\n")
@@ -255,7 +248,7 @@ var printing = []string{
 
 // printed returns one of these commands with its input.
 func printed(dir, line string) *exec.Cmd {
-	cmd := command(dir, line)
+	cmd := programs.Command(dir, line)
 	cmd.Stdin = strings.NewReader("000\n")
 	if strings.HasPrefix(line, "driver") || strings.HasPrefix(line, "play") {
 		cmd.Stdin = strings.NewReader("1\n")
@@ -290,7 +283,7 @@ func TestLostOutput(t *testing.T) {
 			if lost.status != 1 {
 				return
 			}
-			if status, _, stderr := process.Run(command(dir, "driver verify --data again")); status != 0 {
+			if status, _, stderr := process.Run(programs.Command(dir, "driver verify --data again")); status != 0 {
 				t.Errorf("what was solved: %s", stderr)
 			}
 		})
@@ -300,11 +293,11 @@ func TestLostOutput(t *testing.T) {
 // TestLostAnswers checks that look-ups whose output cannot be written end although there is
 // more input.
 func TestLostAnswers(t *testing.T) {
-	cmd := command(runs(t), "driver lookup --data three")
+	cmd := programs.Command(runs(t), "driver lookup --data three")
 	stdin, err := cmd.StdinPipe()
 	must.OK(t, err)
 	cmd.Stdout = full(t)
-	start(t, cmd)
+	programs.Start(t, cmd)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -345,7 +338,7 @@ func TestStatus(t *testing.T) {
 	dir := runs(t)
 	status := func(data, word, output string) {
 		t.Helper()
-		code, out, stderr := process.Run(command(dir, "driver status --data "+data))
+		code, out, stderr := process.Run(programs.Command(dir, "driver status --data "+data))
 		first := regexp.MustCompile(`^\w+ width=\d+ height=\d+ connect=\d+: ` + output + `\n`)
 		if code != 0 || stderr != "" || !first.MatchString(out) {
 			t.Errorf("%s: exit status %d, %q, %s", data, code, stderr, out)
@@ -354,7 +347,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s is %s: %s", data, word, out)
 		}
 		var r struct{ State, Status, Error string }
-		_, out, _ = process.Run(command(dir, "driver status --json --data "+data))
+		_, out, _ = process.Run(programs.Command(dir, "driver status --json --data "+data))
 		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Status != word || (r.Error != "") != (word == "failed") {
 			t.Errorf("%s: %+v, %v, want %s", data, r, err, word)
 		}
@@ -362,13 +355,13 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: state %s, %s", data, r.State, word)
 		}
 	}
-	// begin starts a run, one at a time, and waits until status shows progress.
+	// begin starts a run, one at a time, and waits until status shows programs.Progress.
 	begin := func(data string) *exec.Cmd {
 		t.Helper()
-		cmd := command(dir, large+data)
-		start(t, cmd)
+		cmd := programs.Command(dir, large+data)
+		programs.Start(t, cmd)
 		for range 500 {
-			if _, out, _ := process.Run(command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
+			if _, out, _ := process.Run(programs.Command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
 				return cmd
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -379,7 +372,7 @@ func TestStatus(t *testing.T) {
 	status("three", "solved", "solved")
 	status("cross", "solved", "solved")
 	status("part", "stopped", "stopped after data_first3; --resume continues")
-	process.Run(command(dir, "driver solve connectn --data bad --resume --keep all"))
+	process.Run(programs.Command(dir, "driver solve connectn --data bad --resume --keep all"))
 	status("bad", "failed", "failed")
 
 	killed := begin("killed")
@@ -406,38 +399,5 @@ func TestStatus(t *testing.T) {
 	status("killed", "died", "died .*; --resume continues")
 	if _, err := os.Stat(filepath.Join(dir, "killed", "_lock")); err == nil {
 		t.Error("status makes a lock")
-	}
-}
-
-// TestSecondInterrupt delays the effect of a first Ctrl-C with a process that outlives its
-// mapper, and checks that the second one ends the driver immediately.
-func TestSecondInterrupt(t *testing.T) {
-	dir := t.TempDir()
-	// The pid is written once the process is in a session of its own, where no signal reaches it.
-	script := "setsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait"
-	own := programs(t, map[string]string{"possible_map": script})
-	cmd := exec.Command(filepath.Join(own, "driver"), "solve", "connectn", "--runner", "pipe", "--data", filepath.Join(dir, "d"))
-	start(t, cmd)
-	waitFor(t, filepath.Join(dir, "pid"))
-	t.Cleanup(func() { exec.Command("sh", "-c", "kill $(cat "+dir+"/pid)").Run() })
-	ended := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(ended)
-	}()
-	cmd.Process.Signal(os.Interrupt)
-	select {
-	case <-ended:
-		t.Fatal("nothing held the first one up")
-	case <-time.After(time.Second):
-	}
-	cmd.Process.Signal(os.Interrupt)
-	select {
-	case <-ended:
-	case <-time.After(50 * time.Second): // before the mapper ends
-		t.Fatal("the second one does not end it at once")
-	}
-	if status := process.ExitStatus(cmd); status != 130 {
-		t.Errorf("exit status %d, want 130", status)
 	}
 }

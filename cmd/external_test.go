@@ -12,9 +12,11 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
 // external copies testdata/external, a module outside this one, and returns its directory and a
@@ -34,7 +36,7 @@ func external(t *testing.T) (dir string, run func(words ...string) (status int, 
 	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // no downloads
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOWORK=off") // no downloads
 		status, stdout, stderr := process.Run(cmd)
 		return status, stdout + stderr
 	}
@@ -136,7 +138,7 @@ func TestLongExternal(t *testing.T) {
 			run("bin/driver", "stats", "--data", data)
 			runs = append(runs, filepath.Join(dir, data))
 		}
-		same(t, runs[1], runs[0])
+		solved.SameText(t, store.Local{}, runs[1], runs[0])
 	}
 	// A runner of its own is planned, refused, stopped, resumed and watched as ours are, with each method.
 	run("go", "build", "-o", "bin/", "./processes")
@@ -147,7 +149,7 @@ func TestLongExternal(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"bin/processes plan " + nim + " --rates builtin", 0, "nim stones=20 last=wins: 40 positions"},
+		{"bin/processes plan " + nim, 0, "nim stones=20 last=wins: 40 positions"},
 		{solve + " --at-a-time 0", 2, "processes: --at-a-time 0: expected at least 1"},
 		{solve + " --data hdfs://localhost:1/nim", 2, "processes: --runner processes needs a directory on this machine"},
 		{strings.Replace(solve, "--runner processes", "--runner inline --at-a-time 3", 1), 2, "processes: --at-a-time is an option of --runner processes"},
@@ -161,11 +163,11 @@ func TestLongExternal(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want %d, %s", test.line, status, out, test.status, test.want)
 		}
 	}
-	if out := run("bin/processes", "plan", "nim", "--stones", "20", "--runner", "processes", "--rates", "builtin"); !strings.HasSuffix(out, "assumed: runner processes takes as long as pipe\n") {
+	if out := run("bin/processes", "plan", "nim", "--stones", "20", "--runner", "processes"); !strings.HasSuffix(out, "assumed: runner processes takes as long as pipe\n") {
 		t.Errorf("the plan ends with %s", out)
 	}
-	same(t, filepath.Join(dir, "nim_data"), filepath.Join(dir, "nim--stones20-inline"))
-	same(t, filepath.Join(dir, "3x3"), filepath.Join(dir, "connectn--width3--height3--connect3-inline"))
+	solved.SameText(t, store.Local{}, filepath.Join(dir, "nim_data"), filepath.Join(dir, "nim--stones20-inline"))
+	solved.SameText(t, store.Local{}, filepath.Join(dir, "3x3"), filepath.Join(dir, "connectn--width3--height3--connect3-inline"))
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
 		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, book, completion, nim, connectn, connect4, fourinarow`,

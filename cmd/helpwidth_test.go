@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestHelpFits checks that the help of every command fits a terminal of 80 columns, except for
@@ -17,7 +18,7 @@ func TestHelpFits(t *testing.T) {
 	dir := t.TempDir()
 	var fits func(words string)
 	fits = func(words string) {
-		status, help, stderr := process.Run(command(dir, words+" --help"))
+		status, help, stderr := process.Run(programs.Command(dir, words+" --help"))
 		if status != 0 || stderr != "" || !strings.HasPrefix(help, "NAME:\n   "+words+" - ") {
 			t.Fatalf("%s --help: exit status %d, %s%s", words, status, help, stderr)
 		}

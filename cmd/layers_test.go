@@ -49,6 +49,23 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestCore checks that the core imports nothing of play and cloud, in tests either.
+func TestCore(t *testing.T) {
+	core := strings.Fields("../cli/... ../game/... ../hadoop/... ../internal/... ../search/... ../streamfmt/... ../table/...")
+	out := must.Get(exec.Command("go", append([]string{"list", "-deps", "-test"}, core...)...).Output())(t)
+	if others := regexp.MustCompile(`(?m)^.*/treereduce/(play|cloud)/.*`).FindAllString(string(out), -1); others != nil {
+		t.Errorf("the core imports %s", others)
+	}
+}
+
+// TestPages checks that the pages of games do not contain the loop of a solve and its journal, which those of runs read.
+func TestPages(t *testing.T) {
+	out := must.Get(exec.Command("go", "list", "-deps", "../play/internal/web", "../play/internal/web/site").Output())(t)
+	if strings.Contains(string(out), "/internal/engine/solve\n") {
+		t.Error("play/internal/web imports internal/engine/solve")
+	}
+}
+
 // TestDesignFiles checks that the files that docs/design.md names exist.
 func TestDesignFiles(t *testing.T) {
 	names := regexp.MustCompile("`([a-z/]+\\.go)`").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1)

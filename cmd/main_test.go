@@ -3,18 +3,14 @@
 package cmd_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // bin is the directory of the real commands, which the tests run as processes.
@@ -27,6 +23,7 @@ func TestMain(m *testing.M) {
 			defer os.RemoveAll(dir)
 			bin = filepath.Join(dir, "bin")
 			err = build(bin)
+			os.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -53,34 +50,5 @@ func build(dir string) error {
 	return nil
 }
 
-// TestScripts runs the command lines of testdata/script.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			return nil
-		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"events": events},
-	})
-}
-
-// events is the command events FILE of scripts: it prints the event and the job of each line of a log, which must be
-// JSON.
-func events(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("expected events FILE")
-	}
-	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		var e struct {
-			Time       time.Time
-			Level, Msg string
-			Job        string
-		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Time.IsZero() || e.Level == "" {
-			ts.Fatalf("%s: %v: %s", args[0], err, line)
-		}
-		fmt.Fprintln(ts.Stdout(), strings.TrimSpace(e.Msg+" "+e.Job))
-	}
-}
+// TestScripts runs the command lines of testdata/script, which use several commands.
+func TestScripts(t *testing.T) { programs.Scripts(t) }

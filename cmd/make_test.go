@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
 
 // TestMakeProj2 solves as a user of the course does: with make, in the module's root directory.
@@ -141,7 +142,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// makes runs make, without the variables of a make that may run this test. stderr is without progress.
+// makes runs make, without the variables of a make that may run this test. stderr is without programs.Progress.
 func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("make", append([]string{"-s"}, strings.Fields(line)...)...)
@@ -157,5 +158,5 @@ func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return out.String(), progress.ReplaceAllString(output.String(), ""), cmd.ProcessState.ExitCode()
+	return out.String(), programs.Progress.ReplaceAllString(output.String(), ""), cmd.ProcessState.ExitCode()
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
 // peakOf is peak for any command, with or without its children.
 func peakOf(t *testing.T, cores int, children bool, name string, args ...string) int64 {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(bin, name), args...)
+	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -214,7 +213,7 @@ func TestLeastMemory(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")
 			var stderr strings.Builder
-			cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags+" --data"), dir)...)
+			cmd := exec.Command("driver", append(strings.Fields("solve "+flags+" --data"), dir)...)
 			cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
 			switch game, _, _ := strings.Cut(flags, " "); game {
 			case "connectn":
@@ -242,7 +241,7 @@ func TestSpill(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	dir := filepath.Join(t.TempDir(), "d")
-	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
+	cmd := exec.Command("driver", strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
 	must.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -261,52 +260,5 @@ func TestSpill(t *testing.T) {
 			names, _ := filepath.Glob(filepath.Join(dir, "_attempt-*", "_spill-*"))
 			spilled = spilled || len(names) > 0
 		}
-	}
-}
-
-// TestMapperMemory gives the combiner of a mapper unlimited, little, and very little memory:
-// with less memory the mapper emits more duplicates; after merging, the output is the same.
-func TestMapperMemory(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		mapper, flags string
-		dir           string // the input directory
-	}{
-		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
-		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
-		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
-	} {
-		t.Run(test.mapper, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			game := board
-			if test.mapper == "mark_map" {
-				game = cyclic
-			}
-			drive(t, game, dir, "--keep=all")
-			input := must.Get(os.Open(filepath.Join(dir, test.dir, "part-00000")))(t)
-			defer input.Close()
-			var merged [][]string
-			var output []int
-			for _, memory := range []string{"100000000", "100000", "1000"} {
-				must.Get(input.Seek(0, 0))(t)
-				cmd := exec.Command(filepath.Join(bin, test.mapper), append(strings.Fields(test.flags), "--memory", memory)...)
-				cmd.Stdin = input
-				out, err := cmd.Output()
-				if err != nil {
-					t.Fatalf("%s: %v", test.mapper, err)
-				}
-				lines := strings.Fields(string(out))
-				output = append(output, len(lines))
-				slices.Sort(lines)
-				merged = append(merged, slices.Compact(lines))
-			}
-			t.Logf("%s prints %d lines", test.mapper, output)
-			if !slices.IsSorted(output) || output[0] == output[2] {
-				t.Errorf("%s prints %d lines, want the more the less it may hold back", test.mapper, output)
-			}
-			if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
-				t.Errorf("%s prints other positions with little memory", test.mapper)
-			}
-		})
 	}
 }

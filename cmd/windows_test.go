@@ -141,7 +141,7 @@ func TestLongWindows(t *testing.T) {
 	expect(2, "use --runner inline", "", solve+"pipe --runner pipe"+small)
 	expect(0, "", "", "mapper.exe --help")
 	here := filepath.Join(t.TempDir(), "four")
-	process.Output(t, exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 4 --height 5 --connect 3 --data "+here)...))
+	process.Output(t, exec.Command("driver", strings.Fields("solve connectn --width 4 --height 5 --connect 3 --data "+here)...))
 	const there = "prefix/drive_c/games/four"
-	process.Output(t, exec.Command(filepath.Join(bin, "driver"), "compare", here, filepath.Join(w.dir, there)))
+	process.Output(t, exec.Command("driver", "compare", here, filepath.Join(w.dir, there)))
 }

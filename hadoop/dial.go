@@ -1,7 +1,6 @@
 package hadoop
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +29,7 @@ const (
 	// hdfsBackoff is how long an hdfs.Client avoids an address after a failure. Each address is listed
 	// so often, manyNodes in all, that one is always allowed.
 	hdfsBackoff = 5 * time.Second
-	// renewPause is how long the renewal of a lock's lease is delayed. An hdfs.Client renews leases every second, and the
-	// name node ends a lease that was not renewed for a minute.
-	renewPause = 5 * time.Second
-	manyNodes  = int(hdfsBackoff/failoverPoll) + 5
+	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
 )
 
 // nameNodes returns the addresses of the name nodes of a file system: those of a name service,
@@ -131,28 +127,6 @@ type dialer struct {
 	last    time.Time // when a node was last dialled
 	tries   int
 	current atomic.Pointer[string] // the address of the last connection
-
-	locked atomic.Pointer[context.Context] // ends when the client's lock is released; nil: it has none
-}
-
-// delayRenewals delays renewals of leases, until release is called. The client must have a lock open, and nothing else.
-func (d *dialer) delayRenewals() (release context.CancelFunc) {
-	locked, release := context.WithCancel(d.ctx)
-	d.locked.Store(&locked)
-	return release
-}
-
-// delay waits before a packet is sent that renews the lease of a lock. If packets are encrypted, it does not wait.
-func (d *dialer) delay(packet []byte) {
-	locked := d.locked.Load()
-	if locked == nil || !bytes.Contains(packet, []byte("renewLease")) {
-		return
-	}
-	select {
-	case <-(*locked).Done():
-	case <-d.limits.ctx.Done():
-	case <-time.After(renewPause):
-	}
 }
 
 // dial dials each node once without waiting, and then waits before each further try. It does not
@@ -185,7 +159,7 @@ func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	d.current.Store(&address)
-	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), d, address}
+	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), address}
 	context.AfterFunc(ctx, func() { c.Close() })
 	return c, nil
 }
@@ -205,15 +179,22 @@ func newFS(properties hadoopconf.HadoopConf, name string) *FS {
 	f := &FS{options: hdfs.ClientOptionsFromConf(properties), name: name}
 	f.limits.silent = make(map[string]*silentError)
 	f.limits.ctx, f.limits.interrupt = context.WithCancel(context.Background())
-	f.limits.setCall(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout))
+	f.limits.call.Store(int64(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout)))
 	data := milliseconds(properties, "dfs.client.socket-timeout", socketTimeout)
-	f.options.DatanodeDialFunc = f.traffic.counted(func(ctx context.Context, network, address string) (net.Conn, error) {
+	f.options.DatanodeDialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := f.limits.dial(ctx, network, address, data)
 		if err != nil {
 			return nil, err
 		}
-		return f.limits.limit(conn, func() time.Duration { return data }), nil
-	})
+		c := f.limits.limit(conn, func() time.Duration { return data })
+		c.counts = append(c.counts, &f.received)
+		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
+		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
+		if ownErr == nil && otherErr == nil && own == other { // a data node on this machine
+			c.counts = append(c.counts, &f.near)
+		}
+		return c, nil
+	}
 	return f
 }
 
@@ -230,38 +211,3 @@ func dialerOf(timeout time.Duration) *net.Dialer {
 
 // A dialFunc opens a connection.
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
-
-// A traffic counts the bytes that are received from data nodes.
-type traffic struct{ all, near atomic.Int64 }
-
-// counted returns a dial function whose connections are counted. Those to an address of this
-// machine have the same address at both ends.
-func (t *traffic) counted(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		c := &countedConn{Conn: conn, counts: []*atomic.Int64{&t.all}}
-		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
-		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
-		if ownErr == nil && otherErr == nil && own == other {
-			c.counts = append(c.counts, &t.near)
-		}
-		return c, nil
-	}
-}
-
-// A countedConn is a connection that counts the bytes that it receives.
-type countedConn struct {
-	net.Conn
-	counts []*atomic.Int64
-}
-
-func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	for _, count := range c.counts {
-		count.Add(int64(n))
-	}
-	return n, err
-}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
@@ -190,29 +188,4 @@ func TestTraffic(t *testing.T) {
 			t.Errorf("node %q, service %s: %d bytes, %d of them near; want 5 and %d", test.node, test.service, all, near, want)
 		}
 	}
-}
-
-// TestDelay checks which packets of a client wait: those that renew the lease of a lock, until it is released.
-func TestDelay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &dialer{limits: &newFS(nil, "").limits, ctx: t.Context()}
-		check := func(when, packet string, want time.Duration) {
-			t.Helper()
-			begun := time.Now()
-			d.delay([]byte(packet))
-			if got := time.Since(begun); got != want {
-				t.Errorf("%s, %q waits %v, want %v", when, packet, got, want)
-			}
-		}
-		check("without a lock", "a renewLease b", 0)
-		release := d.delayRenewals()
-		check("with a lock", "a renewLease b", renewPause)
-		check("with a lock", "complete", 0)
-		time.AfterFunc(renewPause/2, release)
-		check("while the lock is released", "a renewLease b", renewPause/2)
-		check("after that", "a renewLease b", 0)
-		defer d.delayRenewals()()
-		d.limits.interrupt()
-		check("after an interrupt", "a renewLease b", 0)
-	})
 }

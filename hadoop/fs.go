@@ -1,10 +1,8 @@
 // Package hadoop connects the program to a Hadoop installation: HDFS as a file system for
-// package store, the installed commands, jars and configuration, and the file of ranges for
-// TotalOrderPartitioner. It knows nothing of jobs, nor of what a step does.
+// package store, and the installed commands, jars and configuration. It knows nothing of jobs, nor of what a step does.
 package hadoop
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -49,20 +48,10 @@ const (
 	// leases every second, which costs more than a few new connections.
 	maxIdleClients = 2
 	idleTime       = time.Second / 2
-	// wholeFile is the size up to which Open reads the complete file: another connection to a
-	// data node costs more.
-	wholeFile = 256 << 10
-	// firstWindow is the number of bytes of a larger file that Open reads: many callers need the head, and then
-	// the tail. windowSize is the number that are read at a time after that: twice what a cursor of a tier asks for.
-	firstWindow, windowSize = 2 << 10, 128 << 10
-	// clientSkips is the largest number of bytes that the client skips in Seek without a new connection.
-	clientSkips = 64 << 10
 	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
 	pieceSize = 256 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
 	maxNewClients = 3
-	// maxIdleReaders is the number of positions in a file for which a reader is kept.
-	maxIdleReaders = 16
 )
 
 // FS is an HDFS file system. It implements store.FS. Names are paths from its root. It is safe
@@ -71,9 +60,11 @@ type FS struct {
 	options  hdfs.ClientOptions
 	identity identity
 	name     string
-	traffic  traffic
 	limits   limits
-	umask    fs.FileMode
+
+	received, near atomic.Int64 // bytes from data nodes, and from the data node on this machine
+
+	umask fs.FileMode
 
 	mu   sync.Mutex
 	idle []*nameClient
@@ -152,7 +143,7 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 
 // Received returns the number of bytes that were received from data nodes, and how many of them
 // from the data node on this machine.
-func (f *FS) Received() (all, near int64) { return f.traffic.all.Load(), f.traffic.near.Load() }
+func (f *FS) Received() (all, near int64) { return f.received.Load(), f.near.Load() }
 
 // configuration reads Hadoop's configuration. It is nil if there is none.
 // In a task, it includes the properties of the job that concern HDFS.
@@ -421,9 +412,6 @@ type writer struct {
 	open   func(*nameClient) (*hdfs.FileWriter, error)
 	size   int64
 	failed bool // A Write failed.
-
-	// release ends the delay of renewals of a lock's lease; nil if the file is not a lock.
-	release context.CancelFunc
 }
 
 // Write writes b, in pieces, since the client copies each. It skips empty writes: the client would begin a block for
@@ -476,9 +464,6 @@ var errLastBytes = errors.New("the last bytes are lost: no data node has them")
 // an answer is lost, Close has the file recovered. A file that cannot be written completely, also
 // because a Write has failed, is deleted.
 func (w *writer) Close() error {
-	if w.release != nil {
-		w.release()
-	}
 	if w.failed {
 		w.delete()
 		return w.client.Close()
@@ -556,7 +541,6 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.release = w.client.dialer.delayRenewals()
 	return w, nil
 }
 
@@ -581,230 +565,4 @@ var startingExceptions = []string{
 var leaseExceptions = []string{
 	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException",
 	"org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",
-}
-
-// Open opens a file for reading, also at several offsets concurrently.
-func (f *FS) Open(name string) (store.File, error) {
-	r, info, err := f.openReader(name, 0)
-	if err != nil {
-		return nil, err
-	}
-	if r.size <= wholeFile {
-		return &smallFile{bytes.NewReader(r.window), info}, r.in.Close()
-	}
-	large := &file{fs: f, name: name, info: info, idle: []*reader{r}}
-	large.Reader = io.NewSectionReader(large, 0, r.size)
-	return large, nil
-}
-
-// openReader opens a file, and reads the window that begins at offset at. A client asks the name node only
-// before its first read.
-func (f *FS) openReader(name string, at int64) (r *reader, info fs.FileInfo, err error) {
-	err = f.do(func(client *nameClient) error {
-		in, err := client.Open(name)
-		if err != nil {
-			return err
-		}
-		r, info = newReader(in, name), in.Stat()
-		if r.size <= wholeFile {
-			r.window = make([]byte, 0, r.size)
-		} else if at == 0 {
-			r.window = make([]byte, 0, firstWindow)
-		}
-		if err = r.fill(at); err != nil {
-			in.Close()
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, info, nil
-}
-
-// A smallFile is a file whose contents are in memory.
-type smallFile struct {
-	*bytes.Reader
-	info fs.FileInfo
-}
-
-func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *smallFile) Close() error               { return nil }
-
-// A reader reads a file sequentially from an offset, and keeps the window that it read last.
-// To continue is cheap; to seek takes a new connection to a data node.
-type reader struct {
-	in     io.ReadSeekCloser // positioned at the end of the window
-	name   string
-	size   int64
-	window []byte
-	start  int64
-
-	blockSize int64
-}
-
-// newReader returns a reader from the begin of a file.
-func newReader(in *hdfs.FileReader, name string) *reader {
-	info := in.Stat()
-	return &reader{in: in, name: name, size: info.Size(), blockSize: int64(info.Sys().(*hdfs.FileStatus).GetBlocksize())}
-}
-
-func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
-
-// fill reads the window that begins at offset at.
-func (r *reader) fill(at int64) error {
-	// Do not use ReadAt, or Seek to the current offset: both open a new connection. Do not use Seek to skip
-	// at most clientSkips bytes either: the client does not count them, and if the data node fails after that, it
-	// continues at a wrong offset.
-	if gap := at - r.end(); gap > 0 && gap <= clientSkips {
-		if n, err := io.CopyN(io.Discard, r.in, gap); err != nil {
-			return r.failure(r.end()+n, err)
-		}
-	} else if gap != 0 {
-		if _, err := r.in.Seek(at, io.SeekStart); err != nil {
-			return err
-		}
-	}
-	if at != 0 && cap(r.window) < windowSize || r.window == nil {
-		r.window = make([]byte, 0, min(windowSize, r.size-at))
-	}
-	r.start = at
-	r.window = r.window[:min(int64(cap(r.window)), r.size-at)]
-	n, err := io.ReadFull(r.in, r.window)
-	r.window = r.window[:n]
-	return r.failure(at+int64(n), err)
-}
-
-// failure returns the error of a failed read at an offset, with the names of the file and of the
-// block. If the name node knows no replica of the block, or the data node that was asked last has
-// lost or damaged its own, it is a *store.DamageError. Otherwise, the data nodes may come back.
-func (r *reader) failure(at int64, err error) error {
-	if err == nil {
-		return nil
-	}
-	if refusedByServer(err) {
-		return &fs.PathError{Op: "read", Path: r.name, Err: err}
-	}
-	block := fmt.Sprintf("block %d of %d", at/r.blockSize+1, (r.size-1)/r.blockSize+1)
-	text := err.Error()
-	has := func(what string) bool { return strings.Contains(text, what) }
-	switch { // by text, as the client's errors are of no other type
-	case has("no available datanodes"), has("ReplicaNotFoundException"), has("FileNotFoundException"):
-		return &store.DamageError{Name: r.name, Reason: block + " is lost: no data node has it"}
-	case has("invalid checksum"):
-		return &store.DamageError{Name: r.name, Reason: block + " is damaged on its data nodes"}
-	}
-	return &fs.PathError{Op: "read", Path: r.name, Err: fmt.Errorf("%s: %w", block, err)}
-}
-
-// readAt reads at an offset.
-func (r *reader) readAt(b []byte, at int64) (n int, err error) {
-	for n < len(b) {
-		place := at + int64(n)
-		if place >= r.size {
-			return n, io.EOF
-		}
-		if place < r.start || place >= r.end() {
-			if err := r.fill(place); err != nil {
-				return n, err
-			}
-		}
-		n += copy(b[n:], r.window[place-r.start:])
-	}
-	return n, nil
-}
-
-// A file is a large file with several readers, each at its own offset.
-type file struct {
-	fs   *FS
-	name string
-	info fs.FileInfo
-	io.Reader
-
-	mu     sync.Mutex
-	idle   []*reader // least recently used first
-	closed bool
-}
-
-func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
-
-// take returns an idle reader whose window includes or ends at the offset at, or one that has read only the head of
-// the file, or a new one. The second one has asked the name node already, so the tail takes no further question.
-func (f *file) take(at int64) (*reader, error) {
-	f.mu.Lock()
-	if f.closed {
-		f.mu.Unlock()
-		return nil, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrClosed}
-	}
-	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
-	if i < 0 {
-		i = slices.IndexFunc(f.idle, func(r *reader) bool { return r.end() == firstWindow })
-	}
-	if i < 0 && len(f.idle) >= maxIdleReaders {
-		i = 0
-	}
-	if i >= 0 {
-		r := f.idle[i]
-		f.idle = slices.Delete(f.idle, i, i+1)
-		f.mu.Unlock()
-		return r, nil
-	}
-	f.mu.Unlock()
-	r, _, err := f.fs.openReader(f.name, min(at, f.info.Size()))
-	return r, err
-}
-
-// ReadAt implements io.ReaderAt. If all replicas of a block fail, it asks the name node again
-// where they are: others may have been reported since the first read.
-func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
-	r, err := f.take(at)
-	if err == nil {
-		n, err = r.readAt(b, at)
-	}
-	if r != nil && err != nil && err != io.EOF && !refusedByServer(err) {
-		r.in.Close()
-		if r, _, err = f.fs.openReader(f.name, at+int64(n)); err == nil {
-			var more int
-			more, err = r.readAt(b[n:], at+int64(n))
-			n += more
-		}
-	}
-	if err != nil && err != io.EOF {
-		if r != nil {
-			r.in.Close()
-		}
-		return n, plain(err)
-	}
-	f.give(r)
-	return n, err
-}
-
-// give returns a reader to the idle ones, of which it closes the oldest if there are too many.
-func (f *file) give(r *reader) {
-	f.mu.Lock()
-	if !f.closed {
-		f.idle = append(f.idle, r)
-		r = nil
-		if len(f.idle) > maxIdleReaders {
-			r = f.idle[0]
-			f.idle = slices.Delete(f.idle, 0, 1)
-		}
-	}
-	f.mu.Unlock()
-	if r != nil {
-		r.in.Close()
-	}
-}
-
-// Close closes all idle readers. ReadAt closes those that are at work.
-func (f *file) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	var errs []error
-	for _, r := range f.idle {
-		errs = append(errs, r.in.Close())
-	}
-	f.idle = nil
-	return errors.Join(errs...)
 }

@@ -52,9 +52,6 @@ func (e *silentError) Unwrap() error { return e.cause }
 // isSilent reports whether an error means that a name node did not answer in time.
 func isSilent(err error) bool { return errors.As(err, new(*silentError)) }
 
-// setCall sets how long a name node may be silent.
-func (l *limits) setCall(wait time.Duration) { l.call.Store(int64(wait)) }
-
 // within returns a limit, which is shorter after an interrupt.
 func (l *limits) within(wait time.Duration) time.Duration {
 	if l.ctx.Err() != nil {
@@ -122,6 +119,7 @@ type limitedConn struct {
 	limits *limits
 	wait   func() time.Duration
 	stop   func() bool
+	counts []*atomic.Int64 // of the bytes that are read
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {
@@ -129,6 +127,9 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
+	for _, count := range c.counts {
+		count.Add(int64(n))
+	}
 	return n, c.interrupted(err)
 }
 
@@ -167,13 +168,7 @@ func (c *limitedConn) within(set func(time.Time) error) error {
 // take a late answer for that to its next call, and dials the next address only if it cannot write.
 type nameConn struct {
 	*limitedConn
-	dialer  *dialer
 	address string
-}
-
-func (c *nameConn) Write(b []byte) (int, error) {
-	c.dialer.delay(b)
-	return c.limitedConn.Write(b)
 }
 
 func (c *nameConn) Read(b []byte) (int, error) {

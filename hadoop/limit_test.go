@@ -41,12 +41,12 @@ func TestSecondNameNode(t *testing.T) {
 	idle, err := f.newClient()
 	must.OK(t, err)
 	f.give(idle) // also connected to the first node
-	f.limits.setCall(50 * time.Millisecond)
+	f.limits.call.Store(int64(50 * time.Millisecond))
 	_, err = client.Stat("/x")
 	if silent := new(silentError); !errors.As(err, &silent) || silent.address != first.Addr().String() {
 		t.Fatal(err)
 	}
-	f.limits.setCall(time.Hour)
+	f.limits.call.Store(int64(time.Hour))
 	if _, err := client.Stat("/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want the answer of the second node", err)
 	}

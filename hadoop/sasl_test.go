@@ -39,19 +39,6 @@ func writables(tokens ...token) []byte {
 	return append(b, 1, 1, 's', 2, 'x', 'y') // a secret
 }
 
-// protos returns a file of tokens in version 1.
-func protos(tokens ...token) []byte {
-	var all []byte
-	for _, t := range tokens {
-		var one []byte
-		for i, v := range [][]byte{t.identifier, t.password, []byte(t.kind), []byte(t.service)} {
-			one = append(one, field(protowire.Number(i+1), v)...)
-		}
-		all = append(all, field(1, append(field(1, t.service), field(2, one)...))...)
-	}
-	return protowire.AppendBytes([]byte{'H', 'D', 'T', 'S', 1}, all)
-}
-
 // of returns the identifier of a token of a user.
 func of(user string) []byte { return append([]byte{0, byte(len(user))}, user+"\x04yarn\x00"...) }
 
@@ -60,17 +47,13 @@ var theToken = token{of("alice@EXAMPLE.COM"), []byte(strings.Repeat("secret", 30
 
 func TestParseTokens(t *testing.T) {
 	tokens := []token{theToken, {[]byte("job"), []byte("shuffle"), "mapreduce.job", "job_1"}}
-	for name, b := range map[string][]byte{"writables": writables(tokens...), "protocol buffers": protos(tokens...)} {
-		if got, err := parseTokens(b); err != nil || !reflect.DeepEqual(got, tokens) {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
-		if name == "writables" {
-			b = b[:len(b)-6]
-		}
-		for n := range b {
-			if got, err := parseTokens(b[:n]); err == nil {
-				t.Errorf("%s, %d of %d bytes: %v", name, n, len(b), got)
-			}
+	b := writables(tokens...)
+	if got, err := parseTokens(b); err != nil || !reflect.DeepEqual(got, tokens) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for n := range len(b) - 6 {
+		if got, err := parseTokens(b[:n]); err == nil {
+			t.Errorf("%d of %d bytes: %v", n, len(b), got)
 		}
 	}
 	for b, want := range map[byte]int64{0: 0, 127: 127, 0x90: -112} {
@@ -101,7 +84,7 @@ func TestNameNodeToken(t *testing.T) {
 		{writables(other, staging), "elsewhere.invalid:1", "no delegation token of the name node elsewhere.invalid:1 in FILE"},
 		{writables(token{kind: "mapreduce.job"}), "one:1", "no delegation token of the name node one:1 in FILE"},
 		{writables(token{identifier: []byte{1}, kind: hdfsToken}), "one:1", "FILE: delegation token: unknown version of the token's identifier"},
-		{[]byte("HDTS\x02"), "one:1", "FILE: version 2 of the format of tokens is unknown"},
+		{[]byte("HDTS\x01"), "one:1", "FILE: version 1 of the format of tokens is unknown"},
 		{[]byte("HDT"), "one:1", "FILE: not a file of tokens"},
 	} {
 		must.OK(t, os.WriteFile(file, test.content, 0o600))
@@ -294,7 +277,6 @@ func TestHandshake(t *testing.T) {
 
 func FuzzParseTokens(f *testing.F) {
 	f.Add(writables(theToken))
-	f.Add(protos(theToken))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tokens, err := parseTokens(b)
 		if err != nil {

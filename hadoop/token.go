@@ -80,26 +80,17 @@ func (t *token) owner() (string, error) {
 	return string(name), err
 }
 
-// parseTokens parses Hadoop's format of token files: "HDTS", a version, and tokens by name. Secrets
-// that are not tokens follow.
-func parseTokens(b []byte) ([]token, error) {
+// parseTokens parses the file of tokens that YARN gives to a task: "HDTS", the version 0, which is that of Hadoop's
+// Writables, and tokens by name. Secrets that are not tokens follow.
+func parseTokens(b []byte) (tokens []token, err error) {
 	rest, ok := bytes.CutPrefix(b, []byte("HDTS"))
 	if !ok || len(rest) == 0 {
 		return nil, errors.New("not a file of tokens")
 	}
-	switch version, rest := rest[0], rest[1:]; version {
-	case 0:
-		return parseWritable(rest)
-	case 1:
-		return parseProto(rest)
-	default:
+	if version := rest[0]; version != 0 {
 		return nil, fmt.Errorf("version %d of the format of tokens is unknown", version)
 	}
-}
-
-// parseWritable parses tokens in version 0, the format of Hadoop's Writables.
-func parseWritable(b []byte) (tokens []token, err error) {
-	r := writableReader{bytes.NewReader(b)}
+	r := writableReader{bytes.NewReader(rest[1:])}
 	n, err := r.number()
 	for ; err == nil && n > 0; n-- {
 		var fields [5][]byte // name in the file, identifier, password, kind, service
@@ -150,30 +141,6 @@ func (r writableReader) bytes() ([]byte, error) {
 	b := make([]byte, n)
 	_, err = io.ReadFull(r, b)
 	return b, err
-}
-
-// parseProto parses tokens in version 1, a message of protocol buffers with its length.
-func parseProto(b []byte) (tokens []token, err error) {
-	all, n := protowire.ConsumeBytes(b)
-	if n < 0 {
-		return nil, protowire.ParseError(n)
-	}
-	file, err := parseMessage(all)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range file[1] {
-		fields, err := parseMessage(entry)
-		if err != nil {
-			return nil, err
-		}
-		t, err := parseMessage(fields.last(2))
-		if err != nil {
-			return nil, err
-		}
-		tokens = append(tokens, token{t.last(1), t.last(2), string(t.last(3)), string(t.last(4))})
-	}
-	return tokens, nil
 }
 
 // A message is a message of protocol buffers: the values of its fields by number. A value that

@@ -15,7 +15,7 @@
 #	scripts/bench.sh web            play web under load, with a table of 5×5
 #	scripts/bench.sh counts DRAWS   numbers of positions, each counted with DRAWS random draws
 #	scripts/bench.sh plan           plans, and solves of the same boards
-#	scripts/bench.sh levels         matches between neighbouring levels, for docs/play/playing.md
+#	scripts/bench.sh levels         matches between neighbouring levels, for docs/notes/play.md
 #	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
 #	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
 #	scripts/bench.sh slow           a job on three nodes, one of them slow, with and without speculative attempts

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -718,9 +719,13 @@ func TestHalfStats(t *testing.T) {
 		}
 	}
 	s := must.Get(tab.Stats())(t)
+	var text bytes.Buffer
+	must.OK(t, s.WriteJSON(&text))
+	var got struct{ Tiers []struct{ Stored uint64 } }
+	must.OK(t, json.Unmarshal(text.Bytes(), &got))
 	for tier, n := range stored {
-		if s.Tiers[tier].Stored != n {
-			t.Errorf("tier %d stores %d positions, want %d", tier, s.Tiers[tier].Stored, n)
+		if got.Tiers[tier].Stored != n {
+			t.Errorf("tier %d stores %d positions, want %d", tier, got.Tiers[tier].Stored, n)
 		}
 	}
 	var sum uint64

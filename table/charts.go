@@ -3,10 +3,12 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
@@ -23,39 +25,37 @@ func (s Stats) heading() string {
 	return s.title + ": " + s.Value
 }
 
-// styles are the styles of outcomes, in the order of the statistics.
-var styles = [...]chart.Style{chart.First, chart.Second, chart.Tie}
+// styles are the styles of outcomes.
+var styles = [...]chart.Style{game.Undecided: chart.Draw, game.SecondWins: chart.Second, game.FirstWins: chart.First, game.Tie: chart.Tie}
 
 // Columns returns a picture of the positions by value. For a game with tiers, it has two panels
 // over the tiers: the share of each outcome, and the number of positions on a log scale. For a
 // game with cycles, it has one panel: for each number of moves to the end, the number of
 // positions with each result on a log scale; the last column shows the draws.
 func (s Stats) Columns() chart.Columns {
-	if s.CyclicStats != nil {
-		return s.results()
-	}
-	tier, most := s.largest()
+	lines, _ := s.lines()
 	c := chart.Columns{
-		Title: s.heading(),
-		Subtitle: fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
-			numfmt.Number(s.Positions), numfmt.Number(most), tier),
-		Axis: s.axis(), Class: "tier",
+		Title: s.heading(), Subtitle: "Positions that play can reach: " + numfmt.Number(s.Positions),
+		Axis: "moves to the end", Class: "remoteness",
 	}
-	all := chart.Series{Style: chart.Plain}
-	var parts [len(styles)]chart.Series
-	for i := range parts {
-		parts[i] = chart.Series{Name: s.words()[i], Style: styles[i]}
-	}
-	for _, t := range s.Tiers {
-		c.Names = append(c.Names, strconv.Itoa(t.Tier))
-		c.Texts = append(c.Texts, s.describe(t))
-		all.Values = append(all.Values, float64(t.Positions))
-		for i, n := range t.byOutcome() {
-			parts[i].Values = append(parts[i].Values, float64(n))
+	all, parts := chart.Series{Style: chart.Plain}, make([]chart.Series, len(s.order()))
+	for _, l := range lines {
+		c.Names = append(c.Names, l.name)
+		c.Texts = append(c.Texts, s.describe(l))
+		all.Values = append(all.Values, float64(l.positions))
+		for i, o := range s.order() {
+			parts[i] = chart.Series{Name: s.word(o), Style: styles[o], Values: append(parts[i].Values, float64(l.by[o]))}
 		}
 	}
+	if s.isCyclic() {
+		c.Panels = []chart.Panel{{Heading: "Positions by moves to the end (log scale), for the player to move", Series: parts}}
+		return c
+	}
+	largest := slices.MaxFunc(append(lines, line{name: "0"}), func(a, b line) int { return cmp.Compare(a.positions, b.positions) })
+	c.Subtitle += fmt.Sprintf(" in all, %s in the largest tier (%s)", numfmt.Number(largest.positions), largest.name)
+	c.Axis, c.Class = s.axis(), "tier"
 	c.Panels = []chart.Panel{
-		{Heading: "Outcome under best play: share of the tier's positions", Share: true, Series: parts[:]},
+		{Heading: "Outcome under best play: share of the tier's positions", Share: true, Series: parts},
 		{Heading: "Positions in the tier (log scale)", Series: []chart.Series{all}},
 	}
 	return c
@@ -69,30 +69,24 @@ func (s Stats) axis() string {
 	return "tier"
 }
 
-// results returns the picture for a game with cycles.
-func (s Stats) results() chart.Columns {
-	c := chart.Columns{
-		Title:    s.heading(),
-		Subtitle: "Positions that play can reach: " + numfmt.Number(s.Positions),
-		Axis:     "moves to the end", Class: "remoteness",
+// describe returns the numbers of a line, one per line.
+func (s Stats) describe(l line) string {
+	text := l.name
+	if !s.isCyclic() {
+		text = fmt.Sprintf("tier %s\npositions: %s", l.name, numfmt.Number(l.positions))
 	}
-	series := []chart.Series{{Name: "LOSE", Style: chart.Second}, {Name: "WIN", Style: chart.First}, {Name: "TIE", Style: chart.Tie}, {Name: "DRAW", Style: chart.Draw}}
-	column := func(name string, counts ...uint64) {
-		text := name
-		for i, n := range counts {
-			series[i].Values = append(series[i].Values, float64(n))
-			if n > 0 {
-				text += fmt.Sprintf("\n%s: %s", series[i].Name, numfmt.Number(n))
-			}
+	for _, o := range s.order() {
+		switch n := l.by[o]; {
+		case !s.isCyclic():
+			text += fmt.Sprintf("\n%s: %s (%s)", s.word(o), numfmt.Number(n), percent(n, l.positions))
+		case n > 0:
+			text += fmt.Sprintf("\n%s: %s", s.word(o), numfmt.Number(n))
 		}
-		c.Names, c.Texts = append(c.Names, name), append(c.Texts, text)
 	}
-	for _, r := range s.Remoteness {
-		column(strconv.Itoa(r.Remoteness), r.Lose, r.Win, r.Tie, 0)
+	if !s.isCyclic() {
+		text += fmt.Sprintf("\nfinished: %s (%s)", numfmt.Number(l.finished), percent(l.finished, l.positions))
 	}
-	column("no end", 0, 0, 0, s.Draw)
-	c.Panels = []chart.Panel{{Heading: "Positions by moves to the end (log scale), for the player to move", Series: series}}
-	return c
+	return text
 }
 
 // Heat returns a picture of the positions by tier and remoteness. A game with cycles has no
@@ -102,42 +96,14 @@ func (s Stats) Heat() chart.Heat {
 		Title: s.heading(), Subtitle: "Positions by tier and by moves to the end under best play; a stronger colour is a larger number (log scale)",
 		XAxis: s.axis(), YAxis: "moves to the end", XName: "tier", YName: "remoteness",
 	}
-	for i, word := range s.words() {
-		p := chart.HeatPanel{Name: word, Style: styles[i]}
-		for _, t := range s.Tiers {
-			for _, v := range t.Remoteness {
-				if v.Outcome == word {
-					p.Cells = append(p.Cells, chart.Cell{X: t.Tier, Y: v.Remoteness, N: v.Positions})
-				}
+	for _, o := range s.order() {
+		p := chart.HeatPanel{Name: s.word(o), Style: styles[o]}
+		for _, r := range s.Rows {
+			if r.Outcome == o && !s.isCyclic() {
+				p.Cells = append(p.Cells, chart.Cell{X: r.Tier, Y: r.Remoteness, N: r.Positions})
 			}
 		}
 		h.Panels = append(h.Panels, p)
 	}
 	return h
-}
-
-// largest returns the tier with the most positions; the lowest one if several have as many.
-func (s Stats) largest() (tier int, positions uint64) {
-	for _, t := range s.Tiers {
-		if t.Positions > positions {
-			tier, positions = t.Tier, t.Positions
-		}
-	}
-	return tier, positions
-}
-
-// byOutcome returns the numbers of positions in the order of the outcomes.
-func (t TierStats) byOutcome() [3]uint64 { return [3]uint64{t.XWins, t.OWins, t.Ties} }
-
-// describe returns the numbers of a tier, one per line.
-func (s Stats) describe(t TierStats) string {
-	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, numfmt.Number(t.Positions))
-	line := func(name string, n uint64) {
-		text += fmt.Sprintf("\n%s: %s (%s)", name, numfmt.Number(n), percent(n, t.Positions))
-	}
-	for i, n := range t.byOutcome() {
-		line(s.words()[i], n)
-	}
-	line("finished", t.Finished)
-	return text
 }

@@ -251,7 +251,7 @@ func TestCyclicTable(t *testing.T) {
 		t.Error(err)
 	}
 	s, err := tab.Stats()
-	if err != nil || s.Positions != 11 || s.Tie != 5 || s.Draw != 2 || s.Finished != 2 || s.Value != "TIE in 2" {
+	if _, all := s.lines(); err != nil || s.Positions != 11 || all.by[game.Ties] != 5 || all.by[game.Draws] != 2 || all.finished != 2 || s.Value != "TIE in 2" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var text strings.Builder

@@ -3,6 +3,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
@@ -17,81 +19,53 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-// Stats counts the positions of a solved game: by tier if it has tiers, by the number of moves
-// to the end if it has cycles. In JSON, wins of the first player are always x_wins and wins of
-// the second player o_wins. If the game uses other words, outcomes contains them.
+// A Row counts positions: those of a tier that have an outcome in a number of moves.
+type Row struct {
+	Tier       int          // or pass of a run that has not solved its game; 0 in a table without tiers
+	Outcome    game.Outcome // without tiers a game.Result; Undecided: a draw, or not known yet
+	Remoteness int          // NoEnd: a draw, or not known yet
+	Positions  uint64
+}
+
+// NoEnd is the remoteness of a Row without a number of moves to the end.
+const NoEnd = -1
+
+// Stats counts the positions of a game.
 type Stats struct {
-	Game      string      `json:"game"`                 // spec of the game
-	Positions uint64      `json:"positions"`            // in all tiers
-	Stored    uint64      `json:"stored,omitempty"`     // of these, if the table stores about half
-	Value     string      `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"
-	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
-	Content   string      `json:"content,omitempty"`    // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
-	Outcomes  []string    `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie
-	Tiers     []TierStats `json:"tiers,omitempty"`
+	Game      string     `json:"game"`                 // spec of the game
+	Positions uint64     `json:"positions"`            // in all tiers
+	Stored    uint64     `json:"stored,omitempty"`     // of these, if the table stores about half
+	Value     string     `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"; "": the game is not solved yet
+	ValueByte game.Value `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
+	Content   string     `json:"content,omitempty"`    // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
+	Outcomes  []string   `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie, if not "X wins", "O wins" and "tie"
+	Rows      []Row      `json:"-"`                    // by tier, then by remoteness; draws come last
+	Moves     int64      `json:"-"`                    // of all positions of a game with cycles that are not terminal
+	Forward   []int64    `json:"-"`                    // for a game with cycles, number of positions by the fewest moves from the initial position
 
-	*CyclicStats // nil for a game with tiers
-
-	title  string // the title of the game; "" if it is not known
-	unit   string // what a tier counts; "" if it is not known
-	puzzle bool   // see game.Values.Puzzle
+	stored []uint64    // positions that the table stores, by tier; nil: a game with cycles, or one that is not solved yet
+	values game.Values // the words of the game
+	title  string      // the title of the game; "" if it is not known
+	unit   string      // what a tier counts; "" if it is not known
 }
 
-// TierStats counts the positions of a tier.
-type TierStats struct {
-	Tier       int          `json:"tier"`
-	Positions  uint64       `json:"positions"`
-	Stored     uint64       `json:"stored,omitempty"`
-	XWins      uint64       `json:"x_wins"` // wins of the first player
-	OWins      uint64       `json:"o_wins"` // wins of the second player
-	Ties       uint64       `json:"ties"`
-	Finished   uint64       `json:"finished"`   // remoteness 0
-	Remoteness []ValueCount `json:"remoteness"` // the values that occur, ascending
-}
+// isCyclic reports whether these are the positions of a solved game with cycles.
+func (s *Stats) isCyclic() bool { return s.Value != "" && s.stored == nil }
 
-// ValueCount is the number of positions with a value.
-type ValueCount struct {
-	Outcome    string `json:"outcome"` // "X wins", "O wins" or "tie"
-	Remoteness int    `json:"remoteness"`
-	Positions  uint64 `json:"positions"`
-}
-
-// CyclicStats counts the positions of a solved game with cycles.
-type CyclicStats struct {
-	Lose       uint64            `json:"lose"`
-	Win        uint64            `json:"win"`
-	Tie        uint64            `json:"tie"`
-	Draw       uint64            `json:"draw"`
-	Finished   uint64            `json:"finished"`   // remoteness 0
-	Remoteness []RemotenessStats `json:"remoteness"` // from 0 to the greatest remoteness that occurs
-	Moves      int64             `json:"moves"`      // of all positions that are not terminal
-	Forward    []int64           `json:"forward"`    // number of positions by the fewest moves from the initial position
-}
-
-// RemotenessStats counts the positions of one remoteness.
-type RemotenessStats struct {
-	Remoteness int    `json:"remoteness"`
-	Lose       uint64 `json:"lose"`
-	Win        uint64 `json:"win"`
-	Tie        uint64 `json:"tie"`
-}
-
-// total returns the number of positions.
-func (r RemotenessStats) total() uint64 { return r.Lose + r.Win + r.Tie }
-
-// outcomes contains the outcomes of positions of a game with tiers, in the order of the
-// statistics.
-var outcomes = []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
-
-// defaultWords are the words of a Stats without Outcomes.
-var defaultWords = []string{"X wins", "O wins", "tie"}
-
-// words returns the words for the outcomes.
-func (s Stats) words() []string {
-	if s.Outcomes == nil {
-		return defaultWords
+// order returns the outcomes in the order of columns.
+func (s *Stats) order() []game.Outcome {
+	if s.isCyclic() {
+		return []game.Outcome{game.Outcome(game.Loses), game.Outcome(game.Wins), game.Outcome(game.Ties), game.Outcome(game.Draws)}
 	}
-	return s.Outcomes
+	return []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
+}
+
+// word returns an outcome in words.
+func (s *Stats) word(o game.Outcome) string {
+	if s.isCyclic() {
+		return game.Result(o).String()
+	}
+	return s.values.Word(o)
 }
 
 // Stats counts the positions of the table. It reads only the value of the initial position,
@@ -102,35 +76,64 @@ func (t *Table) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	values := t.g.Values()
-	s := Stats{Game: t.g.Spec(), Value: values.Text(v), title: game.TitleOf(t.g), puzzle: values.Puzzle}
-	if states, ok := t.contents.(*states); ok {
-		s.CyclicStats, s.Positions = newCyclicStats(states)
-		return s, nil
-	}
-	s.ValueByte, s.unit = v, t.g.Info().TierUnit
-	words := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		words[i] = values.Word(o)
-	}
-	if !slices.Equal(words, defaultWords) {
-		s.Outcomes = words
-	}
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v), values: values, title: game.TitleOf(t.g)}
 	for tier := range t.Tiers() + 1 {
-		counts, err := t.Counts(tier)
-		if err != nil {
+		if err := s.add(t, tier); err != nil {
 			return Stats{}, err
 		}
-		ts, err := newTierStats(tier, counts, values)
-		if err != nil {
-			return Stats{}, fmt.Errorf("table: %q: %w", s.Game, err)
-		}
-		ts.Stored = t.stored(tier)
-		s.Tiers = append(s.Tiers, ts)
-		s.Positions += ts.Positions
-		s.Stored += ts.Stored
 	}
-	s.Content = t.content()
+	for _, r := range s.Rows {
+		s.Positions += r.Positions
+	}
+	if states, ok := t.contents.(*states); ok {
+		for _, found := range states.index.Passes {
+			if step.IsForward(found.Step) {
+				s.Moves += found.Messages
+				if found.Total() > 0 {
+					s.Forward = append(s.Forward, found.Total())
+				}
+			}
+		}
+		return s, nil
+	}
+	s.ValueByte, s.unit, s.Content = v, t.g.Info().TierUnit, t.content()
+	for _, o := range s.order() {
+		s.Outcomes = append(s.Outcomes, s.word(o))
+	}
+	if slices.Equal(s.Outcomes, []string{"X wins", "O wins", "tie"}) {
+		s.Outcomes = nil
+	}
 	return s, nil
+}
+
+// add adds the rows of a tier of the table.
+func (s *Stats) add(t *Table, tier int) error {
+	counts, err := t.Counts(tier)
+	if err != nil {
+		return err
+	}
+	_, cyclic := t.contents.(*states)
+	draws := uint64(0)
+	for _, v := range slices.Sorted(maps.Keys(counts)) {
+		switch {
+		case v.Valid():
+			s.Rows = append(s.Rows, Row{tier, v.Outcome(), v.Remoteness(), counts[v]})
+		case cyclic:
+			draws += counts[v]
+		default:
+			return fmt.Errorf("table: %q: tier %d has %d positions of value byte %d, which is no value", s.Game, tier, counts[v], v)
+		}
+	}
+	if cyclic {
+		s.Rows = append(s.Rows, Row{Remoteness: NoEnd, Positions: draws})
+		return nil
+	}
+	s.stored = append(s.stored, 0)
+	if b, ok := t.contents.(*blocks); ok && b.half != nil {
+		s.stored[tier] = b.tiers[tier].Stored()
+	}
+	s.Stored += s.stored[tier]
+	return nil
 }
 
 // content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if one is not compact.
@@ -150,74 +153,57 @@ func (t *Table) content() string {
 	return fmt.Sprintf("%016x", all)
 }
 
-// stored returns the number of positions of a tier that the table stores; 0 if it stores all.
-func (t *Table) stored(tier int) uint64 {
-	if b, ok := t.contents.(*blocks); ok && b.half != nil {
-		return b.tiers[tier].Stored()
-	}
-	return 0
+// A line adds up rows: those of a tier, of a number of moves to the end, or all.
+type line struct {
+	key       int // the tier or the number of moves
+	name      string
+	positions uint64
+	by        [4]uint64 // the same by outcome
+	finished  uint64    // remoteness 0
+	stored    uint64
+	rows      []Row
 }
 
-func newTierStats(tier int, counts Counts, values game.Values) (TierStats, error) {
-	s := TierStats{Tier: tier, Positions: counts.Total(), Remoteness: []ValueCount{}}
-	for _, v := range slices.Sorted(maps.Keys(counts)) {
-		n := counts[v]
-		switch v.Outcome() {
-		case game.FirstWins:
-			s.XWins += n
-		case game.SecondWins:
-			s.OWins += n
-		case game.Tie:
-			s.Ties += n
-		default:
-			return TierStats{}, fmt.Errorf("tier %d has %d positions of value byte %d, which is no value", tier, n, v)
-		}
-		if v.Remoteness() == 0 {
-			s.Finished += n
-		}
-		s.Remoteness = append(s.Remoteness, ValueCount{values.Word(v.Outcome()), v.Remoteness(), n})
+// add adds a row.
+func (l *line) add(r Row) {
+	l.positions += r.Positions
+	l.by[r.Outcome&3] += r.Positions
+	if r.Remoteness == 0 {
+		l.finished += r.Positions
 	}
-	return s, nil
+	l.rows = append(l.rows, r)
 }
 
-// newCyclicStats returns the statistics of a game with cycles, and its number of positions.
-func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
-	s = new(CyclicStats)
-	for value, n := range t.file.Counts() {
-		v := game.Value(value)
-		if n == 0 {
-			continue
+// lines returns a line for each tier; for a game with cycles, one for each number of moves to the end, and one for the
+// draws. all is their sum.
+func (s *Stats) lines() (lines []line, all line) {
+	at := func(key int) *line {
+		i := slices.IndexFunc(lines, func(l line) bool { return l.key == key })
+		if i < 0 {
+			i = len(lines)
+			lines = append(lines, line{key: key, name: strconv.Itoa(key)})
 		}
-		positions += n
-		if !v.Valid() {
-			s.Draw += n
-			continue
-		}
-		for len(s.Remoteness) <= v.Remoteness() {
-			s.Remoteness = append(s.Remoteness, RemotenessStats{Remoteness: len(s.Remoteness)})
-		}
-		r := &s.Remoteness[v.Remoteness()]
-		switch game.Result(v.Outcome()) {
-		case game.Loses:
-			r.Lose, s.Lose = n, s.Lose+n
-		case game.Wins:
-			r.Win, s.Win = n, s.Win+n
-		case game.Ties:
-			r.Tie, s.Tie = n, s.Tie+n
-		}
+		return &lines[i]
 	}
-	if len(s.Remoteness) > 0 {
-		s.Finished = s.Remoteness[0].total()
+	for tier, n := range s.stored {
+		at(tier).stored = n
 	}
-	for _, found := range t.index.Passes {
-		if step.IsForward(found.Step) {
-			s.Moves += found.Messages
-			if found.Total() > 0 {
-				s.Forward = append(s.Forward, found.Total())
+	for _, r := range s.Rows {
+		key := r.Tier
+		if s.isCyclic() {
+			key = r.Remoteness
+			for below := range key {
+				at(below)
 			}
 		}
+		at(key).add(r)
+		all.add(r)
 	}
-	return s, positions
+	if s.isCyclic() {
+		at(NoEnd).name = "no end"
+	}
+	all.name, all.stored = "total", s.Stored
+	return lines, all
 }
 
 // WriteTable writes the statistics as text: a header, a line for each tier, and a total. The last
@@ -225,106 +211,151 @@ func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
 // game with cycles there is a line for each number of moves to the end, and one for the draws.
 func (s Stats) WriteTable(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if s.CyclicStats != nil {
-		s.writeRemoteness(tw)
-		return tw.Flush()
+	lines, all := s.lines()
+	fmt.Fprintln(tw, strings.Join(s.cells(line{}, true), "\t")+"\t")
+	for _, l := range append(lines, all) {
+		fmt.Fprintln(tw, strings.Join(s.cells(l, false), "\t")+"\t")
 	}
-	words := slices.Clone(s.words())
-	if words[2] == defaultWords[2] {
-		words[2] = "ties"
-	}
-	fmt.Fprintf(tw, "tier\tpositions\t%s\tshare\t%s\tshare\t%s\tshare\tfinished\t", words[0], words[1], words[2])
-	if s.Stored > 0 {
-		fmt.Fprint(tw, "stored\t")
-	}
-	fmt.Fprintln(tw)
-	var all TierStats
-	for _, t := range s.Tiers {
-		t.writeLine(tw, strconv.Itoa(t.Tier), s.Stored > 0)
-		all.Positions += t.Positions
-		all.XWins += t.XWins
-		all.OWins += t.OWins
-		all.Ties += t.Ties
-		all.Finished += t.Finished
-		all.Stored += t.Stored
-	}
-	all.writeLine(tw, "total", s.Stored > 0)
 	return tw.Flush()
 }
 
-// writeLine writes to a tabwriter, which keeps errors until Flush.
-func (t TierStats) writeLine(w io.Writer, name string, stored bool) {
-	fmt.Fprintf(w, "%s\t%s\t", name, numfmt.Number(t.Positions))
-	for _, n := range t.byOutcome() {
-		fmt.Fprintf(w, "%s\t%s\t", numfmt.Number(n), percent(n, t.Positions))
-	}
-	fmt.Fprintf(w, "%s\t", numfmt.Number(t.Finished))
-	if stored {
-		fmt.Fprintf(w, "%s\t", numfmt.Number(t.Stored))
-	}
-	fmt.Fprintln(w)
-}
-
-// writeRemoteness writes a line for each number of moves to the end.
-func (s Stats) writeRemoteness(w io.Writer) {
-	head, none := "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n", "no end"
-	if s.puzzle {
-		head, none = "moves to solve\tpositions\tshare\t\n", game.Values{Puzzle: true}.Word(game.Undecided)
-	}
-	fmt.Fprint(w, head)
-	line := func(name string, r RemotenessStats, draws uint64) {
-		n := r.total() + draws
-		fmt.Fprintf(w, "%s\t%s\t%s\t", name, numfmt.Number(n), percent(n, s.Positions))
-		if !s.puzzle {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", numfmt.Number(r.Lose), numfmt.Number(r.Win), numfmt.Number(r.Tie), numfmt.Number(draws))
+// cells returns the cells of a line of the table, or of its header.
+func (s *Stats) cells(l line, header bool) (cells []string) {
+	add := func(head, text string) {
+		if header {
+			text = head
 		}
-		fmt.Fprintln(w)
+		cells = append(cells, text)
 	}
-	for _, r := range s.Remoteness {
-		line(strconv.Itoa(r.Remoteness), r, 0)
+	count := func(head string, n uint64) { add(head, numfmt.Number(n)) }
+	head := "tier"
+	switch {
+	case s.isCyclic() && s.values.Puzzle:
+		head = "moves to solve"
+		if l.key == NoEnd {
+			l.name = s.values.Word(game.Undecided)
+		}
+	case s.isCyclic():
+		head = "moves to the end"
 	}
-	line(none, RemotenessStats{}, s.Draw)
-	line("total", RemotenessStats{Lose: s.Lose, Win: s.Win, Tie: s.Tie}, s.Draw)
+	add(head, l.name)
+	count("positions", l.positions)
+	if s.isCyclic() {
+		add("share", percent(l.positions, s.Positions))
+		for _, o := range s.order() {
+			if !s.values.Puzzle {
+				count(s.word(o), l.by[o])
+			}
+		}
+		return cells
+	}
+	for _, o := range s.order() {
+		if s.Value != "" {
+			count(cmp.Or(map[string]string{"tie": "ties"}[s.word(o)], s.word(o)), l.by[o])
+			add("share", percent(l.by[o], l.positions))
+		}
+	}
+	count("finished", l.finished)
+	if s.Stored > 0 {
+		count("stored", l.stored)
+	}
+	return cells
 }
 
-// WriteJSON writes the statistics as indented JSON.
+// An object is a JSON object whose keys have an order: keys and values in turn.
+type object []any
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i := 0; i < len(o); i += 2 {
+		value, err := json.Marshal(o[i+1])
+		if err != nil {
+			return nil, err
+		}
+		text = fmt.Appendf(text, "%q:%s,", o[i], value)
+	}
+	return append(text[:len(text)-1], '}'), nil
+}
+
+// WriteJSON writes the statistics as indented JSON. Wins of the first player are always x_wins and wins of the second
+// player o_wins. If the game uses other words, outcomes contains them.
 func (s Stats) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(s)
+	lines, all := s.lines()
+	var list []object
+	for _, l := range lines {
+		switch {
+		case s.Value == "":
+			list = append(list, object{"tier", l.key, "positions", l.positions, "finished", l.finished})
+		case !s.isCyclic():
+			list = append(list, s.tierJSON(l))
+		case l.key != NoEnd:
+			list = append(list, object{"remoteness", l.key, "lose", l.by[game.Loses], "win", l.by[game.Wins], "tie", l.by[game.Ties]})
+		}
+	}
+	switch {
+	case s.Value == "":
+		return e.Encode(object{"game", s.Game, "solved", false, "tiers", list})
+	case !s.isCyclic():
+		return e.Encode(struct {
+			Stats
+			Tiers []object `json:"tiers"`
+		}{s, list})
+	}
+	return e.Encode(struct {
+		Stats
+		Lose       uint64   `json:"lose"`
+		Win        uint64   `json:"win"`
+		Tie        uint64   `json:"tie"`
+		Draw       uint64   `json:"draw"`
+		Finished   uint64   `json:"finished"`
+		Remoteness []object `json:"remoteness"`
+		Moves      int64    `json:"moves"`
+		Forward    []int64  `json:"forward"`
+	}{s, all.by[game.Loses], all.by[game.Wins], all.by[game.Ties], all.by[game.Draws], all.finished, list, s.Moves, s.Forward})
 }
 
-// WriteCSV writes a header (tier, outcome, remoteness, positions) and a line for each value of
-// each tier. A game with cycles has no column for the tier, and draws have no remoteness.
+// tierJSON returns a tier of a table.
+func (s *Stats) tierJSON(l line) object {
+	o := object{"tier", l.key, "positions", l.positions}
+	if l.stored > 0 {
+		o = append(o, "stored", l.stored)
+	}
+	values := []object{}
+	for _, r := range l.rows {
+		values = append(values, object{"outcome", s.word(r.Outcome), "remoteness", r.Remoteness, "positions", r.Positions})
+	}
+	return append(o, "x_wins", l.by[game.FirstWins], "o_wins", l.by[game.SecondWins], "ties", l.by[game.Tie], "finished", l.finished, "remoteness", values)
+}
+
+// WriteCSV writes a header (tier, outcome, remoteness, positions) and a line for each row. A game with cycles has no
+// column for the tier, and draws have no remoteness. If the game is not solved yet, there is a line for each tier (tier,
+// positions, finished).
 func (s Stats) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	line := func(fields ...any) {
-		words := make([]string, len(fields))
-		for i, f := range fields {
-			words[i] = fmt.Sprint(f)
+	records := [][]string{{"tier", "positions", "finished"}}
+	if s.Value == "" {
+		lines, _ := s.lines()
+		for _, l := range lines {
+			records = append(records, []string{l.name, fmt.Sprint(l.positions), fmt.Sprint(l.finished)})
 		}
-		out.Write(words) // the writer keeps the error
+		return csv.NewWriter(w).WriteAll(records)
 	}
-	if s.CyclicStats == nil {
-		line("tier", "outcome", "remoteness", "positions")
-		for _, t := range s.Tiers {
-			for _, v := range t.Remoteness {
-				line(t.Tier, v.Outcome, v.Remoteness, v.Positions)
-			}
+	records[0] = []string{"tier", "outcome", "remoteness", "positions"}
+	for _, r := range s.Rows {
+		remoteness := ""
+		if r.Remoteness != NoEnd {
+			remoteness = strconv.Itoa(r.Remoteness)
 		}
-	} else {
-		line("outcome", "remoteness", "positions")
-		for _, r := range s.Remoteness {
-			for i, n := range []uint64{r.Lose, r.Win, r.Tie} {
-				if n > 0 {
-					line(game.Loses+game.Result(i), r.Remoteness, n)
-				}
-			}
-		}
-		line(game.Draws, "", s.Draw)
+		records = append(records, []string{strconv.Itoa(r.Tier), s.word(r.Outcome), remoteness, fmt.Sprint(r.Positions)})
 	}
-	out.Flush()
-	return out.Error()
+	for i := range records {
+		if s.isCyclic() {
+			records[i] = records[i][1:]
+		}
+	}
+	return csv.NewWriter(w).WriteAll(records)
 }
 
 // percent returns n as a percentage of all, or "-" if all is 0.

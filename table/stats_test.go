@@ -27,39 +27,13 @@ var example = Stats{
 	Positions: 1_234_572,
 	Value:     "X wins in 11",
 	ValueByte: game.NewValue(game.FirstWins, 11),
-	Tiers: []TierStats{
-		{Tier: 0, Positions: 1, XWins: 1, Remoteness: []ValueCount{{"X wins", 11, 1}}},
-		{Tier: 1, Positions: 4, XWins: 1, OWins: 1, Ties: 2, Remoteness: []ValueCount{
-			{"O wins", 9, 1}, {"X wins", 10, 1}, {"tie", 10, 2},
-		}},
-		{Tier: 2, Positions: 1_234_567, XWins: 1_000_000, OWins: 234_000, Ties: 567, Finished: 1000, Remoteness: []ValueCount{
-			{"X wins", 0, 1000}, {"O wins", 1, 234_000}, {"X wins", 1, 999_000}, {"tie", 1, 567},
-		}},
-		{Tier: 3, Remoteness: []ValueCount{}},
+	Rows: []Row{
+		{0, game.FirstWins, 11, 1},
+		{1, game.SecondWins, 9, 1}, {1, game.FirstWins, 10, 1}, {1, game.Tie, 10, 2},
+		{2, game.FirstWins, 0, 1000}, {2, game.SecondWins, 1, 234_000}, {2, game.FirstWins, 1, 999_000}, {2, game.Tie, 1, 567},
 	},
-}
-
-var xo = game.Values{Players: [2]string{"X", "O"}}
-
-func TestTierStats(t *testing.T) {
-	counts := make(Counts)
-	counts[game.NewValue(game.FirstWins, 0)] = 5
-	counts[game.NewValue(game.Tie, 0)] = 7
-	counts[game.NewValue(game.SecondWins, 3)] = 11
-	counts[game.NewValue(game.FirstWins, game.MaxByteRemoteness)] = 13
-	got := must.Get(newTierStats(4, counts, xo))(t)
-	want := TierStats{
-		Tier: 4, Positions: 36, XWins: 18, OWins: 11, Ties: 7, Finished: 12,
-		Remoteness: []ValueCount{{"X wins", 0, 5}, {"tie", 0, 7}, {"O wins", 3, 11}, {"X wins", 63, 13}},
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-
-	counts[game.NewValue(game.Undecided, 2)] = 1
-	if _, err := newTierStats(4, counts, xo); err == nil || !strings.Contains(err.Error(), "tier 4 has 1 positions of value byte 8") {
-		t.Errorf("a position without a value: got error %v", err)
-	}
+	stored: make([]uint64, 4), // the last tier has no position
+	values: game.Values{Players: [2]string{"X", "O"}},
 }
 
 // TestTableStats counts a table in which each tier contains one position.
@@ -79,17 +53,31 @@ func TestTableStats(t *testing.T) {
 	defer table.Close()
 	got := must.Get(table.Stats())(t)
 	want := Stats{
-		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2), title: "Connect 2 on 1×2", unit: "pieces on the board",
-		Tiers: []TierStats{
-			{Tier: 0, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 2, 1}}},
-			{Tier: 1, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 1, 1}}},
-			{Tier: 2, Positions: 1, Ties: 1, Finished: 1, Remoteness: []ValueCount{{"tie", 0, 1}}},
-		},
+		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2),
+		Rows:   []Row{{0, game.Tie, 2, 1}, {1, game.Tie, 1, 1}, {2, game.Tie, 0, 1}},
+		stored: make([]uint64, 3), values: g.Values(), title: "Connect 2 on 1×2", unit: "pieces on the board",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// TestNoValue checks that a tier with a value that no position has is refused.
+func TestNoValue(t *testing.T) {
+	g := must.Get(connectn.New(1, 2, 2))(t)
+	table := &Table{g: g, contents: counted{of: Counts{5: 7, 8: 1}}}
+	if err := new(Stats).add(table, 4); err == nil || !strings.Contains(err.Error(), "tier 4 has 1 positions of value byte 8") {
+		t.Errorf("a position without a value: got error %v", err)
+	}
+}
+
+// counted is the contents of a table whose tiers have these counts.
+type counted struct {
+	contents
+	of Counts
+}
+
+func (c counted) counts(int) (Counts, error) { return c.of, nil }
 
 // writeTier writes a tier of one position.
 func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game.Value) {
@@ -128,19 +116,93 @@ func TestWriteTable(t *testing.T) {
 }
 
 func TestWriteJSON(t *testing.T) {
-	var text bytes.Buffer
+	const want = `{"game":"\u003cgame\u003e \u0026 \"spec\"","positions":1234572,"value":"X wins in 11","value_byte":46,"tiers":[
+{"tier":0,"positions":1,"x_wins":1,"o_wins":0,"ties":0,"finished":0,"remoteness":[{"outcome":"X wins","remoteness":11,"positions":1}]},
+{"tier":1,"positions":4,"x_wins":1,"o_wins":1,"ties":2,"finished":0,"remoteness":[
+{"outcome":"O wins","remoteness":9,"positions":1},{"outcome":"X wins","remoteness":10,"positions":1},{"outcome":"tie","remoteness":10,"positions":2}]},
+{"tier":2,"positions":1234567,"x_wins":1000000,"o_wins":234000,"ties":567,"finished":1000,"remoteness":[
+{"outcome":"X wins","remoteness":0,"positions":1000},{"outcome":"O wins","remoteness":1,"positions":234000},
+{"outcome":"X wins","remoteness":1,"positions":999000},{"outcome":"tie","remoteness":1,"positions":567}]},
+{"tier":3,"positions":0,"x_wins":0,"o_wins":0,"ties":0,"finished":0,"remoteness":[]}]}`
+	var text, compact bytes.Buffer
 	must.OK(t, example.WriteJSON(&text))
-	for _, want := range []string{
-		`  "value": "X wins in 11",`, `  "value_byte": 46,`, `      "x_wins": 1000000,`, `      "remoteness": []`,
-	} {
-		if !strings.Contains(text.String(), "\n"+want) {
-			t.Errorf("no line begins with %s in\n%s", want, text.String())
+	must.OK(t, json.Compact(&compact, text.Bytes()))
+	if got := compact.String(); got != strings.ReplaceAll(want, "\n", "") {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if !strings.HasPrefix(text.String(), "{\n  \"game\": ") {
+		t.Errorf("it is not indented: %.100s", text.String())
+	}
+}
+
+// TestCyclic checks the statistics of a game with cycles, in which no position has two moves to the end, and of a puzzle.
+func TestCyclic(t *testing.T) {
+	s := Stats{Game: "g", Positions: 21, Value: "DRAW", Moves: 7, Forward: []int64{1, 20}, Rows: []Row{
+		{0, game.Outcome(game.Loses), 0, 2}, {0, game.Tie, 0, 3}, {0, game.Outcome(game.Wins), 1, 4}, {0, game.Outcome(game.Wins), 3, 1}, {0, game.Undecided, NoEnd, 11},
+	}}
+	const (
+		table = `
+  moves to the end  positions   share  LOSE  WIN  TIE  DRAW
+                 0          5   23.8%     2    0    3     0
+                 1          4   19.0%     0    4    0     0
+                 2          0    0.0%     0    0    0     0
+                 3          1    4.8%     0    1    0     0
+            no end         11   52.4%     0    0    0    11
+             total         21  100.0%     2    5    3    11
+`
+		puzzle = `
+  moves to solve  positions   share
+               0          5   23.8%
+               1          4   19.0%
+               2          0    0.0%
+               3          1    4.8%
+      unsolvable         11   52.4%
+           total         21  100.0%
+`
+		csv  = "\noutcome,remoteness,positions\nLOSE,0,2\nTIE,0,3\nWIN,1,4\nWIN,3,1\nDRAW,,11\n"
+		keys = `
+{"game":"g","positions":21,"value":"DRAW","lose":2,"win":5,"tie":3,"draw":11,"finished":5,"remoteness":[
+{"remoteness":0,"lose":2,"win":0,"tie":3},{"remoteness":1,"lose":0,"win":4,"tie":0},{"remoteness":2,"lose":0,"win":0,"tie":0},
+{"remoteness":3,"lose":0,"win":1,"tie":0}],"moves":7,"forward":[1,20]}`
+	)
+	var got, text bytes.Buffer
+	for _, test := range []struct {
+		write func(io.Writer) error
+		want  string
+	}{{s.WriteTable, table}, {s.WriteCSV, csv}} {
+		got.Reset()
+		must.OK(t, test.write(&got))
+		if got.String() != test.want[1:] {
+			t.Errorf("got\n%s\nwant%s", got.String(), test.want)
 		}
 	}
-	var got Stats
-	must.OK(t, json.Unmarshal(text.Bytes(), &got))
-	if !reflect.DeepEqual(got, example) {
-		t.Errorf("got  %+v\nwant %+v", got, example)
+	must.OK(t, s.WriteJSON(&text))
+	got.Reset()
+	must.OK(t, json.Compact(&got, text.Bytes()))
+	if got.String() != strings.ReplaceAll(keys, "\n", "") {
+		t.Errorf("got  %s\nwant %s", got.String(), keys)
+	}
+	got.Reset()
+	s.values = game.Values{OfMover: true, Puzzle: true}
+	must.OK(t, s.WriteTable(&got))
+	if got.String() != puzzle[1:] {
+		t.Errorf("got\n%s\nwant%s", got.String(), puzzle)
+	}
+}
+
+// TestUnsolved checks the statistics of a run that has not solved its game.
+func TestUnsolved(t *testing.T) {
+	s := Stats{Game: "g", Rows: []Row{{0, game.Undecided, NoEnd, 1}, {2, game.Undecided, 0, 1000}, {2, game.Undecided, NoEnd, 500}}}
+	for want, write := range map[string]func(io.Writer) error{
+		"   tier  positions  finished\n      0          1         0\n      2      1,500     1,000\n  total      1,501     1,000\n": s.WriteTable,
+		"tier,positions,finished\n0,1,0\n2,1500,1000\n": s.WriteCSV,
+		"{\n  \"game\": \"g\",\n  \"solved\": false,\n  \"tiers\": [\n    {\n      \"tier\": 0,\n      \"positions\": 1,\n      \"finished\": 0\n    },\n    {\n      \"tier\": 2,\n      \"positions\": 1500,\n      \"finished\": 1000\n    }\n  ]\n}\n": s.WriteJSON,
+	} {
+		var got bytes.Buffer
+		must.OK(t, write(&got))
+		if got.String() != want {
+			t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+		}
 	}
 }
 
@@ -158,34 +220,28 @@ func TestWriteSVG(t *testing.T) {
 		}
 	}
 	c := example.Columns()
-	if n := strings.Count(text.String(), `<g class="tier">`); n != len(example.Tiers) || len(c.Names) != n {
-		t.Errorf("%d columns for %d tiers", n, len(example.Tiers))
+	if n := strings.Count(text.String(), `<g class="tier">`); n != len(example.stored) || len(c.Names) != n {
+		t.Errorf("%d columns for %d tiers", n, len(example.stored))
 	}
-	for i, tier := range example.Tiers {
-		for j, want := range []uint64{tier.XWins, tier.OWins, tier.Ties} {
-			if got := c.Panels[0].Series[j].Values[i]; got != float64(want) {
-				t.Errorf("tier %d, outcome %d: %v positions, want %d", i, j, got, want)
-			}
-		}
-		if got := c.Panels[1].Series[0].Values[i]; got != float64(tier.Positions) {
-			t.Errorf("tier %d: %v positions, want %d", i, got, tier.Positions)
+	for i, want := range [][4]float64{{1, 0, 0, 1}, {1, 1, 2, 4}, {1_000_000, 234_000, 567, 1_234_567}, {}} {
+		by := c.Panels[0].Series
+		if got := [4]float64{by[0].Values[i], by[1].Values[i], by[2].Values[i], c.Panels[1].Series[0].Values[i]}; got != want {
+			t.Errorf("tier %d: %v positions, want %v", i, got, want)
 		}
 	}
-	cells := 0
+	var cells []Row
 	for i, p := range example.Heat().Panels {
 		for _, cell := range p.Cells {
-			cells++
-			if want := (ValueCount{defaultWords[i], cell.Y, cell.N}); !slices.Contains(example.Tiers[cell.X].Remoteness, want) {
-				t.Errorf("the heat map has %+v in tier %d", want, cell.X)
-			}
+			cells = append(cells, Row{cell.X, [...]game.Outcome{game.FirstWins, game.SecondWins, game.Tie}[i], cell.Y, cell.N})
 		}
 	}
-	want := 0
-	for _, tier := range example.Tiers {
-		want += len(tier.Remoteness)
+	for _, r := range example.Rows {
+		if !slices.Contains(cells, r) {
+			t.Errorf("the heat map lacks %+v", r)
+		}
 	}
-	if cells != want {
-		t.Errorf("%d cells, want %d", cells, want)
+	if len(cells) != len(example.Rows) {
+		t.Errorf("%d cells, want %d", len(cells), len(example.Rows))
 	}
 }
 

@@ -25,8 +25,8 @@ import (
 const finishQuiet = 3 * time.Second
 
 // copyToFlag returns --copy-to.
-func (f *solveFlags) copyToFlag() cli.Flag {
-	return &cli.StringFlag{Name: "copy-to", Destination: &f.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"}
+func (h *hadoopOptions) copyToFlag() cli.Flag {
+	return &cli.StringFlag{Name: "copy-to", Destination: &h.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"}
 }
 
 // A copyTo is the copy of a run that --copy-to names; nil: the run has none.
@@ -43,14 +43,15 @@ type copyTo struct {
 // openCopyTo opens the copy of a run, if --copy-to names one, and replaces the file system of its place by one that
 // records changes for the copy. If a run is resumed and has no data here, openCopyTo fetches the data from the copy.
 func (r *run) openCopyTo() (_ *copyTo, err error) {
-	if r.flags.copyTo == "" {
+	h, ok := r.chosen.Options.(*hadoopOptions)
+	if !ok || h.copyTo == "" {
 		return nil, nil
 	}
-	jobs, err := clusterRunner(&Start{FS: r.place.FS, flags: r.flags, hdfs: r.place.HDFS})
-	if err != nil {
+	jobs := &streaming.Runner{FS: r.place.HDFS, Define: h.define.Value(), Queue: h.queue, Above: h.above}
+	if err := h.commands(jobs, r.place.HDFS); err != nil {
 		return nil, err
 	}
-	place, err := streaming.NewCopy(jobs.(*streaming.Runner), r.flags.copyTo, r.place.Path)
+	place, err := streaming.NewCopy(jobs, h.copyTo, r.place.Path)
 	if err != nil {
 		return nil, command.Usagef("--copy-to %w", err)
 	}
@@ -63,12 +64,12 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 		}
 	}()
 	k.Copy = copies.New(k.ctx, place, r.place.FS, r.place.Path, place.Stage, r.bar.Print)
-	if there, _ := hadoop.InHDFS(r.flags.copyTo); there { // the name is a URI, see NewCopy
-		if k.owned, err = filesys.Open(r.flags.copyTo); err != nil {
+	if there, _ := hadoop.InHDFS(h.copyTo); there { // the name is a URI, see NewCopy
+		if k.owned, err = filesys.Open(h.copyTo); err != nil {
 			return nil, fmt.Errorf("--copy-to: %w", err)
 		}
 		if within(k.owned, r.place) || within(r.place, k.owned) {
-			return nil, command.Usagef("--copy-to %s: in the data directory, or the other way round", r.flags.copyTo)
+			return nil, command.Usagef("--copy-to %s: in the data directory, or the other way round", h.copyTo)
 		}
 	}
 	if err := k.Ready(r.Game.Spec(), r.Mode); err != nil {

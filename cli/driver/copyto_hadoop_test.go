@@ -86,5 +86,5 @@ func fresh(ctx context.Context, t *testing.T) *site {
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
 	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
-	return &site{c, f, programs(t)}
+	return &site{c, f, builtPrograms(t)}
 }

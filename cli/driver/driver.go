@@ -14,8 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/command/alias"
 )
 
 // Main implements the command driver for a program with these games: it executes the command
@@ -45,18 +44,11 @@ func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout,
 // run executes a command line without the options of a rules program.
 func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	games := p.games
-	err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags)), rangesFlags(), p.planFlags()))
-	if err == nil {
-		err = p.needsAmazon(args[1:])
-	}
-	if err != nil {
+	if err := command.CheckGames(games, slices.Concat(p.solveFlags(new(solveFlags), append(ours(), p.Runners...)), rangesFlags(), p.planFlags())); err != nil {
 		return command.Exit(args, err, stderr)
 	}
 	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
-		p.verifyCommand(), p.planCommand(), calibrateCommand(), p.checkCommand()}, p.Commands)
-	if tiered := withRanges(games); len(tiered) > 0 {
-		commands = append(commands, rangesCommand(tiered))
-	}
+		p.verifyCommand(), p.planCommand(), p.checkCommand(), rangesCommand(games)}, p.Commands)
 	name := filepath.Base(args[0])
 	commands = append(commands, command.CompletionCommand(name))
 	return command.Run(ctx, &cli.App{
@@ -68,34 +60,16 @@ func (p *program) run(ctx context.Context, args []string, stdin io.Reader, stdou
 	}, args, stdin, stdout, stderr)
 }
 
-// firstSteps returns an example session with the first game that can be solved; "" if there is
-// none.
+// firstSteps returns an example session with the first game; "" if there is none.
 func firstSteps(games game.Kinds) string {
-	g := example(games)
-	if g == nil {
+	if len(games) == 0 {
 		return ""
 	}
-	flags, moves, p := datadir.Flags(g.Spec()), "", g.Start()
-	for range 2 {
-		if next := g.Moves(nil, p); len(next) > 0 {
-			moves, p = moves+" "+next[0].Name, next[0].To
-		}
-	}
+	flags := alias.Words(games[0])
 	return "Solve a game, query the result, and play against it:\n\n" +
 		"   driver solve " + flags + "\n" +
-		"   driver lookup" + moves + "\n" +
+		"   driver lookup --start\n" +
 		"   driver stats\n" +
 		"   play tui " + flags + "\n\n" +
 		"A game of your own: driver solve NAME --rules-program COMMAND, see docs/rules.md"
-}
-
-// example returns the first game that can be solved, with its default parameters; nil if there
-// is none.
-func example(games game.Kinds) game.Game {
-	for _, kind := range games {
-		if g, err := kind.Default(); err == nil && solve.Check(game.MethodOf(g)) == nil {
-			return g
-		}
-	}
-	return nil
 }

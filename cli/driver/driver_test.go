@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,18 +55,22 @@ func solved(t *testing.T) map[string]string {
 	return dirs
 }
 
-// TestCommands checks that a program lists only the commands that its games support.
+// TestCommands checks the list of commands, that the games of a program are in order, and that none is made before it is
+// named.
 func TestCommands(t *testing.T) {
-	for _, test := range []struct {
-		games game.Kinds
-		want  string
-	}{
-		{some(), "solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, ranges, completion"},
-		{some()[1:], "solve, status, lookup, stats, export, compare, verify, plan, calibrate, check, completion"},
-	} {
-		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
-			t.Errorf("status %d, %s, want %s", status, stderr, test.want)
+	games := some()
+	games[2].New = func([]int) (game.Game, error) { return nil, errors.New("it is made") }
+	const want = "driver: expected a command: solve, status, lookup, stats, export, compare, verify, plan, check, ranges, completion\n"
+	if status, _, stderr := runLine(games, "", ""); status != 2 || !strings.HasPrefix(stderr, want) {
+		t.Errorf("status %d, %s, want %s", status, stderr, want)
+	}
+	for _, line := range []string{"solve --help", "ranges connectn --tier 1 --reducers 1"} {
+		if status, _, stderr := runLine(games, line, ""); status != 0 {
+			t.Errorf("driver %s: %s", line, stderr)
 		}
+	}
+	if _, _, stderr := runLine(games, "solve mnk", ""); !strings.HasPrefix(stderr, "driver: it is made\n") {
+		t.Error(stderr)
 	}
 	for want, games := range map[string]game.Kinds{
 		"driver: no games are given\n":           nil,

@@ -7,12 +7,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
@@ -68,15 +66,15 @@ func (p *program) export(c *cli.Context) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	return datadir.WithTable(ctx, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
-		w, err := wantedOf(c, t)
+		w, err := export.FilterOf(t, c.String("tier"), c.String("remoteness"), c.String("outcome"))
+		if err != nil {
+			return command.Usagef("--%w", err)
+		}
+		scan, err := t.Scan(ctx, w.Tier)
 		if err != nil {
 			return err
 		}
-		scan, err := t.Scan(ctx, w.tier.has)
-		if err != nil {
-			return err
-		}
-		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots")}
+		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.Value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots")}
 		if start := x.Game.Start(); x.Dots {
 			if p, err := x.Game.Parse(string(export.Dotted(x.Game.AppendText(nil, start)))); err != nil || p != start {
 				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", x.Game.Spec())
@@ -99,84 +97,4 @@ func (p *program) export(c *cli.Context) error {
 		}
 		return err
 	}, p.openers(ctx)...)
-}
-
-// A span is a range of numbers, first and last included.
-type span struct{ first, last int }
-
-func (s span) has(n int) bool { return n >= s.first && n <= s.last }
-
-// spanOf parses a flag that is a number N or a range N-M. It returns all if the flag is not
-// set.
-func spanOf(c *cli.Context, name string, all span) (span, error) {
-	if !c.IsSet(name) {
-		return all, nil
-	}
-	first, last, two := strings.Cut(c.String(name), "-")
-	if !two {
-		last = first
-	}
-	a, err := strconv.Atoi(first)
-	b, err2 := strconv.Atoi(last)
-	if err != nil || err2 != nil || a > b || a < all.first || b > all.last {
-		return span{}, command.Usagef("--%s %q: expected a number from %d to %d, or a range such as 3-5", name, c.String(name), all.first, all.last)
-	}
-	return span{a, b}, nil
-}
-
-// wanted selects the positions to export.
-type wanted struct {
-	tier       span
-	remoteness span
-	decided    bool // no draws
-	outcome    func(game.Value) bool
-}
-
-func (w *wanted) value(v game.Value) bool {
-	if !v.Valid() {
-		return !w.decided && w.outcome(v)
-	}
-	return w.remoteness.has(v.Remoteness()) && w.outcome(v)
-}
-
-// wantedOf reads the filters of the command line.
-func wantedOf(c *cli.Context, t *table.Table) (w wanted, err error) {
-	g := t.Game()
-	if _, ok := g.(game.Acyclic); !ok && c.IsSet("tier") {
-		return w, command.Usagef("--tier: %s has none", g.Spec())
-	}
-	if w.tier, err = spanOf(c, "tier", span{0, t.Tiers()}); err != nil {
-		return w, err
-	}
-	w.decided = c.IsSet("remoteness")
-	if w.remoteness, err = spanOf(c, "remoteness", span{0, game.MaxRemoteness}); err != nil {
-		return w, err
-	}
-	w.outcome, err = outcomeOf(g, c.String("outcome"))
-	return w, err
-}
-
-// outcomeOf returns a filter for the values that a word describes; every value if the word is
-// "".
-func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
-	if word == "" {
-		return func(game.Value) bool { return true }, nil
-	}
-	if n, err := strconv.ParseUint(word, 0, 16); err == nil {
-		return func(v game.Value) bool { return uint64(v) == n }, nil
-	}
-	values, can := g.Values(), []string(nil)
-	for _, o := range game.MethodOf(g).Outcomes() {
-		names := []string{values.Word(o)}
-		if !values.OfMover && (o == game.FirstWins || o == game.SecondWins) {
-			names = append(names, values.Players[o.Winner()])
-		}
-		for _, name := range names {
-			if strings.EqualFold(word, name) {
-				return func(v game.Value) bool { return v.Outcome() == o }, nil
-			}
-		}
-		can = append(can, strconv.Quote(names[len(names)-1]))
-	}
-	return nil, command.Usagef("--outcome %q: expected %s, or a value byte", word, strings.Join(can, ", "))
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // An Extension adds to the command driver. Package amazon contains the one for S3 and Amazon
@@ -39,13 +39,14 @@ type FileSystem struct {
 	Open func(ctx context.Context, name string) (FS, string, error)
 }
 
-// A Runner is a value of --runner: where a run may have its data, what it needs, and what executes its
-// jobs. It has New or Solve. The other functions may be nil.
+// A Runner is a value of --runner: what a run needs, and what executes its jobs. It has Prepare or Solve. The
+// other fields may be nil.
 type Runner struct {
 	Name  string
-	Usage string     // for the help of --runner: "a cluster of Amazon EMR"
-	Flags []cli.Flag // flags of driver solve that only this runner takes; New finds their values at their Destination
-	Takes []string   // names of flags of other runners that this one takes, too
+	Usage string // for the help of --runner: "a cluster of Amazon EMR"
+	// Options are the flags of driver solve that only this runner takes.
+	Options RunnerOptions
+	Takes   []string // names of flags of other runners that this one takes, too
 	// Model is one of our runners, inline, pipe, hadoop or emr: driver plan computes its cost; "": there
 	// is no plan.
 	Model string
@@ -53,18 +54,19 @@ type Runner struct {
 	// Directory converts the name of a data directory to the form that the runner needs; nil: any
 	// name of this machine or of HDFS.
 	Directory func(name string) (string, error)
-	// Reducers returns the default number of reducers within memory bytes; nil: one.
-	Reducers func(m game.Method, memory int) int
-	// Memory returns the minimum memory of a run in bytes, and the part of the given memory that
-	// belongs to this process; nil: none, and all.
-	Memory func(m game.Method, given int, o *Options) (least, own int)
-	// Codec returns the form of the tiers' directories, given the one that is asked for; nil: that one.
-	Codec func(m game.Method, asked Codec) Codec
-	// New returns what executes the jobs of a run. If it also is a Preflighter, a Keeper or a Halver,
-	// those methods are called.
-	New func(s *Start) (JobRunner, error)
+	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter, a
+	// Keeper or a Halver, those methods are called.
+	Prepare func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error
+}
+
+// RunnerOptions are the flags of a Runner, and their values.
+type RunnerOptions interface {
+	// Flags returns the flags, whose Destinations are in the options.
+	Flags() []cli.Flag
+	// Validate checks the values that a command line has set for a run of a game.
+	Validate(g game.Game) error
 }
 
 // A Start is a run that is about to begin.
@@ -72,9 +74,21 @@ type Start struct {
 	FS     FS     // the file system of the data directory
 	Bin    string // the directory of this program, with mapper and reducer
 	Memory int    // --memory in bytes, for all processes
-	Own    int    // the part of it that belongs to this process, see Runner.Memory
-	flags  *solveFlags
-	hdfs   *hadoop.FS // FS, if it is HDFS
+	Own    int    // the part of it that belongs to this process: all, unless Prepare sets it
+	Method game.Method
+	// Options are those of the command line. Prepare may set Codec, and Reducers if it is 0: the user has not
+	// given it.
+	Options *Options
+	hdfs    *hadoop.FS     // FS, if it is HDFS
+	rules   *rules.Program // that of the game, or nil
+}
+
+// Needs returns an error of the command line if --memory is less than least bytes.
+func (s *Start) Needs(least int) error {
+	if s.Memory >= least {
+		return nil
+	}
+	return command.Usagef("--memory %dM: %s needs at least %dM", s.Memory>>20, s.Method.Game.Spec(), (least-1)>>20+1)
 }
 
 // A Preflighter checks the preconditions of a run before anything is written. codec is the form of the
@@ -159,19 +173,14 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // OnHadoop returns the options that driver solve --runner hadoop has for this command line, after it has
 // checked them as that does; --memory; and the least memory that the game needs there, in bytes.
 func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
-	r, err := runnerNamed(ours(s.flags), plan.Hadoop)
+	o, given, err = s.flags.options()
 	if err != nil {
 		return o, 0, 0, err
 	}
 	m := game.MethodOf(s.Game)
-	if o, err = r.options(s.flags, s.Kind, m); err != nil {
-		return o, 0, 0, err
-	}
-	if given, err = memoryOf(s.flags.memory); err != nil {
-		return o, 0, 0, err
-	}
-	least, _ = r.memory(m, given, &o)
-	return o, given, least, nil
+	asked := o.Codec
+	o.Codec = streaming.Codec(m, asked)
+	return o, given, leastInProcess(m, &o), s.checkCodec(asked, &o)
 }
 
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.
@@ -209,25 +218,4 @@ func (p *program) reads(c *cli.Command) *cli.Command {
 		return read(c)
 	}
 	return c
-}
-
-// needsAmazon returns an error if a command line uses S3 or Amazon EMR and the program does not
-// have them.
-func (p *program) needsAmazon(words []string) error {
-	const scheme, emr = "s3://", "emr"
-	if p.extends(scheme) || len(words) == 0 {
-		return nil
-	}
-	for i, word := range words {
-		value := word
-		if _, after, ok := strings.Cut(word, "="); ok && strings.HasPrefix(word, "-") {
-			value = after
-		}
-		runner := words[0] == "solve" && (word == "--runner="+emr || word == emr && words[i-1] == "--runner")
-		copied := strings.HasPrefix(word, "--copy-to=") || i > 0 && words[i-1] == "--copy-to" // by Hadoop
-		if strings.HasPrefix(value, scheme) && !copied || runner || i == 0 && word == emr {
-			return command.Usagef("this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws")
-		}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/plan"
 )
@@ -40,17 +41,29 @@ func (interrupted) Run(ctx context.Context, _ *Job) (Stats, error) {
 	return Stats{}, errors.New("no answer from name node")
 }
 
+// oneFlag are options that have a flag of this name, whose value must not be wrong.
+type oneFlag string
+
+func (f oneFlag) Flags() []cli.Flag { return []cli.Flag{&cli.StringFlag{Name: string(f)}} }
+
+func (f oneFlag) Validate(g game.Game) error {
+	if strings.HasPrefix(g.Spec(), "quickcross") {
+		return Usagef("--%s is not for %s", string(f), g.Spec())
+	}
+	return nil
+}
+
 // TestExtension solves a game with a runner of an Extension, and reads the table through a file
 // system of the Extension.
 func TestExtension(t *testing.T) {
 	jobs, root := 0, t.TempDir()
 	x := Extension{
 		Runners: []Runner{
-			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, New: func(s *Start) (JobRunner, error) {
+			{Name: "counting", Usage: "counts jobs", Model: plan.Inline, Prepare: func(s *Start) (JobRunner, error) {
 				return counting{Inline(s.Memory), &jobs}, nil
 			}},
-			{Name: "interrupted", New: func(*Start) (JobRunner, error) { return interrupted{}, nil }},
-			{Name: "elsewhere", Flags: []cli.Flag{&cli.StringFlag{Name: "place"}}, Solve: func(s *Solve) error {
+			{Name: "interrupted", Prepare: func(*Start) (JobRunner, error) { return interrupted{}, nil }},
+			{Name: "elsewhere", Options: oneFlag("place"), Solve: func(s *Solve) error {
 				_, err := s.Context.App.Writer.Write([]byte(s.Game.Spec() + " at " + s.Context.String("place")))
 				return err
 			}},
@@ -70,13 +83,15 @@ func TestExtension(t *testing.T) {
 		want   string // the output begins with it
 	}{
 		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
-		{"plan" + board + "--rates builtin --runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
-		{"plan" + board + "--rates builtin --runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
+		{"plan" + board + "--runner counting", 0, "Tic-tac-toe of 2 on 2×2: "},
+		{"plan" + board + "--runner elsewhere", 2, "driver: --runner elsewhere: there is no plan for it\n"},
 		{"solve" + board + "--runner interrupted --data " + root + "/i", 130, "driver: stopped; --resume continues\n"},
 		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
 		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
 		{"solve" + board + "--data x://d", 2, "driver: --data x://d: not possible as the data directory of a run: "},
 		{"solve" + board + "--runner elsewhere --place p", 0, "mnk width=2 height=2 connect=2 at p"},
+		{"solve quickcross --runner elsewhere", 2, "driver: --place is not for quickcross width=3 height=3 connect=3\n"},
+		{"solve" + board + "--place p", 2, "driver: --place is an option of --runner elsewhere\n"},
 		{"solve" + board + "--runner elsewhere --replace", 2, "driver: --replace is not for --runner elsewhere: "},
 		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, interrupted, elsewhere` + "\n"},
 		{"further", 0, "further\n"},
@@ -92,7 +107,7 @@ func TestExtension(t *testing.T) {
 	if jobs == 0 {
 		t.Error("the runner of the Extension has run no job")
 	}
-	x.Runners[2].Flags = []cli.Flag{&cli.StringFlag{Name: "width"}}
+	x.Runners[2].Options = oneFlag("width")
 	var errs strings.Builder
 	if status := x.Run(some(), []string{"driver", "help"}, nil, &errs, &errs); status != 1 || !strings.Contains(errs.String(), "parameter width: ") {
 		t.Errorf("a flag of a game: status %d, %s", status, errs.String())
@@ -102,19 +117,15 @@ func TestExtension(t *testing.T) {
 // TestNeedsAmazon checks that a driver without S3 and Amazon EMR names the program that has
 // them.
 func TestNeedsAmazon(t *testing.T) {
-	const want = "this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws"
+	const want = "build bin/driver-aws with make aws"
 	refused(t, map[string]string{
-		"emr status": want,
-		"solve connectn --runner emr --bucket s3://b/c": want,
-		"solve connectn --runner=emr":                   want,
-		"lookup --data=s3://b/c":                        want,
-		"status s3://b/c":                               want,
-		"compare all_data s3://b/c":                     want,
+		"solve connectn --runner emr":  "--runner emr: " + want,
+		"solve connectn --data s3://b": "--data s3://b: this driver has no S3 and Amazon EMR: " + want,
+		"lookup --data=s3://b/c":       "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
+		"compare s3://b/c all_data":    "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
 	})
-	runs(t, "plan connectn --runner emr --width 3 --rates builtin")
-	for _, line := range []string{"-D fs=s3://b", "--copy-to s3://b/c", "--copy-to=s3://b/c"} { // Hadoop reads and writes there
-		if _, _, stderr := runLine(some(), "solve connectn --runner none "+line, ""); strings.Contains(stderr, want) {
-			t.Errorf("%s: %s", line, stderr)
-		}
+	runs(t, "plan connectn --runner emr --width 3")
+	if _, _, stderr := runLine(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {
+		t.Errorf("a property in S3: %s", stderr)
 	}
 }

@@ -96,12 +96,12 @@ func up(ctx context.Context, t *testing.T) *site {
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
 	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
-	return &site{c, f, programs(t)}
+	return &site{c, f, builtPrograms(t)}
 }
 
-// programs returns a directory with the programs. A driver looks for a hadoop command next to
+// builtPrograms returns a directory with the programs. A driver looks for a hadoop command next to
 // itself; there is none.
-func programs(t *testing.T) string {
+func builtPrograms(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
@@ -292,7 +292,6 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { silent.Close() })
 	web := strings.TrimPrefix(s.Web(minicluster.NameNode), "http://")
-	manager := s.Web(minicluster.ResourceManager)
 	kerberos := t.TempDir()
 	must.OK(t, os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
 		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
@@ -308,7 +307,6 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		{"no listener", words("name node "+unused, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+unused+"/x")},
 		{"the listener sends nothing", words("name node "+silent.Addr().String(), "no answer from name node", "within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
 		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
-		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
 		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
 		{"may not read", words("/owned/secret", "permission denied"), other, s.solve("/owned/secret")},

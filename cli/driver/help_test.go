@@ -13,13 +13,13 @@ import (
 // example uses a game that the program does not have.
 func TestHelpNamesOwnGames(t *testing.T) {
 	games := game.Kinds{mnk.Kind, quickcross.Kind}
-	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help verify", "help plan mnk", "help calibrate"} {
+	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help verify", "help plan mnk"} {
 		status, stdout, stderr := runLine(games, line, "")
 		if status != 0 || strings.Contains(stdout, "connectn") {
 			t.Errorf("driver %s: status %d, %s%s", line, status, stdout, stderr)
 		}
 	}
-	if _, stdout, _ := runLine(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup a1 a2\n") {
+	if _, stdout, _ := runLine(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup --start\n") {
 		t.Errorf("driver help: %s", stdout)
 	}
 }

@@ -39,8 +39,7 @@ const home = "/user/alice"
 // A realm is a cluster with Kerberos, and a directory for files.
 type realm struct {
 	*site
-	dir   string
-	login *kerberos.Login // with the keytab
+	dir string
 }
 
 // upSecure starts a cluster with Kerberos. It is never the one that tests share.
@@ -58,12 +57,10 @@ func upSecure(ctx context.Context, t *testing.T, config minicluster.Config) *rea
 	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
 	must.OK(t, err)
 	t.Cleanup(func() { f.Close() })
-	login := must.Get(kerberos.New())(t)
-	t.Cleanup(login.Close)
 	for _, name := range []string{kerberos.Keytab, kerberos.Principal} { // the processes that the test starts do not have them
 		must.OK(t, os.Unsetenv(name))
 	}
-	return &realm{&site{c, f, programs(t)}, t.TempDir(), login}
+	return &realm{&site{c, f, builtPrograms(t)}, t.TempDir()}
 }
 
 // kinit writes a ticket cache, and returns its environment variable.
@@ -76,8 +73,7 @@ func (r *realm) kinit(t *testing.T) string {
 
 // save writes a ticket cache.
 func (r *realm) save(file string) error {
-	name, realm, ticket := r.login.Ticket()
-	return kinit.Save(file, name, realm, ticket)
+	return kinit.LogIn(os.Getenv("KRB5_CONFIG"), r.Keytab(), r.Principal(), file)
 }
 
 // keytab returns the options of a login with the keytab.

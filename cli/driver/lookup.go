@@ -3,14 +3,15 @@ package driver
 import (
 	"errors"
 	"io"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/result/lookup"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -66,18 +67,20 @@ func (p *program) lookup(c *cli.Context) error {
 		return command.Usagef("--json and --tsv exclude each other")
 	}
 	return datadir.WithTable(c.Context, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
-		l := &looker{t: t, line: c.Bool("line"), parents: c.Bool("parents")}
+		o := lookup.Options{Line: c.Bool("line"), Parents: c.Bool("parents")}
 		positions := command.Positions{Game: t.Game(), From: form}
-		write := (&textAnswers{g: t.Game(), colours: coloursOf(c.App.Writer)}).write
+		write := func(a *lookup.Answer, out io.Writer) error {
+			return a.WriteText(out, t.Game(), coloursOf(c.App.Writer))
+		}
 		switch {
 		case c.Bool("json"):
-			write, positions.Refused = writeJSON, refuseJSON
+			write, positions.Refused = (*lookup.Answer).WriteJSON, lookup.RefuseJSON
 		case c.Bool("tsv"):
-			write, positions.Refused = l.writeTSV, l.refuseTSV
+			write, positions.Refused = (*lookup.Answer).WriteTSV, o.RefuseTSV
 		}
 		return positions.Each(c.Context, c, func(out io.Writer, asked notation.Parsed) error {
-			a, err := l.answer(asked)
-			if errors.Is(err, errUnreachable) {
+			a, err := lookup.Of(t, asked, o)
+			if errors.Is(err, lookup.ErrUnreachable) {
 				if positions.Refused != nil {
 					if err := positions.Refused(out, asked.Text, err); err != nil {
 						return err
@@ -88,84 +91,12 @@ func (p *program) lookup(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			return write(out, a)
+			return write(a, out)
 		})
 	}, p.openers(c.Context)...)
 }
 
-// errUnreachable is the error for a position that is not in the table because play cannot reach
-// it.
-var errUnreachable = errors.New("cannot be reached from the initial position")
-
-// A looker looks up positions.
-type looker struct {
-	t             *table.Table
-	line, parents bool // whether to print the best line and the parents
-}
-
-// An answer is everything that is known about a position. Values are from the view of the
-// player to move: Wins means that this player wins.
-type answer struct {
-	notation.Parsed
-	text    string // text of the position
-	value   notation.Value
-	outcome string   // in the game's words
-	moves   []option // the best one first
-	line    []string // best play to the end; in a draw, until a position repeats
-	parents []parent
-}
-
-// An option is a move and its value for the player who makes it. The remoteness counts from the
-// position before the move.
-type option struct {
-	name string
-	notation.Value
-}
-
-// A parent is a predecessor of the position, with its value for the player to move there.
-type parent struct {
-	position game.Position
-	text     string
-	move     string
-	notation.Value
-}
-
-// answer looks up a position. The error is errUnreachable if play cannot reach it, and a
-// *table.Fault if play can, but the table does not contain it.
-func (l *looker) answer(asked notation.Parsed) (*answer, error) {
-	g, p := l.t.Game(), asked.Position
-	v, ok, err := l.t.Lookup(p)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, l.t.Unreached(p, errUnreachable)
-	}
-	a := &answer{Parsed: asked, text: string(g.AppendText(nil, p)), value: notation.ValueOf(g, p, v), outcome: g.Values().Word(v.Outcome())}
-	choices, err := l.t.Choices(p)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range choices {
-		a.moves = append(a.moves, option{m.Name, notation.ValueOf(g, p, g.Values().Before(m.Value))})
-	}
-	if l.line {
-		a.line = []string{}
-		for c, err := range l.t.Line(p) {
-			if err != nil {
-				return nil, err
-			}
-			a.line = append(a.line, c.Name)
-		}
-	}
-	if l.parents {
-		parents, err := l.t.Predecessors(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, q := range parents {
-			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, notation.ValueOf(g, q.Position, q.Value)})
-		}
-	}
-	return a, nil
+// coloursOf reports whether a stream is a terminal and colours are not disabled.
+func coloursOf(out io.Writer) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && command.IsTerminal(out)
 }

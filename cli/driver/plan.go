@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,17 +30,17 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/internal/plan/disk"
+	"github.com/treereduce/treereduce/internal/plan/measure"
 )
 
 func (p *program) planCommand() *cli.Command {
 	return command.OfGame(p.games, &cli.Command{
 		Name:  "plan",
 		Usage: "estimate positions, disk space, time and cost of solving a game",
-		Description: "Nothing is solved: small games are enumerated, large ones sampled.\n" +
-			"The rates come from driver calibrate, or are built in.\n\n" +
-			"For each tier it prints the number of positions and its error; the records that maps send to\n" +
-			"reducers; the size of the table, the peak disk space, and the minimum memory of the\n" +
-			"driver; CPU time and wall time.",
+		Description: "Small games are enumerated, large ones sampled. Smaller boards of the game are solved for up to\n" +
+			"some seconds, to measure how fast this machine is.\n\n" +
+			"For each tier it prints the number of positions and its error; the size of the table and the peak\n" +
+			"disk space; CPU time and wall time.",
 		Flags: p.planFlags(),
 	}, p.planGame)
 }
@@ -55,25 +54,19 @@ func (p *program) planFlags() []cli.Flag {
 	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: plan.Inline},
-		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "2m; less for sampling if the counts are precise earlier"},
+		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "so much that the plan takes ten seconds at most"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards, or play N games, instead of --time: counts are the same on any machine with the same --seed"},
-		&cli.StringFlag{Name: "rates", Usage: "`FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "the file of driver calibrate, if it exists"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "write a picture of the tiers to `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
-		&cli.StringFlag{Name: "instance", Usage: "instance `TYPE` of the machine (inline, pipe) or of each node (hadoop, emr)", DefaultText: "this machine; for emr m6g.xlarge"},
-		&cli.IntFlag{Name: "nodes", Usage: "number of machines that run tasks (hadoop, emr)", DefaultText: "hadoop 1, emr 2"},
-		&cli.IntFlag{Name: "spot-nodes", Usage: "number of additional spot machines (emr)"},
-		&cli.StringFlag{Name: "master-instance", Usage: "instance `TYPE` of the machine that runs the driver (emr)", DefaultText: "the type of the nodes"},
-		&cli.Float64Flag{Name: "ebs-gb", Usage: "size of the network disk of each machine, in GB"},
-		&cli.Float64Flag{Name: "price", Usage: "price of a machine in `DOLLARS` per hour", DefaultText: "the list price of --instance"},
+		&cli.IntFlag{Name: "nodes", Usage: "number of machines that run tasks, on a cluster", Value: 1},
+		&cli.Float64Flag{Name: "price", Usage: "price of a machine in `DOLLARS` per hour"},
 		&cli.IntFlag{Name: "cores", Usage: "number of cores of a machine", DefaultText: "of this machine"},
 		&cli.StringFlag{Name: "memory", Usage: "memory of a machine, as `SIZE` 64G", DefaultText: "of this machine"},
-		&cli.StringFlag{Name: "disk", Usage: "free disk space of a machine, as `SIZE` 500G", DefaultText: "of this machine, at --data"},
+		&cli.StringFlag{Name: "disk", Usage: "free disk space of a machine, as `SIZE` 500G", DefaultText: "of this machine, at --data; unknown on a cluster"},
 		&cli.StringFlag{Name: "data", Usage: "data `DIRECTORY` of a run on this machine", Value: "all_data"},
 		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records", DefaultText: "as for solve; on several nodes 16777216"},
-		&cli.IntFlag{Name: "replication", Usage: "number of copies of a file in HDFS", DefaultText: "3, or the number of nodes; for emr 1 below 4 nodes, 2 below 10"},
 	}))
 }
 
@@ -81,8 +74,8 @@ func (p *program) planFlags() []cli.Flag {
 // should process alone.
 const SeveralAbove = 16 << 20
 
-// mostOfAny is the largest number of machines, of their cores, of dollars and of gigabytes: no real
-// one is larger, and no result overflows.
+// mostOfAny is the largest number of machines, of their cores and of dollars: no real one is larger, and no
+// result overflows.
 const mostOfAny = 1_000_000
 
 // planGame implements driver plan.
@@ -101,7 +94,7 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 		command.AtLeast(c, 1, "draws"),
 		command.AtLeast(c, 0, "cluster-above"),
 		command.Between(c, 1, mostOfAny, "nodes", "cores"),
-		command.Between(c, 0, mostOfAny, "spot-nodes", "replication", "price", "ebs-gb"),
+		command.Between(c, 0, mostOfAny, "price"),
 	); err != nil {
 		return err
 	}
@@ -119,18 +112,10 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	rates, whose, err := plan.RatesOf(c.String("rates"))
-	if err != nil {
-		return err
-	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	bar := progress.NewBar(c)
-	counting := time.Duration(0) // the default of count.Options
-	if c.IsSet("time") {
-		counting = c.Duration("time")
-	}
-	counts, err := count.Of(ctx, g, count.Options{Time: counting, Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
+	made, err := measure.Plan(ctx, kind, g, where, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
 	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return command.ErrInterrupted
@@ -138,25 +123,13 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	made, err := plan.Make(g, counts, rates, where)
-	if err != nil {
-		return command.Usagef("%w", err)
-	}
-	made.Rates = whose
-	if counts.How == count.AtLeast {
-		made.Uncosted()
-		return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
-	}
-	if rates.Machine == plan.Builtin().Machine {
-		if made.Fastest, err = plan.SpeedOf(g, counts, plan.Fastest(), where); err != nil {
-			return err
+	if made.How != count.AtLeast {
+		if made.Total.Positions <= solve.FinalLimit {
+			made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
 		}
-	}
-	if made.Total.Positions <= solve.FinalLimit {
-		made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
-	}
-	if name := c.String("runner"); name != where.Runner {
-		made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
+		if name := c.String("runner"); name != where.Runner {
+			made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
+		}
 	}
 	return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 }
@@ -170,90 +143,45 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 	if r.Model == "" {
 		return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
 	}
-	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Replication: c.Int("replication")}
+	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Cores: runtime.GOMAXPROCS(0), Memory: memoryHere(), Price: c.Float64("price"),
+		Above: clusterAbove, Least: float64(inline.Least(game.MethodOf(g), -1, false))}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}
-	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR
-	for _, name := range []string{"nodes", "spot-nodes", "master-instance", "cluster-above", "replication"} {
+	if w.Runner == plan.EMR {
+		w.Runner = plan.Hadoop
+	}
+	cluster := w.Runner == plan.Hadoop
+	for _, name := range []string{"nodes", "cluster-above"} {
 		if c.IsSet(name) && !cluster {
 			return w, command.Usagef("--%s is for --runner %s and %s", name, plan.Hadoop, plan.EMR)
 		}
 	}
-	for _, name := range []string{"ebs-gb", "spot-nodes", "master-instance"} { // of a rented machine
-		if c.IsSet(name) && !c.IsSet("instance") && w.Runner != plan.EMR {
-			return w, command.Usagef("--%s requires --instance", name)
-		}
-	}
-	w.LeastMemory = func(until int) float64 { return float64(inline.Least(game.MethodOf(g), until, false)) }
-	instance := c.String("instance")
-	if instance == "" && w.Runner == plan.EMR {
-		instance = "m6g.xlarge"
-	}
-	if w.Nodes == 0 {
-		w.Nodes = 1
-		if w.Runner == plan.EMR {
-			w.Nodes = 2
-		}
-	}
-	switch w.Above = clusterAbove; {
+	switch {
 	case c.IsSet("cluster-above"):
 		w.Above = float64(c.Int64("cluster-above"))
 	case w.Nodes > 1:
 		w.Above = SeveralAbove
 	}
-	if w.Runner == plan.EMR || instance != "" && cluster {
-		w.Cluster, err = rentedOf(c, &w, instance)
-	} else {
-		w.Machine, err = machineOf(c, instance, cluster)
-	}
-	return w, err
-}
-
-// rentedOf returns the rented cluster that the command line describes.
-func rentedOf(c *cli.Context, w *plan.Where, instance string) (*plan.Cluster, error) {
-	for _, name := range []string{"cores", "memory", "disk"} {
-		if c.IsSet(name) {
-			return nil, command.Usagef("--%s is not for a rented cluster: use --instance and --ebs-gb", name)
-		}
-	}
-	return &plan.Cluster{
-		Instance: instance, Nodes: w.Nodes, SpotNodes: c.Int("spot-nodes"), Master: c.String("master-instance"),
-		EBSGB: c.Float64("ebs-gb"), Price: c.Float64("price"), EMR: w.Runner == plan.EMR, CopyToS3: w.Runner == plan.EMR,
-	}, nil
-}
-
-// machineOf returns the machine that the command line describes: the instance or, if that is "", this
-// machine, each with the cores, memory and disk of the options, if they are given.
-func machineOf(c *cli.Context, instance string, cluster bool) (m plan.Machine, err error) {
-	if instance != "" {
-		i, ok := plan.InstanceNamed(instance)
-		if !ok {
-			return m, command.Usagef("%w", plan.UnknownInstance(instance))
-		}
-		m = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
-	} else {
-		m = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
-		if free, ok := disk.Free(c.String("data")); ok && !cluster {
-			m.DiskBytes = free
-		}
+	if free, ok := disk.Free(c.String("data")); ok && !cluster {
+		w.Disk = free
 	}
 	if c.IsSet("cores") {
-		m.Cores = c.Int("cores")
+		w.Cores = c.Int("cores")
 	}
 	for _, of := range []struct {
 		flag string
 		to   *float64
-	}{{"memory", &m.MemoryBytes}, {"disk", &m.DiskBytes}} {
+	}{{"memory", &w.Memory}, {"disk", &w.Disk}} {
 		if c.IsSet(of.flag) {
 			n, err := command.ParseSize(c.String(of.flag))
 			if err != nil {
-				return m, command.Usagef("--%s: %v", of.flag, err)
+				return w, command.Usagef("--%s: %v", of.flag, err)
 			}
 			*of.to = float64(n)
 		}
 	}
-	return m, nil
+	return w, nil
 }
 
 // memoryHere returns the memory of this machine in bytes; 0 if unknown.
@@ -311,8 +239,8 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")
 		return
 	}
-	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes), numfmt.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "rate: %.3g ns of CPU a position of a large tier, measured here with %s\n", 1e9*p.Rate.Seconds, p.Rate.On)
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: at least %s\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes), numfmt.Bytes(p.Total.MemoryBytes))
 	if p.FinalBytes > 0 {
 		fmt.Fprintf(out, "final, the text of all positions: another %s (none with --final no)\n", numfmt.Bytes(p.FinalBytes))
 	}
@@ -337,11 +265,8 @@ func writeTiers(out io.Writer, p *plan.Plan) {
 	columns := slices.DeleteFunc([]column{
 		{"positions", true, func(t *plan.Tier) string { return numfmt.Number(t.Positions) }},
 		{"±", true, offBy},
-		{"messages", known, func(t *plan.Tier) string { return numfmt.Short(t.ShuffledRecords) }},
-		{"shuffled", p.Total.ShuffledBytes > 0, func(t *plan.Tier) string { return numfmt.Bytes(t.ShuffledBytes) }},
 		{"kept", known, func(t *plan.Tier) string { return numfmt.Bytes(t.KeptBytes) }},
 		{"at peak", known, func(t *plan.Tier) string { return numfmt.Bytes(t.PeakBytes) }},
-		{"memory", known, func(t *plan.Tier) string { return numfmt.Bytes(t.MemoryBytes) }},
 		{"CPU", known, func(t *plan.Tier) string { return numfmt.Seconds(3600 * t.CPUHours) }},
 		{"wall", known, func(t *plan.Tier) string { return numfmt.Seconds(3600 * t.WallHours) }},
 		{"$", p.Total.Dollars > 0, func(t *plan.Tier) string { return fmt.Sprintf("%.2f", t.Dollars) }},
@@ -366,25 +291,14 @@ func writeTiers(out io.Writer, p *plan.Plan) {
 	w.Flush() // out is in memory
 }
 
-// writeCosts writes the time and the price of a plan, and the parts of the time.
+// writeCosts writes the time and the price of a plan.
 func writeCosts(out io.Writer, p *plan.Plan) {
-	line := func(what string, wallHours, price, cpuHours float64) {
-		fmt.Fprintf(out, "%s: %s", what, numfmt.Seconds(3600*wallHours))
-		if p.Total.Dollars > 0 {
-			fmt.Fprintf(out, ", $%.2f", price)
-		}
-		fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*cpuHours))
+	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, numfmt.Seconds(3600*p.Total.WallHours))
+	if p.Total.Dollars > 0 {
+		fmt.Fprintf(out, ", $%.2f", p.Total.Dollars)
 	}
-	line(fmt.Sprintf("with %s on %s", p.Where.Runner, p.Where), p.Total.WallHours, p.Total.Dollars, p.Total.CPUHours)
-	if f := p.Fastest; f != nil {
-		line("  at the rates of "+f.Machine, f.WallHours, f.Dollars, f.CPUHours)
-	}
-	for _, part := range p.Parts {
-		if part.Hours >= p.Total.WallHours/100 {
-			fmt.Fprintf(out, "  %s: %s\n", part.Name, numfmt.Seconds(3600*part.Hours))
-		}
-	}
-	if p.Where.Runner == plan.Hadoop || p.Where.Runner == plan.EMR {
+	fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*p.Total.CPUHours))
+	if p.Where.Runner == plan.Hadoop {
 		fmt.Fprintf(out, "  jobs on the cluster: %d\n", p.Jobs)
 	}
 }

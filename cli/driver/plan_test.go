@@ -28,7 +28,7 @@ func TestPlanFigures(t *testing.T) {
 				continue // there is no such board
 			}
 			planned++
-			for _, flags := range []string{"", " --runner pipe", " --runner hadoop --nodes 3", " --runner emr --cluster-above 0"} {
+			for _, flags := range []string{"", " --runner pipe", " --runner hadoop --nodes 3", " --runner emr --nodes 2 --cluster-above 0"} {
 				if flags != "" {
 					status, stdout, stderr = runLine(all.Kinds(), line+flags, "")
 				}
@@ -86,14 +86,9 @@ func TestOffBy(t *testing.T) {
 // TestPlanBounds checks that plan refuses numbers from which it would compute infinite ones.
 func TestPlanBounds(t *testing.T) {
 	refused(t, map[string]string{
-		"plan connectn --price 1e308":                                 "--price 1e+308: expected 0 to 1000000",
-		"plan connectn --runner hadoop --nodes 9223372036854775807":   "--nodes 9223372036854775807: expected 1 to 1000000",
-		"plan connectn --runner emr --spot-nodes 9223372036854775807": "--spot-nodes 9223372036854775807: expected 0 to 1000000",
-		"plan connectn --cores 9223372036854775807":                   "--cores 9223372036854775807: expected 1 to 1000000",
-		"plan connectn --instance m6g.xlarge --ebs-gb 1e308":          "--ebs-gb 1e+308: expected 0 to 1000000",
-		"plan connectn --runner hadoop --replication 10000000000000":  "--replication 10000000000000: expected 0 to 1000000",
-		"plan connectn --runner hadoop --cluster-above -1":            "--cluster-above -1: expected 0 or more",
-		"plan connectn --runner hadoop --spot-nodes 3":                "--spot-nodes requires --instance",
-		"plan connectn --runner hadoop --master-instance m6g.large":   "--master-instance requires --instance",
+		"plan connectn --price 1e308":                               "--price 1e+308: expected 0 to 1000000",
+		"plan connectn --runner hadoop --nodes 9223372036854775807": "--nodes 9223372036854775807: expected 1 to 1000000",
+		"plan connectn --cores 9223372036854775807":                 "--cores 9223372036854775807: expected 1 to 1000000",
+		"plan connectn --runner hadoop --cluster-above -1":          "--cluster-above -1: expected 0 or more",
 	})
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 )
 
-// rangesCommand returns driver ranges for games with ranges; see withRanges.
+// rangesCommand returns driver ranges, for games whose tiers have ranges. For others only the driver knows
+// the boundaries of the partitions: it divides lists by what an earlier tier has written, and a
+// pass over a game with cycles that is run by hand does not write the index that the next pass
+// needs.
 func rangesCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "ranges",
@@ -27,17 +30,6 @@ func rangesFlags() []cli.Flag {
 		&cli.IntFlag{Name: "reducers", Usage: "number of reducers of the job", DefaultText: "required"},
 		&cli.StringFlag{Name: "out", Usage: "`FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
 	}
-}
-
-// withRanges returns the games whose tiers have ranges. For other games only the driver knows
-// the boundaries of the partitions: it divides lists by what an earlier tier has written, and a
-// pass over a game with cycles that is run by hand does not write the index that the next pass
-// needs.
-func withRanges(games game.Kinds) game.Kinds {
-	return command.Which(games, func(g game.Game) bool {
-		_, ok := g.(game.Tiered)
-		return ok
-	})
 }
 
 // ranges implements driver ranges.

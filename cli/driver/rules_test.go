@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	rules "github.com/treereduce/treereduce/game/program"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -19,12 +20,12 @@ func TestShip(t *testing.T) {
 	}
 	p := must.Get(rules.Open(t.Context(), "X=./lib.zip sh sub/one.sh a", rules.Options{Files: []string{"sub/data"}}))(t)
 	defer p.Close()
-	f := &solveFlags{files: []string{"lib.zip", "other"}}
-	must.OK(t, f.ship(p))
-	if got, want := strings.Join(f.files, " "), "lib.zip other sub/one.sh sub/data"; got != want {
+	r := &streaming.Runner{Files: []string{"lib.zip", "other"}}
+	must.OK(t, ship(p, r))
+	if got, want := strings.Join(r.Files, " "), "lib.zip other sub/one.sh sub/data"; got != want {
 		t.Errorf("files %s, want %s", got, want)
 	}
-	if want := []string{"treereduce.rules=X=./lib.zip sh ./one.sh a", "treereduce.rules-files=data:lib.zip:one.sh"}; !slices.Equal(f.define, want) {
-		t.Errorf("properties %q, want %q", f.define, want)
+	if want := []string{"treereduce.rules=X=./lib.zip sh ./one.sh a", "treereduce.rules-files=data:lib.zip:one.sh"}; !slices.Equal(r.Define, want) {
+		t.Errorf("properties %q, want %q", r.Define, want)
 	}
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
@@ -29,45 +31,35 @@ var (
 	_ Keeper      = (*streaming.Runner)(nil)
 )
 
-// ours returns the runners that every driver has, with their flags in f.
-func ours(f *solveFlags) []Runner {
-	inProcess := func(m game.Method, given int, o *Options) (least, own int) {
-		return inline.Least(m, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
-	}
+// ours returns the runners that every driver has.
+func ours() []Runner {
+	ofPipe, ofHadoop := new(pipeOptions), new(hadoopOptions)
 	return []Runner{
-		{
-			Name: plan.Inline, Usage: "this process", Model: plan.Inline,
-			Memory: inProcess,
-			New:    func(s *Start) (JobRunner, error) { return Inline(s.Memory), nil },
-		}, {
-			Name: plan.Pipe, Usage: "mapper, sort and reducer processes", Model: plan.Pipe,
-			Flags:     f.ofPipe(),
-			Directory: hereAlone,
-			Reducers:  pipe.Reducers,
-			Memory: func(m game.Method, given int, o *Options) (least, own int) {
-				return pipe.Least(m, o.Reducers), pipe.Divide(m, given, o.Reducers).Driver
-			},
-			New: pipeRunner,
-		}, {
-			Name: plan.Hadoop, Usage: "a cluster", Model: plan.Hadoop,
-			Flags:     f.ofHadoop(),
-			Directory: hadoop.InDefault,
-			Memory:    inProcess,
-			Codec:     streaming.Codec,
-			New:       clusterRunner,
-		},
+		{Name: plan.Inline, Usage: "this process", Model: plan.Inline, Prepare: func(s *Start) (JobRunner, error) {
+			return Inline(s.Memory), s.inProcess()
+		}},
+		{Name: plan.Pipe, Usage: "mapper, sort and reducer processes", Model: plan.Pipe, Options: ofPipe, Directory: hereAlone, Prepare: ofPipe.prepare},
+		{Name: plan.Hadoop, Usage: "a cluster", Model: plan.Hadoop, Options: ofHadoop, Directory: hadoop.InDefault, Prepare: ofHadoop.prepare},
 	}
 }
 
 // Inline returns the runner inline, which executes jobs in this process within memory bytes.
 func Inline(memory int) JobRunner { return &inline.Runner{Memory: memory} }
 
-// runners returns all values of --runner. Our flags are in f.
-func (p *program) runners(f *solveFlags) []Runner { return append(ours(f), p.Runners...) }
+// leastInProcess returns the minimum memory of a process that executes jobs, in bytes.
+func leastInProcess(m game.Method, o *Options) int {
+	return inline.Least(m, o.UntilTier, o.Final == solve.FinalYes)
+}
+
+// inProcess prepares a run of which this process executes jobs.
+func (s *Start) inProcess() error {
+	s.Own = s.Memory - runner.CodeMemory
+	return s.Needs(leastInProcess(s.Method, s.Options))
+}
 
 // planned returns the runners that driver plan knows: emr is among them in every driver.
 func (p *program) planned() []Runner {
-	all := p.runners(new(solveFlags))
+	all := append(ours(), p.Runners...)
 	if _, err := runnerNamed(all, plan.EMR); err != nil {
 		all = append(all, Runner{Name: plan.EMR, Model: plan.EMR})
 	}
@@ -83,38 +75,81 @@ func runnerNamed(all []Runner, name string) (*Runner, error) {
 		}
 		names = append(names, r.Name)
 	}
+	if name == plan.EMR {
+		return nil, command.Usagef("--runner %s: build bin/driver-aws with make aws", name)
+	}
 	return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
 }
 
-// checkFlags refuses the flags that only others of all runners take.
-func (r *Runner) checkFlags(c *cli.Context, all []Runner) error {
+// check refuses the flags that only others of all runners take, and wrong values of its own.
+func (r *Runner) check(c *cli.Context, all []Runner, g game.Game) error {
 	owners := make(map[string][]string)
-	var names []string
 	for _, one := range all {
-		for _, flag := range one.Flags {
+		names := one.Takes
+		for _, flag := range one.flags() {
 			names = append(names, flag.Names()[0])
-			owners[flag.Names()[0]] = append(owners[flag.Names()[0]], one.Name)
 		}
-		for _, name := range one.Takes {
+		for _, name := range names {
 			owners[name] = append(owners[name], one.Name)
 		}
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(owners)) {
 		if c.IsSet(name) && !slices.Contains(owners[name], r.Name) {
 			return command.Usagef("--%s is an option of --runner %s", name, strings.Join(owners[name], " and "))
 		}
 	}
-	return nil
+	if r.Options == nil {
+		return nil
+	}
+	return r.Options.Validate(g)
 }
 
-// pipeRunner creates the runner pipe.
-func pipeRunner(s *Start) (JobRunner, error) {
-	programs, err := programsOf(s.flags.programs)
-	if err != nil {
-		return nil, err
+// directory returns the name of a data directory in the form that the runner needs.
+func (r *Runner) directory(name string) (string, error) {
+	if r.Directory == nil {
+		return name, nil
 	}
-	r := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: programs}
-	if s.flags.compare {
+	return r.Directory(name)
+}
+
+// flags returns the flags of the runner.
+func (r *Runner) flags() []cli.Flag {
+	if r.Options == nil {
+		return nil
+	}
+	return r.Options.Flags()
+}
+
+// pipeOptions are the flags of --runner pipe.
+type pipeOptions struct {
+	words    cli.StringSlice   // STEP=COMMAND
+	programs map[string]string // the commands by their steps, such as possible_map; see Validate
+	compare  bool
+}
+
+// Flags implements RunnerOptions.
+func (p *pipeOptions) Flags() []cli.Flag {
+	return command.Group("runner pipe: your own steps", []cli.Flag{
+		&cli.StringSliceFlag{Name: "program", Destination: &p.words, Usage: "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"},
+		&cli.BoolFlag{Name: "compare", Destination: &p.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
+	})
+}
+
+// prepare implements Runner.Prepare.
+func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
+	o := s.Options
+	if o.Reducers == 0 {
+		o.Reducers = pipe.Reducers(s.Method, s.Memory)
+	}
+	if len(p.programs) > 0 && !o.KeepAll {
+		o.Codec = jobdir.Text // the programs print text
+	}
+	if err := s.Needs(pipe.Least(s.Method, o.Reducers)); err != nil {
+		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
+	}
+	s.Own = pipe.Divide(s.Method, s.Memory, o.Reducers).Driver
+	r := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}
+	if p.compare {
 		return &trial.Runner{Theirs: r, Ours: &pipe.Runner{Bin: s.Bin, Memory: s.Memory}, FS: s.FS}, nil
 	}
 	return r, nil
@@ -132,92 +167,93 @@ func hereAlone(name string) (string, error) {
 	return name, err
 }
 
-// options converts the flags to options, except the runner and the number of reducers.
-func (r *Runner) options(f *solveFlags, kind game.Kind, m game.Method) (Options, error) {
-	o, err := f.options()
-	if err != nil {
-		return o, err
-	}
-	programs, err := f.checkPrograms(m)
-	if err != nil {
-		return o, err
-	}
-	if programs && !o.KeepAll {
-		o.Codec = jobdir.Text // the programs print text
-	}
-	if r.Codec == nil {
-		return o, nil
-	}
-	if codec := r.Codec(m, o.Codec); codec != o.Codec {
-		if o.KeepAll {
-			return o, command.Usagef("--compress: with --runner %s, the directories of %s are text", f.runner, kind.Name)
-		}
-		o.Codec = codec
-	}
-	return o, nil
-}
-
-// directory returns the name of a data directory in the form that the runner needs.
-func (r *Runner) directory(name string) (string, error) {
-	if r.Directory == nil {
-		return name, nil
-	}
-	return r.Directory(name)
-}
-
-// memory returns the minimum memory of a run in bytes, and the part of the given memory that belongs
-// to this process.
-func (r *Runner) memory(m game.Method, given int, o *Options) (least, own int) {
-	if r.Memory == nil {
-		return 0, given
-	}
-	return r.Memory(m, given, o)
-}
-
-// ownMemory returns the part of --memory that belongs to this process, in bytes. It is an error
-// if the run needs more than the given memory.
-func (r *run) ownMemory(m game.Method, given int, o *Options) (int, error) {
-	least, own := r.chosen.memory(m, given, o)
-	if given >= least {
-		return own, nil
-	}
-	what := m.Game.Spec()
-	if r.chosen.Reducers != nil {
-		what += fmt.Sprintf(" with %d reducers", o.Reducers)
-	}
-	return 0, command.Usagef("--memory %s: %s needs at least %dM", r.flags.memory, what, (least-1)>>20+1)
-}
-
 // ClusterOS is the operating system of a cluster's machines.
 const ClusterOS = "linux"
 
-// clusterRunner creates the runner for a cluster. Jobs that are too small for the cluster run
-// in this process.
-func clusterRunner(s *Start) (JobRunner, error) {
-	f, fsys := s.flags, s.hdfs
-	r := &streaming.Runner{
-		Bin: s.Bin, FS: fsys,
-		Files: f.files, Queue: f.queue, Define: f.define,
-		Reducers: f.reducers, Above: f.above, Small: Inline(s.Memory),
+// clusterAbove is the default of --cluster-above: the number of records that this process
+// handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
+const clusterAbove = 500_000_000
+
+// hadoopOptions are the flags of --runner hadoop.
+type hadoopOptions struct {
+	above                   int64
+	define, files           cli.StringSlice
+	queue, hadoop, jar, bin string
+	copyTo                  string
+}
+
+// Flags implements RunnerOptions.
+func (h *hadoopOptions) Flags() []cli.Flag {
+	return command.Group("runner hadoop", []cli.Flag{
+		h.copyToFlag(),
+		&cli.Int64Flag{Name: "cluster-above", Destination: &h.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
+		&cli.StringSliceFlag{Name: "D", Destination: &h.define, Usage: "a property of the jobs, `KEY=VALUE`"},
+		&cli.StringFlag{Name: "queue", Destination: &h.queue, Usage: "YARN `QUEUE` of the jobs"},
+		&cli.StringSliceFlag{Name: "files", Destination: &h.files, Usage: "a further `FILE` for the tasks"},
+		&cli.StringFlag{Name: "hadoop", Destination: &h.hadoop, Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
+		&cli.StringFlag{Name: "streaming-jar", Destination: &h.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
+		&cli.StringFlag{Name: "cluster-bin", Destination: &h.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
+	})
+}
+
+// Validate implements RunnerOptions.
+func (h *hadoopOptions) Validate(game.Game) error {
+	if h.above < 0 {
+		return command.Usagef("--cluster-above %d: expected 0 or more", h.above)
 	}
-	if f.bin != "" {
-		r.Bin = f.bin
+	return nil
+}
+
+// prepare implements Runner.Prepare. Jobs that are too small for the cluster run in this process.
+func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
+	if err := s.inProcess(); err != nil {
+		return nil, err
+	}
+	s.Options.Codec = streaming.Codec(s.Method, s.Options.Codec)
+	r := &streaming.Runner{
+		Bin: s.Bin, FS: s.hdfs,
+		Files: h.files.Value(), Queue: h.queue, Define: h.define.Value(),
+		Reducers: s.Options.Reducers, Above: h.above, Small: Inline(s.Memory),
+	}
+	if h.bin != "" {
+		r.Bin = h.bin
 	} else if runtime.GOOS != ClusterOS {
 		r.Bin = filepath.Join(s.Bin, ClusterOS)
 	}
-	var err error
-	if r.Command, err = hadoop.FindCommand(f.hadoop); err != nil {
-		return nil, err
+	if s.rules != nil {
+		if err := ship(s.rules, r); err != nil {
+			return nil, err
+		}
 	}
-	if r.Jar, err = hadoop.FindStreamingJar(f.jar); err != nil {
-		return nil, err
+	return r, h.commands(r, s.hdfs)
+}
+
+// commands sets the commands of the Hadoop installation that a runner runs.
+func (h *hadoopOptions) commands(r *streaming.Runner, f *hadoop.FS) error {
+	hadoopCommand, err := hadoop.FindCommand(h.hadoop)
+	if err != nil {
+		return err
+	}
+	if r.Jar, err = hadoop.FindStreamingJar(h.jar); err != nil {
+		return err
 	}
 	properties, err := conf.Load(hadoop.ConfDir())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Yarn = yarn.New(properties, fsys.User())
-	r.Yarn.Command = r.Command
-	r.Yarn.WrapTransport(fsys.Transport)
-	return r, nil
+	r.Yarn = yarn.New(hadoopCommand, properties, f.User())
+	r.Yarn.WrapTransport(f.Transport)
+	return nil
+}
+
+// ship adds a rules program to what the tasks of a cluster get.
+func ship(p *rules.Program, to *streaming.Runner) error {
+	words, files, err := p.There()
+	for _, name := range p.Files() {
+		if !slices.ContainsFunc(to.Files, func(given string) bool { return filepath.Clean(given) == filepath.Clean(name) }) {
+			to.Files = append(to.Files, name)
+		}
+	}
+	to.Define = append(to.Define, "treereduce."+command.RulesProperty+"="+words, "treereduce."+command.FilesProperty+"="+strings.Join(files, ":"))
+	return err
 }

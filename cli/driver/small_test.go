@@ -34,9 +34,4 @@ func TestSmall(t *testing.T) {
 		runs(t, "solve "+board+" --overwrite --data "+dir)
 		runs(t, "verify --data "+dir)
 	}
-	refused(t, map[string]string{
-		"solve connectn --table small": "--table was removed: leave it out, every table has all tiers",
-		"solve connectn --table=full":  "--table was removed: leave it out, every table has all tiers",
-		"plan connectn --table full":   "--table was removed: leave it out, every table has all tiers",
-	})
 }

@@ -37,10 +37,6 @@ import (
 // defaultMemory is the default of --memory.
 const defaultMemory = "2G"
 
-// clusterAbove is the default of --cluster-above: the number of records that this process
-// handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
-const clusterAbove = 500_000_000
-
 // solveFlags contains the flags of driver solve, except those of the game and of the runners of an Extension.
 type solveFlags struct {
 	data, runner, memory                  string
@@ -50,43 +46,22 @@ type solveFlags struct {
 	compress, combine                     bool
 	reducers, untilTier                   int
 	lateKeep                              bool // not a flag: Continue sets it for solve.Options
-
-	// see ofPipe
-	programs []string
-	compare  bool
-
-	// see ofHadoop
-	above                   int64
-	define, files           []string
-	queue, hadoop, jar, bin string
-	copyTo                  string
 }
 
 func (p *program) solveCommand() *cli.Command {
-	f := new(solveFlags)
-	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags(f)},
-		func(c *cli.Context, kind game.Kind) error { return p.solveGame(c, kind, f) })
-	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
-	var names []string
-	for _, g := range c.Subcommands {
-		_, isKind := p.games.Named(g.Name)
-		if _, ok := small.Named(g.Name); isKind && !ok {
-			g.Category = "to play and search only"
-			continue
-		}
-		names = append(names, g.Name)
-	}
-	c.Action = command.Unknown("game", names)
-	return c
+	f, all := new(solveFlags), append(ours(), p.Runners...)
+	return command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags(f, all)},
+		func(c *cli.Context, kind game.Kind) error { return p.solveGame(c, kind, f, all) })
 }
 
-// solveFlags returns the flags of driver solve. Those without a Destination in f are read by solveOf.
-func (p *program) solveFlags(f *solveFlags) []cli.Flag {
+// solveFlags returns the flags of driver solve, with those of all runners. Those without a Destination in f are read by
+// solveOf.
+func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 	var runners []string
 	var ofRunners []cli.Flag
-	for _, r := range p.runners(f) {
+	for _, r := range all {
 		runners = append(runners, fmt.Sprintf("%s (%s)", r.Name, r.Usage))
-		ofRunners = append(ofRunners, r.Flags...)
+		ofRunners = append(ofRunners, r.flags()...)
 	}
 	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
@@ -105,42 +80,20 @@ func (p *program) solveFlags(f *solveFlags) []cli.Flag {
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
-	}), ofRunners, command.Group("Kerberos (--runner hadoop, or --data in HDFS)", datadir.LoginFlags()))
-}
-
-// ofPipe returns the flags of --runner pipe.
-func (f *solveFlags) ofPipe() []cli.Flag {
-	return command.Group("your own steps (--runner pipe)", []cli.Flag{
-		command.ListFlag("program", "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'"),
-		&cli.BoolFlag{Name: "compare", Destination: &f.compare, Usage: "compare the output of each --program with ours, and stop at the first difference"},
-	})
-}
-
-// ofHadoop returns the flags of --runner hadoop.
-func (f *solveFlags) ofHadoop() []cli.Flag {
-	return command.Group("cluster (--runner hadoop)", []cli.Flag{
-		f.copyToFlag(),
-		&cli.Int64Flag{Name: "cluster-above", Destination: &f.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
-		command.ListFlag("D", "a property of the jobs, `KEY=VALUE`"),
-		&cli.StringFlag{Name: "queue", Destination: &f.queue, Usage: "YARN `QUEUE` of the jobs"},
-		command.ListFlag("files", "a further `FILE` for the tasks"),
-		&cli.StringFlag{Name: "hadoop", Destination: &f.hadoop, Usage: "the `COMMAND` hadoop", DefaultText: "from PATH, HADOOP_HOME or the directory of driver"},
-		&cli.StringFlag{Name: "streaming-jar", Destination: &f.jar, Usage: "streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
-		&cli.StringFlag{Name: "cluster-bin", Destination: &f.bin, Usage: "`DIRECTORY` of mapper and reducer, built for the cluster (Linux)", DefaultText: "the directory of driver; its folder linux if driver does not run on Linux"},
-	})
+	}), ofRunners, command.Group("runner hadoop, or data in HDFS: Kerberos", datadir.LoginFlags()))
 }
 
 // minMemory is the lowest --memory for any game.
 const minMemory = 64 << 20
 
-// memoryOf returns the value of --memory in bytes.
-func memoryOf(text string) (int, error) {
-	memory, err := command.ParseSize(text)
+// parsedMemory returns the value of --memory in bytes.
+func (f *solveFlags) parsedMemory() (int, error) {
+	memory, err := command.ParseSize(f.memory)
 	if err != nil {
 		return 0, command.Usagef("--memory: %v", err)
 	}
 	if memory < minMemory {
-		return 0, command.Usagef("--memory %s: at least %dM are needed", text, minMemory>>20)
+		return 0, command.Usagef("--memory %s: at least %dM are needed", f.memory, minMemory>>20)
 	}
 	return int(memory), nil
 }
@@ -148,8 +101,8 @@ func memoryOf(text string) (int, error) {
 // maxReducers is the maximum number of shards whose names sort by number.
 const maxReducers = 100_000
 
-// options converts the flags to options, except the runner.
-func (f *solveFlags) options() (o solve.Options, err error) {
+// options converts the flags to options, except the runner, and to the memory in bytes.
+func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 	o = solve.Options{
 		Reducers:  f.reducers,
 		Combine:   f.combine,
@@ -172,17 +125,18 @@ func (f *solveFlags) options() (o solve.Options, err error) {
 			o.Codec = jobdir.Text
 		}
 	default:
-		return o, command.Usagef("--keep %q: expected final or all", f.keep)
+		return o, 0, command.Usagef("--keep %q: expected final or all", f.keep)
 	}
 	switch o.Final {
 	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
 	default:
-		return o, command.Usagef("--final %q: expected yes, no or auto", o.Final)
+		return o, 0, command.Usagef("--final %q: expected yes, no or auto", o.Final)
 	}
 	if o.Reducers > maxReducers {
-		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
+		return o, 0, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
 	}
-	return o, nil
+	memory, err = f.parsedMemory()
+	return o, memory, err
 }
 
 // mode returns how to handle a run that already exists in the data directory.
@@ -204,17 +158,16 @@ func (f *solveFlags) mode() (store.Mode, error) {
 const checkedFirst = 500
 
 // solveGame implements driver solve.
-func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error {
+func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags, all []Runner) error {
 	s, err := solveOf(c, kind, f)
 	if err != nil {
 		return err
 	}
-	all := p.runners(f)
 	r, err := runnerNamed(all, f.runner)
 	if err != nil {
 		return err
 	}
-	if err := r.checkFlags(c, all); err != nil {
+	if err := r.check(c, all, s.Game); err != nil {
 		return err
 	}
 	if name, err := r.directory(f.data); err == nil { // an error is that of placeOf, or of Runner.Solve
@@ -231,11 +184,6 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 				return err
 			}
 		}
-		if r.Name == plan.Hadoop {
-			if err := f.ship(p.rules); err != nil {
-				return err
-			}
-		}
 	}
 	if r.Solve == nil {
 		return p.solveHere(s, r)
@@ -246,22 +194,9 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags) error
 	return r.Solve(s)
 }
 
-// ship adds a rules program to what the tasks of a cluster get.
-func (f *solveFlags) ship(p *rules.Program) error {
-	words, files, err := p.There()
-	for _, name := range p.Files() {
-		if !slices.ContainsFunc(f.files, func(given string) bool { return filepath.Clean(given) == filepath.Clean(name) }) {
-			f.files = append(f.files, name)
-		}
-	}
-	f.define = append(f.define, "treereduce."+command.RulesProperty+"="+words, "treereduce."+command.FilesProperty+"="+strings.Join(files, ":"))
-	return err
-}
-
 // solveOf checks the part of a command line that is the same for all runners.
 func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	f.data = c.String("data")
-	f.programs, f.define, f.files = command.ListOf(c, "program"), command.ListOf(c, "D"), command.ListOf(c, "files")
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, err
 	}
@@ -280,7 +215,7 @@ func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	if f.log != "" && f.log != progress.JSON {
 		return nil, command.Usagef("--log %q: expected %s", f.log, progress.JSON)
 	}
-	if err := cmp.Or(command.AtLeast(c, 0, "until-tier", "cluster-above"), command.AtLeast(c, 1, "reducers")); err != nil {
+	if err := cmp.Or(command.AtLeast(c, 0, "until-tier"), command.AtLeast(c, 1, "reducers")); err != nil {
 		return nil, err
 	}
 	return &Solve{c, kind, g, mode, f}, nil
@@ -290,6 +225,7 @@ func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 type run struct {
 	*Solve
 	chosen *Runner
+	rules  *rules.Program // that of the game, or nil
 	place  *filesys.Place
 	bar    *progress.Line
 	copyTo *copyTo
@@ -309,6 +245,9 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 		}
 	}
 	r := &run{Solve: s, chosen: chosen, place: place, bar: progress.New(s.Context)}
+	if p.asks(s.Kind) {
+		r.rules = p.rules
+	}
 	return r.bar.Failed(p.solveIn(r, note))
 }
 
@@ -350,45 +289,45 @@ func (p *program) placeOf(name string, chosen *Runner) (*filesys.Place, error) {
 // options returns the options of the run, with what executes its jobs, if memory, files and disk are
 // enough for it.
 func (r *run) options() (o solve.Options, err error) {
-	m := game.MethodOf(r.Game)
 	if r.Mode == store.Resume {
 		if err := r.Continue(r.place.FS, r.place.Path); err != nil {
 			return o, err
 		}
 	}
-	if o, err = r.chosen.options(r.flags, r.Kind, m); err != nil {
-		return o, err
-	}
-	memory, err := memoryOf(r.flags.memory)
+	o, memory, err := r.flags.options()
 	if err != nil {
-		return o, err
-	}
-	if o.Reducers == 0 {
-		o.Reducers = 1
-		if r.chosen.Reducers != nil {
-			o.Reducers = r.chosen.Reducers(m, memory)
-		}
-	}
-	own, err := r.ownMemory(m, memory, &o)
-	if err != nil {
-		return o, err
-	}
-	if err := enoughFiles(&o); err != nil {
-		return o, err
-	}
-	if err := r.enoughDisk(&o); err != nil {
 		return o, err
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return o, err
 	}
-	if o.Runner, err = r.chosen.New(&Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: own, flags: r.flags, hdfs: r.place.HDFS}); err != nil {
+	s := &Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: memory, Method: game.MethodOf(r.Game), Options: &o, hdfs: r.place.HDFS, rules: r.rules}
+	asked := o.Codec
+	if o.Runner, err = r.chosen.Prepare(s); err != nil {
 		return o, err
 	}
-	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
+	if err := r.checkCodec(asked, &o); err != nil {
+		return o, err
+	}
+	o.Reducers = max(1, o.Reducers)
+	if err := enoughFiles(&o); err != nil {
+		return o, err
+	}
+	if err := r.enoughDisk(&o); err != nil {
+		return o, err
+	}
+	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
 	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
 	return o, nil
+}
+
+// checkCodec refuses --compress if the runner has changed the form of the directories.
+func (s *Solve) checkCodec(asked Codec, o *Options) error {
+	if o.KeepAll && o.Codec != asked {
+		return command.Usagef("--compress: with --runner %s, the directories of %s are text", s.flags.runner, s.Kind.Name)
+	}
+	return nil
 }
 
 // solve solves the game in the data directory, and prints note before and the result after it.

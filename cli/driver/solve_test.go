@@ -43,21 +43,21 @@ func TestSolveRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	data := " --data " + dir
 	refused(t, map[string]string{
-		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe, hadoop`,
-		"solve connectn --resume --overwrite" + data:       "--resume and --overwrite exclude each other",
-		"solve connectn --keep some" + data:                `--keep "some": expected final or all`,
-		"solve connectn --final maybe" + data:              `--final "maybe": expected yes, no or auto`,
-		"solve connectn --until-tier -2" + data:            "--until-tier -2: expected 0 or more",
-		"solve connectn --reducers 0" + data:               "--reducers 0: expected 1 or more",
-		"solve connectn --reducers 100001" + data:          "--reducers 100001: expected 100000 at most",
-		"solve connectn --cluster-above -1" + data:         "--cluster-above -1: expected 0 or more",
-		"solve connectn --memory 1M" + data:                "--memory 1M: at least 64M are needed",
-		"solve connectn --memory much" + data:              `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
-		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
-		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
+		"solve connectn --runner none" + data:                      `--runner "none": expected inline, pipe, hadoop`,
+		"solve connectn --resume --overwrite" + data:               "--resume and --overwrite exclude each other",
+		"solve connectn --keep some" + data:                        `--keep "some": expected final or all`,
+		"solve connectn --final maybe" + data:                      `--final "maybe": expected yes, no or auto`,
+		"solve connectn --until-tier -2" + data:                    "--until-tier -2: expected 0 or more",
+		"solve connectn --reducers 0" + data:                       "--reducers 0: expected 1 or more",
+		"solve connectn --reducers 100001" + data:                  "--reducers 100001: expected 100000 at most",
+		"solve connectn --runner hadoop --cluster-above -1" + data: "--cluster-above -1: expected 0 or more",
+		"solve connectn --memory 1M" + data:                        "--memory 1M: at least 64M are needed",
+		"solve connectn --memory much" + data:                      `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
+		"solve connectn --runner pipe --data hdfs://h:1/d":         "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
+		"solve quickcross --width 6 --height 5" + data:             "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})
-	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 with 9 reducers needs at least "
-	if status, _, stderr := runLine(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) {
+	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 needs at least "
+	if status, _, stderr := runLine(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, "M with 9 reducers\n") {
 		t.Errorf("status %d, %s, want %s", status, stderr, want)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func TestMisnamed(t *testing.T) {
 // ourRunner returns one of our runners.
 func ourRunner(t *testing.T, name string) *Runner {
 	t.Helper()
-	return must.Get(runnerNamed(ours(new(solveFlags)), name))(t)
+	return must.Get(runnerNamed(ours(), name))(t)
 }
 
 // TestChoices checks which names of data directories each runner accepts.

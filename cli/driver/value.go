@@ -11,14 +11,14 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/table"
 )
 
 // valueFlags returns the options of lookup that describe a value.
 func (p *program) valueFlags() []cli.Flag {
 	return []cli.Flag{
-		command.ListFlag("value", "describe the value byte `N` of a step or of final"),
+		&cli.StringSliceFlag{Name: "value", Usage: "describe the value byte `N` of a step or of final"},
 		&cli.StringFlag{Name: "game", Usage: "with --value and without a table, `NAME` of the game: " + strings.Join(p.games.Names(), ", "), DefaultText: "that of the table"},
 	}
 }
@@ -34,7 +34,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 		}
 	}
 	var values []game.Value
-	for _, word := range command.ListOf(c, "value") {
+	for _, word := range c.StringSlice("value") {
 		n, err := strconv.ParseUint(word, 0, 16)
 		if err != nil {
 			return command.Usagef("--value %q: expected 0 to 65535", word)
@@ -47,7 +47,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 	}
 	var lines []byte
 	for _, v := range values {
-		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(g.Values(), v))
+		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), notation.Meaning(g.Values(), v))
 	}
 	_, err = c.App.Writer.Write(lines)
 	return err
@@ -73,19 +73,4 @@ func (p *program) gameOfValues(c *cli.Context) (g game.Game, err error) {
 		return nil, command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(p.games.Names(), ", "))
 	}
 	return kind.Default()
-}
-
-// meaning describes a value.
-func meaning(values game.Values, v game.Value) string {
-	switch {
-	case !v.Valid() && v.Remoteness() > 0:
-		return "no value: its outcome is missing"
-	case !v.Valid() && !values.OfMover:
-		return "not known yet"
-	case !v.Valid():
-		return "DRAW: play never ends"
-	case v.Remoteness() == 0:
-		return values.Word(v.Outcome()) + ", and play has ended"
-	}
-	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
 }

@@ -77,7 +77,7 @@ func closeFiles(place *filesys.Place, n *step.Counters) {
 }
 
 // mapInput returns the input of the map of a step. For packed records, stdin is the archive of
-// the job's plan, see hadoop.Archive; the splits are the lines that the name of the input
+// the job's plan (see package streaming); the splits are the lines that the name of the input
 // refers to. An archive of another plan is an error: with its names, some splits might not be read.
 func mapInput(stdin io.Reader, place *filesys.Place, o *step.Options) (io.Reader, error) {
 	name := os.Getenv(command.Environment("splits")[0])

@@ -45,7 +45,8 @@ func TestFlagsOfTheGame(t *testing.T) {
 		{"mapper possible --combine --game hex --size 2", "", "hex is made of [2]"},
 		{"mapper possible --combine=false --game hex --size 2", "", "hex is made of [2]"},
 		{"mapper possible --game nim --game hex --size 2", "", "hex is made of [2]"},
-		{"mapper possible --states --game --size 2 --play misere", "", "nim is made of [2 1]"},
+		{"mapper possible --states --game --size 2 --play misere", "", `unknown game "--size"`},
+		{"mapper possible --states --game=hex --size 2", "", "--game hex is the value of another flag, and the game is nim"},
 		{"possible_map --game hex --size 2", "", "hex is made of [2]"},
 		{"possible_map --size 2", "hex", "hex is made of [2]"},
 		{"possible_map --game nim --size 2 --play normal", "hex", "nim is made of [2 0]"},
@@ -120,7 +121,7 @@ func FuzzGameNamed(f *testing.F) {
 			games[i].New = func([]int) (game.Game, error) { return nil, fmt.Errorf("%w %s", errSeen, games[i].Name) }
 		}
 		args := append([]string{"mapper", "possible"}, words...)
-		found := gameNamed(args, gameFlag(games), stepFlags())
+		found := gameNamed(games, args)
 		_, _, stderr := mapped(games, args...)
 		if _, name, ok := strings.Cut(stderr, errSeen.Error()+" "); ok && !strings.HasPrefix(name, found+"\n") {
 			t.Errorf("%q: found %s, but the flags name %s", line, found, name)

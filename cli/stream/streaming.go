@@ -67,11 +67,7 @@ func process(work side, games game.Kinds) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); inTask() && !set {
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0)))
 	}
-	of := ""
-	if len(games) > 0 {
-		of = gameNamed(work.withStep(os.Args), gameFlag(games), stepFlags())
-	}
-	os.Exit(command.WithRules(games, of, os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
+	os.Exit(command.WithRules(games, gameNamed(games, os.Args), os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
 		return work.run(ctx, games, args, os.Stdin, os.Stdout, os.Stderr)
 	}))
 }
@@ -88,32 +84,23 @@ func (s side) run(ctx context.Context, games game.Kinds, args []string, stdin io
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	called := nameOf(args)
-	app := &cli.App{
-		Name:      called,
-		Usage:     fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", s.name),
-		UsageText: called + " STEP [flags]",
-		Action:    command.Unknown("step", step.AllNames()),
-	}
-	args = s.withStep(args)
-	of := gameFlag(games)
-	gameName := gameNamed(args, of, flags)
+	called, gameName := strings.TrimSuffix(filepath.Base(args[0]), ".exe"), gameNamed(games, args)
 	kind, known := games.Named(gameName)
-	for _, name := range step.AllNames() {
-		by := called
-		if !strings.HasSuffix(called, "_"+s.name) {
-			by += " " + name
-		}
-		app.Commands = append(app.Commands, &cli.Command{
+	// stepOf returns the command of a step, which the user calls by some words.
+	stepOf := func(name, by string) *cli.Command {
+		return &cli.Command{
 			Name:        name,
 			Usage:       purposes[name],
 			Description: description(games, by, name, s.reduces),
-			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
+			Flags:       slices.Concat([]cli.Flag{gameFlag(games)}, command.GameFlags(kind, true), flags),
 			// The flags of an unknown game are not known.
 			SkipFlagParsing: !known,
 			Action: func(c *cli.Context) error {
 				if !known {
 					return command.Usagef("unknown game %q", gameName)
+				}
+				if parsed := c.String("game"); parsed != gameName {
+					return command.Usagef("--game %s is the value of another flag, and the game is %s", gameName, parsed)
 				}
 				begun := time.Now()
 				n, err := runStream(c, name, kind, s)
@@ -122,50 +109,38 @@ func (s side) run(ctx context.Context, games game.Kinds, args []string, stdin io
 				}
 				return report(stderr, name, s.name, n, begun)
 			},
-		})
+		}
+	}
+	app := &cli.App{Name: called}
+	if name, ok := strings.CutSuffix(called, "_"+s.name); ok && slices.Contains(step.AllNames(), name) {
+		c := stepOf(name, called)
+		app.Usage, app.Description, app.Flags, app.SkipFlagParsing, app.Action = c.Usage, c.Description, c.Flags, c.SkipFlagParsing, c.Action
+	} else {
+		app.Usage = fmt.Sprintf("run the %s of a step of treereduce, from stdin to stdout", s.name)
+		app.UsageText = called + " STEP [flags]"
+		app.Action = command.Unknown("step", step.AllNames())
+		for _, name := range step.AllNames() {
+			app.Commands = append(app.Commands, stepOf(name, called+" "+name))
+		}
 	}
 	return command.Run(ctx, app, args, stdin, stdout, stderr)
 }
 
-// nameOf returns the name of the command.
-func nameOf(args []string) string { return strings.TrimSuffix(filepath.Base(args[0]), ".exe") }
-
-// withStep returns the arguments with the step as the first one, which the name of the command may contain.
-func (s side) withStep(args []string) []string {
-	if name, ok := strings.CutSuffix(nameOf(args), "_"+s.name); ok {
-		return slices.Concat([]string{args[0], name}, args[1:])
+// gameNamed returns the name of the game that the command line gives, or else the environment, or else the default. It
+// must be known before the flags are parsed, because it determines which flags there are.
+func gameNamed(games game.Kinds, args []string) (name string) {
+	if len(games) == 0 {
+		return ""
 	}
-	return args
-}
-
-// gameNamed returns the name of the game that the command line gives after the step, or else
-// the environment, or else the default. It must be known before the flags are parsed, because
-// it determines which flags there are: another game may have a flag with the same name and
-// another meaning.
-func gameNamed(args []string, of *cli.StringFlag, flags []cli.Flag) string {
-	name, words := of.Value, args[min(2, len(args)):]
+	of := gameFlag(games)
+	values, _ := command.ValuesOf(args[1:], of.Name)
+	if given := values[of.Name]; len(given) > 0 {
+		return given[len(given)-1]
+	}
 	if text, ok := os.LookupEnv(of.EnvVars[0]); ok {
-		name = text
+		return text
 	}
-	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' && words[0] != "--" {
-		flag, value, given := strings.Cut(strings.TrimPrefix(words[0][1:], "-"), "=")
-		words = words[1:]
-		if !given && !standsAlone(flag, flags) && len(words) > 0 {
-			value, words = words[0], words[1:]
-		}
-		if flag == of.Name {
-			name = value
-		}
-	}
-	return name
-}
-
-// standsAlone reports whether a flag has no value.
-func standsAlone(name string, flags []cli.Flag) bool {
-	return slices.ContainsFunc(append(flags, cli.HelpFlag), func(f cli.Flag) bool {
-		_, alone := f.(*cli.BoolFlag)
-		return alone && slices.Contains(f.Names(), name)
-	})
+	return of.Value
 }
 
 // gameFlag returns --game, the game of a step.

@@ -65,8 +65,8 @@ func TestWords(t *testing.T) {
 		"height":        {"--height 3", "--height 3"},
 		"connect":       {"--connect 3", "--connect 3"},
 	}
-	other := append([]string{"data", "runner", "yes", "json", "replace"}, notHere...)
-	for _, flag := range new(flags).ofSolve() {
+	other := append([]string{"data", "runner", "yes", "json", "replace", "help"}, notHere...)
+	for _, flag := range new(flags).Flags() {
 		other = append(other, flag.Names()[0])
 	}
 	for _, name := range []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin", "queue", "copy-to", "keytab", "principal"} { // of other runners

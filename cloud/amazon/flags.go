@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/cloud/internal/emr"
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 )
 
@@ -33,7 +34,7 @@ type flags struct {
 
 // runner returns the Runner that solves on Amazon EMR.
 func (f *flags) runner() driver.Runner {
-	return driver.Runner{Name: runnerName, Usage: "a cluster of Amazon EMR", Model: runnerName, Flags: command.Group("Amazon EMR (--runner emr)", f.ofSolve()),
+	return driver.Runner{Name: runnerName, Usage: "a cluster of Amazon EMR", Model: runnerName, Options: f,
 		Takes: []string{"cluster-above", "D"}, Solve: f.solve}
 }
 
@@ -46,9 +47,9 @@ func (f *flags) ofAccount() []cli.Flag {
 	}
 }
 
-// ofSolve returns the flags of solve that only --runner emr uses.
-func (f *flags) ofSolve() []cli.Flag {
-	return append(f.ofAccount(),
+// Flags implements driver.RunnerOptions.
+func (f *flags) Flags() []cli.Flag {
+	return command.Group("runner emr: Amazon EMR", append(f.ofAccount(),
 		&cli.StringFlag{Name: "bucket", Destination: &f.bucket, Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
 		&cli.StringFlag{Name: "release", Destination: &f.cluster.Release, Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
 		&cli.StringFlag{Name: "instance", Destination: &f.cluster.Worker, Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
@@ -59,13 +60,16 @@ func (f *flags) ofSolve() []cli.Flag {
 		&cli.StringFlag{Name: "instance-profile", Destination: &f.cluster.Profile, Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
 		&cli.StringFlag{Name: "subnet", Destination: &f.cluster.Subnet, Usage: "the `SUBNET` of the nodes", DefaultText: "a subnet of the default VPC"},
 		&cli.StringFlag{Name: "key-pair", Destination: &f.cluster.Key, Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
-		command.ListFlag("tags", "a tag of the cluster, `KEY=VALUE`"),
+		&cli.StringSliceFlag{Name: "tags", Usage: "a tag of the cluster, `KEY=VALUE`"},
 		&cli.Float64Flag{Name: "price", Destination: &f.price, Usage: "price of a node in `DOLLARS` per hour, with Amazon EMR's fee", DefaultText: "the list price"},
 		&cli.Float64Flag{Name: "max-hours", Destination: &f.maxHours, Usage: "`HOURS` after which the cluster ends in any case", Value: 4},
 		&cli.Float64Flag{Name: "max-dollars", Destination: &f.maxDollars, Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
 		&cli.StringFlag{Name: "binaries", Destination: &f.binaries, Usage: "`DIRECTORY` of driver, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
-	)
+	))
 }
+
+// Validate implements driver.RunnerOptions. The flags are checked by spec and costOf.
+func (f *flags) Validate(game.Game) error { return nil }
 
 var (
 	// bucketName matches the name of a bucket.
@@ -131,14 +135,14 @@ func (f *flags) spec(c *cli.Context, p place) (*emr.Spec, error) {
 	s.Master = cmp.Or(s.Master, s.Worker)
 	s.LogURI = p.uri(logsDir) + "/"
 	s.Tags = map[string]string{emr.ManagedTag: "true", emr.TagOfRun: p.data()}
-	for _, tag := range command.ListOf(c, "tags") {
+	for _, tag := range c.StringSlice("tags") {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || strings.HasPrefix(key, emr.TagOfRun) {
 			return nil, command.Usagef("--tags %q: expected KEY=VALUE, of a key that does not begin with %s", tag, emr.TagOfRun)
 		}
 		s.Tags[key] = value
 	}
-	if err := cmp.Or(command.Positive(c, "poll", "max-hours", "max-dollars", "price"), command.Between(c, 0, 1e9, "max-hours", "max-dollars", "price")); err != nil {
+	if err := cmp.Or(command.AtLeast(c, 0, "cluster-above"), command.Positive(c, "poll", "max-hours", "max-dollars", "price"), command.Between(c, 0, 1e9, "max-hours", "max-dollars", "price")); err != nil {
 		return nil, err
 	}
 	if err := s.Check(); err != nil {

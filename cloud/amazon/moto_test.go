@@ -1,10 +1,9 @@
-//go:build emr
+//go:build emr && linux && !race
 
 package amazon_test
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,26 +23,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/faults"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 )
-
-// bin is the directory of driver and driver-aws, which the tests run as processes.
-var bin string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "treereduce-bin-")
-		if err == nil {
-			defer os.RemoveAll(dir)
-			bin = dir
-			err = exec.Command("go", "build", "-o", dir+"/", "../../cmd/driver", "../../cmd/driver-aws", "../../cmd/mapper", "../../cmd/reducer").Run()
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
 
 // onMaster is the program driver on the master of a cluster without Hadoop: it solves the game in one process, and
 // copies the data directory with the AWS command line, from S3 before and to S3 after. It waits while the file hold
@@ -84,7 +65,7 @@ func newSite(t *testing.T, env ...string) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir()}
 	must.OK(t, os.Mkdir(filepath.Join(s.dir, "programs"), 0o777))
-	master := strings.NewReplacer("ROOT", s.dir, "BIN", bin).Replace(onMaster)
+	master := strings.NewReplacer("ROOT", s.dir, "BIN", programs.Dir(t)).Replace(onMaster)
 	for name, text := range map[string]string{"driver": master, "mapper": "", "reducer": ""} {
 		must.OK(t, os.WriteFile(filepath.Join(s.dir, "programs", name), []byte(text), 0o777))
 	}
@@ -111,7 +92,7 @@ func (s *site) file(t *testing.T, name string) (remove func()) {
 
 // driver returns a command of driver-aws.
 func (s *site) driver(words string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(bin, "driver-aws"), strings.Fields(words)...)
+	cmd := exec.Command("driver-aws", strings.Fields(words)...)
 	cmd.Env, cmd.Dir = s.env, s.dir
 	return cmd
 }
@@ -153,7 +134,7 @@ func (s *site) begun(t *testing.T) {
 // wait waits until done returns true.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 3000 {
+	for range 30_000 {
 		if done() {
 			return
 		}

@@ -192,8 +192,8 @@ func (r *run) words() []string {
 	}
 	for _, flag := range sent {
 		switch v := c.Value(flag).(type) {
-		case command.List:
-			for _, one := range v {
+		case cli.StringSlice:
+			for _, one := range v.Value() {
 				words = append(words, "--"+flag, one)
 			}
 		default:

@@ -185,7 +185,7 @@ const passes = 0
 const squareBits = 5
 
 // lateMoves is the value of Traits.Late. Matches show that 2 is better than 3, see
-// docs/play/search.md.
+// docs/notes/search.md.
 const lateMoves = 2
 
 // gainRank is the rank of a stone for the goal; a captured stone counts twice, because the

@@ -119,7 +119,7 @@ func (r *Rules) Evaluate(p game.Position) int {
 	return r.Assess(&game.Node{State: stateOf(r.Board(p))})
 }
 
-// The weights of Assess; docs/play/search.md describes the matches that they come from.
+// The weights of Assess; docs/notes/search.md describes the matches that they come from.
 const (
 	linkWorth  = 10
 	goalWorth  = 20 // each goal with a chip

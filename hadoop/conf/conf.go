@@ -41,10 +41,10 @@ var deprecated = map[string]string{
 // directory without any of them is an fs.ErrNotExist. What Load does not support, such as included URLs
 // and external entities, is an error that names it.
 func Load(dir string) (map[string]string, error) {
-	raw := &properties{values: make(map[string]string), final: make(map[string]bool)}
+	raw := &properties{dir: dir, values: make(map[string]string), final: make(map[string]bool)}
 	found := false
 	for _, name := range confFiles {
-		err := raw.load(dir, filepath.Join(dir, name), 0)
+		err := raw.load(filepath.Join(dir, name), 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

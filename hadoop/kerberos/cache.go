@@ -7,7 +7,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/jcmturner/gokrb5/v8/client"
 	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
@@ -44,14 +46,14 @@ func (l *Login) readCache() error {
 	} else if !l.name.Equal(name) || l.realm != realm {
 		return fmt.Errorf("the ticket cache %s belongs to %s@%s, not to %s", l.file, name.PrincipalNameString(), realm, l.Name())
 	}
-	ticket, ok := cache.GetEntry(l.service())
+	ticket, ok := cache.GetEntry(types.PrincipalName{NameType: nametype.KRB_NT_SRV_INST, NameString: []string{"krbtgt", realm}})
 	if !ok {
 		return fmt.Errorf("no ticket of %s in %s: run kinit", l.Name(), l.file)
 	}
-	return l.use(ticket)
-}
-
-// Ticket returns the principal, its realm and the present ticket.
-func (l *Login) Ticket() (types.PrincipalName, string, *credentials.Credential) {
-	return l.name, l.realm, l.ticket.Load().Credential
+	cache.Credentials = []*credentials.Credential{ticket} // a damaged ticket of a service is no error
+	c, err := client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true))
+	if err == nil {
+		l.client, l.end = c, ticket.EndTime
+	}
+	return err
 }

@@ -1,11 +1,9 @@
 // Package kerberos logs in to a Kerberos realm in the way of Hadoop's own programs: with a keytab,
-// or with the ticket cache that kinit wrote. It keeps the ticket valid during a run that takes
-// longer than a ticket. It knows nothing of HDFS and YARN.
+// or with the ticket cache that kinit wrote. It knows nothing of HDFS and YARN.
 package kerberos
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,15 +13,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/client"
 	"github.com/jcmturner/gokrb5/v8/config"
-	"github.com/jcmturner/gokrb5/v8/credentials"
-	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/keytab"
-	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/spnego"
 	"github.com/jcmturner/gokrb5/v8/types"
 )
@@ -39,17 +33,8 @@ const (
 // defaultConf is the configuration unless KRB5_CONFIG names another file.
 const defaultConf = "/etc/krb5.conf"
 
-const (
-	// checkEvery is the pause between checks of the ticket and of the cache.
-	checkEvery = 5 * time.Second
-	// tries is how often a new ticket is asked for before the present one ends. A KDC may lock an
-	// account after a few wrong keys.
-	tries = 10
-	// endedWait bounds the pause between tries after the ticket has ended.
-	endedWait = time.Minute
-	// maxBody is how much of an answer is read so that its connection can be used again.
-	maxBody = 64 << 10
-)
+// maxBody is how much of an answer is read so that its connection can be used again.
+const maxBody = 64 << 10
 
 // A Login is the identity of this process in a realm, with a ticket. It is safe for concurrent use.
 type Login struct {
@@ -58,23 +43,12 @@ type Login struct {
 	file   string         // the keytab or the cache
 	name   types.PrincipalName
 	realm  string
-	stop   context.CancelFunc
-	ticket atomic.Pointer[ticket]
 
-	mu    sync.Mutex // held while the ticket is replaced, also while a KDC is asked
-	tried time.Time  // when the last request for a new ticket ended
-	err   error      // error of that request
-	read  time.Time  // modification time of the cache when it was read
+	mu     sync.Mutex
+	client *client.Client // renews the ticket of a keytab
+	read   time.Time      // modification time of the cache when it was read
+	end    time.Time      // of the ticket in the cache
 }
-
-// A ticket is the ticket of a Login.
-type ticket struct {
-	*credentials.Credential
-	client *client.Client // with this ticket
-}
-
-// valid reports whether there is a ticket and it has not ended.
-func (t *ticket) valid() bool { return t != nil && time.Now().Before(t.EndTime) }
 
 // New logs in with the keytab in KRB5KEYTAB and the principal in KRB5PRINCIPAL, or else with the
 // ticket cache in KRB5CCNAME, by default that of the user. Errors are one line.
@@ -83,12 +57,9 @@ func New() (*Login, error) {
 	if err := l.open(); err != nil {
 		return nil, failed(err)
 	}
-	if _, err := l.update(); err != nil {
+	if _, err := l.Client(); err != nil {
 		return nil, err
 	}
-	var ctx context.Context
-	ctx, l.stop = context.WithCancel(context.Background())
-	go l.keep(ctx)
 	return l, nil
 }
 
@@ -132,22 +103,11 @@ func cacheFile() (string, error) {
 
 // User returns the user that New would log in as: the first part of the principal's name.
 func User() (string, error) {
-	if principal := os.Getenv(Principal); principal != "" {
-		name, _ := types.ParseSPNString(principal)
-		return name.NameString[0], nil
-	}
-	if file := os.Getenv(Keytab); file != "" {
-		return "", failed(noPrincipal(file))
-	}
-	file, err := cacheFile()
-	if err != nil {
+	l := new(Login)
+	if err := l.open(); err != nil {
 		return "", failed(err)
 	}
-	cache, err := loadCache(file)
-	if err != nil {
-		return "", failed(err)
-	}
-	return cache.DefaultPrincipal.PrincipalName.NameString[0], nil
+	return l.User(), nil
 }
 
 // Environ returns the environment in which Hadoop's programs log in as New does.
@@ -162,20 +122,12 @@ func Environ() []string {
 	return env
 }
 
-// keep refreshes the ticket until Close.
-func (l *Login) keep(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(checkEvery):
-			l.update() // an error is returned again when a client is needed
-		}
-	}
+// Close ends the renewal of the ticket. It may be called more than once.
+func (l *Login) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.client.Destroy()
 }
-
-// Close stops the refreshing of the ticket. It may be called more than once.
-func (l *Login) Close() { l.stop() }
 
 // Name returns the principal.
 func (l *Login) Name() string { return l.name.PrincipalNameString() + "@" + l.realm }
@@ -183,22 +135,20 @@ func (l *Login) Name() string { return l.name.PrincipalNameString() + "@" + l.re
 // User returns the first part of the principal's name.
 func (l *Login) User() string { return l.name.NameString[0] }
 
-// Client returns a client with a valid ticket. It asks the KDC only if the ticket has ended.
+// Client returns a client with a valid ticket. It asks the KDC only if the ticket of a keytab has ended.
 func (l *Login) Client() (*client.Client, error) {
-	if t := l.ticket.Load(); t.valid() {
-		return t.client, nil
-	}
-	return l.update()
-}
-
-// update refreshes the ticket, and returns a client with it.
-func (l *Login) update() (*client.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.refresh(); err != nil && !l.ticket.Load().valid() {
+	var err error
+	if l.keytab != nil {
+		err = l.explain(l.client.AffirmLogin(), "")
+	} else {
+		err = l.refresh()
+	}
+	if err != nil {
 		return nil, failed(err)
 	}
-	return l.ticket.Load().client, nil
+	return l.client, nil
 }
 
 // For returns a client that has a ticket for a service, for example HTTP/host.
@@ -213,40 +163,19 @@ func (l *Login) For(service string) (*client.Client, error) {
 	return c, nil
 }
 
-// refresh reads the cache if it has changed. With a keytab it replaces the ticket if a half of its
-// time has passed, and limits how often it asks the KDC: until the next request, it returns the error
-// of the last one. The first request after the end of the ticket is not delayed.
+// refresh reads the cache if it has changed, because kinit may have replaced the ticket. If it cannot be read, the ticket
+// remains until it ends.
 func (l *Login) refresh() error {
-	if l.keytab == nil {
-		info, err := os.Stat(l.file)
-		if err == nil && !info.ModTime().Equal(l.read) {
-			if err := l.readCache(); err != nil {
-				return err
-			}
+	info, err := os.Stat(l.file)
+	if err == nil && !info.ModTime().Equal(l.read) {
+		if err = l.readCache(); err == nil {
 			l.read = info.ModTime()
 		}
-		if t := l.ticket.Load(); !t.valid() {
-			return fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, t.EndTime.Format(time.DateTime))
-		}
+	}
+	if time.Now().Before(l.end) {
 		return nil
 	}
-	if t := l.ticket.Load(); t != nil {
-		half := min(t.EndTime.Sub(t.AuthTime), t.EndTime.Sub(t.StartTime)) / 2
-		wait := half / tries
-		ended := !t.valid()
-		if ended {
-			wait = min(wait, endedWait)
-		}
-		switch {
-		case time.Until(t.EndTime) > half:
-			return nil
-		case time.Since(l.tried) < wait && ended == l.tried.After(t.EndTime):
-			return l.err
-		}
-	}
-	l.err = l.explain(l.logIn(), "")
-	l.tried = time.Now()
-	return l.err
+	return cmp.Or(err, fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, l.end.Format(time.DateTime)))
 }
 
 // noPrincipal returns the error of a keytab without the name of a principal.
@@ -275,51 +204,7 @@ func (l *Login) openKeytab() error {
 		return fmt.Errorf("the keytab %s has no key of %s (it has keys of %s)", l.file, l.Name(), strings.Join(slices.Compact(names), ", "))
 	}
 	l.keytab = kt
-	return nil
-}
-
-// logIn gets a ticket with the keytab.
-func (l *Login) logIn() error {
-	c := client.NewWithKeytab(l.name.PrincipalNameString(), l.realm, l.keytab, l.config, client.DisablePAFXFAST(true))
-	request, err := messages.NewASReqForTGT(l.realm, l.config, c.Credentials.CName())
-	if err != nil {
-		return err
-	}
-	reply, err := c.ASExchange(l.realm, request, 0)
-	if err != nil {
-		return err
-	}
-	return l.adopt(reply.Ticket, reply.DecryptedEncPart)
-}
-
-// service returns the name of the service whose ticket is the ticket of a Login.
-func (l *Login) service() types.PrincipalName {
-	return types.PrincipalName{NameType: nametype.KRB_NT_SRV_INST, NameString: []string{"krbtgt", l.realm}}
-}
-
-// adopt makes a ticket from a KDC the ticket of l.
-func (l *Login) adopt(ticket messages.Ticket, part messages.EncKDCRepPart) error {
-	b, err := ticket.Marshal()
-	if err != nil {
-		return err
-	}
-	t := &credentials.Credential{
-		Key: part.Key, AuthTime: part.AuthTime, StartTime: part.StartTime, EndTime: part.EndTime, RenewTill: part.RenewTill,
-		TicketFlags: part.Flags, Ticket: b,
-	}
-	t.Server.Realm, t.Server.PrincipalName = l.realm, l.service()
-	return l.use(t)
-}
-
-// use makes t the ticket of l. The client does not renew it.
-func (l *Login) use(t *credentials.Credential) error {
-	cache := &credentials.CCache{Credentials: []*credentials.Credential{t}}
-	cache.DefaultPrincipal.Realm, cache.DefaultPrincipal.PrincipalName = l.realm, l.name
-	c, err := client.NewFromCCache(cache, l.config, client.DisablePAFXFAST(true))
-	if err != nil {
-		return err
-	}
-	l.ticket.Store(&ticket{t, c})
+	l.client = client.NewWithKeytab(l.name.PrincipalNameString(), l.realm, kt, l.config, client.DisablePAFXFAST(true))
 	return nil
 }
 
@@ -329,7 +214,7 @@ type transport struct {
 	base  http.RoundTripper
 }
 
-// Transport returns a transport that authenticates with servers that ask for it, by SPNEGO.
+// Transport returns a transport that authenticates with servers that ask for it, by SPNEGO. Requests must have no body.
 func (l *Login) Transport(base http.RoundTripper) http.RoundTripper { return &transport{l, base} }
 
 // RoundTrip implements http.RoundTripper.
@@ -346,11 +231,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	again := r.Clone(r.Context())
-	if r.GetBody != nil {
-		if again.Body, err = r.GetBody(); err != nil {
-			return nil, err
-		}
-	}
 	if err := spnego.SetSPNEGOHeader(c, again, service); err != nil {
 		return nil, failed(t.login.explain(err, service))
 	}

@@ -10,8 +10,7 @@ import (
 type addresses struct {
 	managers []string // resource managers, http://host:port; several with high availability
 	history  string
-	node     string   // http:// scheme for a node manager's host:port: http:// or https://
-	logDirs  []string // of node managers, in their local file systems
+	node     string // http:// scheme for a node manager's host:port: http:// or https://
 }
 
 // findAddresses returns the addresses in conf, or Hadoop's defaults.
@@ -51,11 +50,6 @@ func findAddresses(conf map[string]string) addresses {
 	}
 	a.history = scheme + reachable(address, port)
 
-	for _, dir := range fields(get("yarn.nodemanager.log-dirs")) {
-		if !strings.Contains(dir, "${") {
-			a.logDirs = append(a.logDirs, strings.TrimPrefix(dir, "file://"))
-		}
-	}
 	return a
 }
 

@@ -18,9 +18,8 @@ func TestAddresses(t *testing.T) {
 		"hosts": {map[string]string{
 			"yarn.resourcemanager.hostname":  "rm",
 			"mapreduce.jobhistory.address":   "hs:10020",
-			"yarn.nodemanager.log-dirs":      "/a, file:///b,${yarn.log.dir}/userlogs",
 			"yarn.resourcemanager.ha.rm-ids": "not,asked",
-		}, addresses{managers: []string{"http://rm:8088"}, history: "http://hs:19888", logDirs: []string{"/a", "/b"}}},
+		}, addresses{managers: []string{"http://rm:8088"}, history: "http://hs:19888"}},
 		"HA": {map[string]string{
 			"yarn.resourcemanager.ha.enabled":         "true",
 			"yarn.resourcemanager.ha.rm-ids":          "rm1, rm2",
@@ -37,7 +36,7 @@ func TestAddresses(t *testing.T) {
 		if test.want.node == "" {
 			test.want.node = "http://"
 		}
-		if got := New(test.conf, "").addresses; fmt.Sprint(got) != fmt.Sprint(test.want) {
+		if got := New("", test.conf, "").addresses; fmt.Sprint(got) != fmt.Sprint(test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

@@ -5,12 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -56,68 +52,67 @@ func (f Failure) String() string {
 	return f.Task + " on " + f.Node + ": " + text
 }
 
+// A finished is an application that has ended, in the JSON of the resource manager.
+type finished struct{ ID, State, FinalStatus, Diagnostics string }
+
 // Cause returns why an application failed or by whom it was killed. It finds the task that
 // made the job fail, and returns what the program of its first failed attempt wrote to stderr.
 // It returns an error if the application did not fail, or if no service describes a failure.
-func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
-	if fresh, err := c.App(ctx, app.ID); err == nil {
-		app = fresh
+func (c *Client) Cause(ctx context.Context, id string) (failure Failure, err error) {
+	var answer struct{ App finished }
+	if err := c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(id), &answer); err != nil {
+		return failure, err
 	}
-	failure, diagnostics := Failure{}, app.Diagnostics
-	var err error
-	switch {
-	case app.FinalStatus == "SUCCEEDED":
-		return failure, fmt.Errorf("%s did not fail", app.ID)
-	case app.State == "KILLED": // killed as an application; there is no history of its job
-	case app.State == "FAILED":
-		failure, err = c.masterFailure(ctx, app)
-	default:
-		var job string
-		failure, job, err = c.taskFailure(ctx, app)
-		if failure.Text == "" && app.Ended() {
-			failure = c.uberFailure(ctx, app)
+	app := answer.App
+	app.ID = id
+	if app.FinalStatus == "SUCCEEDED" {
+		return failure, fmt.Errorf("%s did not fail", id)
+	}
+	if task := failedTask.FindStringSubmatch(app.Diagnostics); task != nil {
+		failure, err = c.taskFailure(ctx, id, task[1])
+		if failure.Text == "" {
+			failure, _ = c.masterFailure(ctx, app, taskName(task[1]))
 		}
-		if job != "" || !app.Ended() { // the diagnostics of a running application do not describe a failure
-			diagnostics = job
-		}
+	} else if app.State == "FAILED" {
+		failure, err = c.masterFailure(ctx, app, master)
 	}
 	if failure.Text == "" {
-		failure.Text, _ = meaning(diagnostics)
+		failure.Text, _ = meaning(app.Diagnostics)
 	}
 	if failure.Text == "" {
-		if err == nil {
-			err = fmt.Errorf("%s is %s, without a cause of the failure", app.ID, app.State)
-		}
-		return Failure{}, err
+		return Failure{}, cmp.Or(err, fmt.Errorf("%s is %s, without a cause of the failure", id, app.State))
 	}
 	return failure, nil
 }
 
-// taskJSON is a task in the JSON of the application master and of the history server.
-type taskJSON struct {
-	ID, State             string
-	StartTime, FinishTime int64
-}
+// failedTask matches the task that made a job fail, in the diagnostics of its application. Other tasks were killed
+// because of it.
+var failedTask = regexp.MustCompile(`Task failed (task_\d+_\d+_[mr]_\d+)`)
 
-// attemptJSON is an attempt of a task in the same JSON.
-type attemptJSON struct {
+// attempt is an attempt of a task in the JSON of the history server.
+type attempt struct {
 	ID, State, Diagnostics string
 	StartTime              int64
 	NodeHTTPAddress        string
 	AssignedContainerID    string
 }
 
-// taskFailure returns the failure of the task that made an application's job fail, and the
-// diagnostics of the job. The failure is empty if no task is the reason.
-func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, diagnostics string, err error) {
-	var attempts []attemptJSON
-	err = c.onJob(ctx, app.JobID(), func(service, base string, job jobJSON) (err error) {
-		diagnostics = job.Diagnostics
-		attempts, err = c.failedAttempts(ctx, service, base, job)
-		return err
+// taskFailure returns the failure of a task: that of its first failed attempt, or of a later one whose program wrote
+// something. A speculative attempt follows the original.
+func (c *Client) taskFailure(ctx context.Context, app, task string) (failure Failure, err error) {
+	var answer struct {
+		TaskAttempts struct{ TaskAttempt []attempt }
+	}
+	if err := c.getHistory(ctx, "/mapreduce/jobs/"+url.PathEscape(jobID(app))+"/tasks/"+url.PathEscape(task)+"/attempts", &answer); err != nil {
+		return failure, err
+	}
+	failed := slices.DeleteFunc(answer.TaskAttempts.TaskAttempt, func(a attempt) bool { return a.State != "FAILED" })
+	sort.Slice(failed, func(i, j int) bool { // slices.SortFunc would add ten times the code for a large struct
+		a, b := failed[i], failed[j]
+		return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID)) < 0
 	})
-	for i, a := range attempts {
-		stderr, missing := c.log(ctx, a.NodeHTTPAddress, app.ID, a.AssignedContainerID, "stderr")
+	for i, a := range failed[:min(len(failed), maxAttempts)] {
+		stderr, missing := c.log(ctx, a.NodeHTTPAddress, a.AssignedContainerID, "stderr")
 		printed := programLines(stderr)
 		if i == 0 || len(printed) > 0 {
 			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, printed, missing)}
@@ -126,128 +121,48 @@ func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, dia
 			break
 		}
 	}
-	return failure, diagnostics, err
+	return failure, nil
 }
 
-// failedAttempts returns the failed attempts of the task that made a job fail, in the order of
-// their start, so that a speculative attempt follows the original. Tasks that never ran or
-// were killed because another task had failed are also FAILED. Only the diagnostics of the job
-// name the task that was the reason.
-func (c *Client) failedAttempts(ctx context.Context, service, base string, job jobJSON) ([]attemptJSON, error) {
+// masterFailure returns why an application master ended before its job, or why a task failed that it ran itself (uber
+// mode). After a failed map, Hadoop 3.4 starts the reduce, which finds that its job has ended, and exits the process that
+// it runs in. This is the master, usually before it has written the job's history. The failure is empty if no master
+// was started. If a log is missing, the caller uses the diagnostics, clear or not.
+func (c *Client) masterFailure(ctx context.Context, app finished, task string) (failure Failure, err error) {
 	var answer struct {
-		Tasks struct{ Task []taskJSON }
-	}
-	if err := c.get(ctx, service, base+"/tasks", &answer); err != nil {
-		return nil, err
-	}
-	tasks := slices.DeleteFunc(answer.Tasks.Task, func(t taskJSON) bool {
-		return t.State != "FAILED" || t.StartTime <= 0
-	})
-	named := func(t taskJSON) int {
-		if strings.Contains(job.Diagnostics+"\n", "Task failed "+t.ID+"\n") {
-			return 0
+		AppAttempts struct {
+			AppAttempt []struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
 		}
-		return 1
 	}
-	sort.Slice(tasks, func(i, j int) bool {
-		a, b := tasks[i], tasks[j]
-		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a.FinishTime, b.FinishTime), cmp.Compare(a.ID, b.ID)) < 0
-	})
-	for _, t := range tasks[:min(len(tasks), maxAttempts)] {
-		var answer struct {
-			TaskAttempts struct{ TaskAttempt []attemptJSON }
-		}
-		if err := c.get(ctx, service, base+"/tasks/"+url.PathEscape(t.ID)+"/attempts", &answer); err != nil {
-			return nil, err
-		}
-		attempts := slices.DeleteFunc(answer.TaskAttempts.TaskAttempt, func(a attemptJSON) bool { return a.State != "FAILED" })
-		if len(attempts) == 0 {
-			continue
-		}
-		sort.Slice(attempts, func(i, j int) bool {
-			a, b := attempts[i], attempts[j]
-			return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID)) < 0
-		})
-		return attempts[:min(len(attempts), maxAttempts)], nil
+	err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
+	attempts := answer.AppAttempts.AppAttempt
+	if err != nil || len(attempts) == 0 {
+		return failure, err
 	}
-	return nil, nil
-}
-
-// masterFailure returns why an application master ended before its job. If the diagnostics of
-// the application are not clear, it reads the logs of the master. The failure is empty if no
-// master was started.
-func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
-	last, err := c.lastMaster(ctx, app)
-	if err != nil || last == (masterJSON{}) {
-		return Failure{}, err
-	}
-	failure := Failure{Task: master, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
-	if text, clear := meaning(app.Diagnostics); clear {
+	last := attempts[len(attempts)-1]
+	failure = Failure{Task: task, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
+	if text, clear := meaning(app.Diagnostics); clear && task == master {
 		failure.Text = text
 		return failure, nil
 	}
-	// If a log is missing, the caller uses the diagnostics, clear or not.
-	stderr, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
+	stderr, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "stderr")
 	failure.Text = strings.Join(programLines(stderr), "\n")
-	if failure.Text == "" {
-		syslog, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "syslog")
+	if failure.Text == "" && task == master {
+		syslog, _ := c.log(ctx, last.NodeHTTPAddress, last.ContainerID, "syslog")
 		failure.Text = lastError(syslog)
 	}
 	return failure, nil
 }
 
-// failedTask matches the task that made a job fail, in the job's diagnostics.
-var failedTask = regexp.MustCompile(`Task failed (task_\d+_\d+_[mr]_\d+)`)
-
-// uberFailure returns the failure of a task that the application master ran itself (uber
-// mode), if the master's stderr contains it; otherwise it is empty. After a failed map, Hadoop
-// 3.4 starts the reduce, which finds that its job has ended, and exits the process that it
-// runs in. This is the master, usually before it has written the job's history.
-func (c *Client) uberFailure(ctx context.Context, app App) Failure {
-	task := failedTask.FindStringSubmatch(app.Diagnostics)
-	last, err := c.lastMaster(ctx, app)
-	if task == nil || err != nil {
-		return Failure{}
-	}
-	stderr, err := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
-	printed := programLines(stderr)
-	if err != nil || len(printed) == 0 {
-		return Failure{}
-	}
-	return Failure{taskName(task[1]), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(printed, "\n")}
-}
-
-// masterJSON is an attempt of an application master, in JSON.
-type masterJSON struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
-
-// lastMaster returns the last attempt of an application's master. It is empty if no master was
-// started.
-func (c *Client) lastMaster(ctx context.Context, app App) (last masterJSON, err error) {
-	var answer struct {
-		AppAttempts struct{ AppAttempt []masterJSON }
-	}
-	err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
-	if attempts := answer.AppAttempts.AppAttempt; len(attempts) > 0 {
-		last = attempts[len(attempts)-1]
-	}
-	return last, err
-}
-
-// log returns the end of a container's log. It tries, in this order, the log directory of the
-// node manager, if that is on this machine; the node manager; and the history server, which
+// log returns the end of a container's log, from the node manager, or from the history server, which
 // has aggregated logs.
-func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) (string, error) {
-	if strings.Trim(container, ".") == "" || container != filepath.Base(container) {
+func (c *Client) log(ctx context.Context, nodeAddress, container, name string) (string, error) {
+	if container == "" {
 		return "", errors.New("it had no container")
-	}
-	for _, dir := range c.logDirs {
-		if text, err := tail(filepath.Join(dir, app, container, name)); err == nil {
-			return text, nil
-		}
 	}
 	file := "/containerlogs/" + url.PathEscape(container) + "/" + name + "?size=-" + strconv.Itoa(maxLog)
 	read := func(service, base string) (string, error) {
-		answer, err := c.do(ctx, request{service: service, method: http.MethodGet, address: base + file, contentType: "text/plain", limit: 2 * maxLog, cut: true})
+		answer, err := c.do(ctx, service, base+file, "text/plain")
 		return unwrap(string(answer)), err
 	}
 	text, err := read(node, c.node+nodeAddress+"/ws/v1/node")
@@ -256,27 +171,9 @@ func (c *Client) log(ctx context.Context, nodeAddress, app, container, name stri
 	}
 	text, other := read(history, c.history+"/ws/v1/history")
 	if other != nil {
-		return "", oneLine([]error{err, other})
+		return "", join(err, other)
 	}
 	return text, nil
-}
-
-// tail returns the end of a file, at most maxLog bytes.
-func tail(name string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	if _, err := file.Seek(max(0, info.Size()-maxLog), io.SeekStart); err != nil {
-		return "", err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxLog))
-	return string(data), err
 }
 
 // hostOf returns the host of host:port.
@@ -287,21 +184,19 @@ func hostOf(address string) string {
 	return address
 }
 
-// taskName describes the task with the given identifier, or the task of an attempt:
-// attempt_…_m_000003_0 is "map 3".
+// taskID matches the identifier of a task, or of an attempt.
+var taskID = regexp.MustCompile(`^(?:task|attempt)_\d+_\d+_([mr])_0*(\d+)`)
+
+// taskName describes a task, by its identifier or that of an attempt: attempt_…_m_000003_0 is "map 3".
 func taskName(id string) string {
-	parts := strings.Split(id, "_")
-	if len(parts) == 5 || len(parts) == 6 {
-		if n, err := strconv.Atoi(parts[4]); err == nil {
-			switch parts[3] {
-			case "m":
-				return "map " + strconv.Itoa(n)
-			case "r":
-				return "reduce " + strconv.Itoa(n)
-			}
-		}
+	m := taskID.FindStringSubmatch(id)
+	switch {
+	case m == nil:
+		return "task " + id
+	case m[1] == "m":
+		return "map " + m[2]
 	}
-	return "task " + id
+	return "reduce " + m[2]
 }
 
 // FailureOf returns the failure in logs that were saved before the cluster ended: what the

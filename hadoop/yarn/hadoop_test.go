@@ -4,14 +4,13 @@ package yarn
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
@@ -21,34 +20,22 @@ import (
 // A realCluster is a client of a real cluster, with its command and the streaming jar.
 type realCluster struct {
 	*Client
-	far   *Client // without access to the logs on this machine
-	dir   string  // directory in the cluster's file system
-	local string  // local directory for scripts
+	dir   string // directory in the cluster's file system
+	local string // local directory for scripts
 	jar   string
 }
 
-// TestHadoop runs jobs on a real cluster: one fails, one is killed.
+// TestHadoop runs jobs on a real cluster: one succeeds, one fails, one is killed.
 func TestHadoop(t *testing.T) {
 	up := clustertest.Shared(t.Context(), t)
 	properties, err := conf.Load(up.ConfDir())
 	must.OK(t, err)
 	c := &realCluster{
-		Client: New(properties, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
+		Client: New(filepath.Join(up.Dir(), "bin", "hadoop"), properties, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
 		dir:    "/yarn-test",
 		local:  t.TempDir(),
 		jar:    up.StreamingJar(),
 	}
-	c.far = New(properties, c.user)
-	c.far.logDirs = nil
-	c.Command = filepath.Join(up.Dir(), "bin", "hadoop")
-
-	t.Run("queue", func(t *testing.T) {
-		must.OK(t, c.Check(t.Context(), ""))
-		err := c.Check(t.Context(), "no_such_queue")
-		if err == nil || !strings.Contains(err.Error(), "no queue no_such_queue (there are: ") {
-			t.Errorf("the error is %v", err)
-		}
-	})
 	input := filepath.Join(c.local, "input")
 	must.OK(t, os.WriteFile(input, []byte("a line\n"), 0o666))
 	if out, err := up.Command(t.Context(), "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
@@ -57,101 +44,98 @@ func TestHadoop(t *testing.T) {
 	if out, err := up.Command(t.Context(), "fs", "-put", input, c.dir+"/input").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	t.Run("success", c.testSuccess)
 	t.Run("failure", c.testFailure)
-	t.Run("kill", func(t *testing.T) { c.testKill(t, c.Kill, "was killed by user") })
-	t.Run("kill by command", func(t *testing.T) { c.testKill(t, c.killByCommand, "Job received Kill while in RUNNING state.") })
+	t.Run("queue", c.testQueue)
+	t.Run("kill", c.testKill)
 }
 
-// run starts a job with a script as its mapper, and returns its application.
-func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App {
+// submit submits a job with a script as its mapper, and returns the report and the tag. It calls changed as Report.Read does.
+func (c *realCluster) submit(t *testing.T, script string, changed func(r *Report, tag string), options ...string) (r *Report, tag string) {
 	t.Helper()
 	name := strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
 	mapper := filepath.Join(c.local, name+".sh")
 	must.OK(t, os.WriteFile(mapper, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
-	tag := fmt.Sprintf("yarn-test-%d-%s", os.Getpid(), name)
-	cmd := exec.CommandContext(ctx, c.Command, "jar", c.jar,
-		"-D", "mapreduce.job.name="+name, "-D", "mapreduce.job.tags="+tag,
-		"-D", "mapreduce.job.maps=1", "-D", "mapreduce.map.maxattempts=1",
-		"-files", mapper, "-mapper", filepath.Base(mapper), "-reducer", "cat",
-		"-input", c.dir+"/input", "-output", c.dir+"/"+name)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
+	tag = fmt.Sprintf("yarn-test-%d-%s", os.Getpid(), name)
+	args := []string{"jar", c.jar, "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.tags=" + tag,
+		"-D", "mapreduce.job.maps=1", "-D", "mapreduce.map.maxattempts=1"}
+	cmd := c.Command(append(append(args, options...), "-files", mapper, "-mapper", filepath.Base(mapper), "-reducer", "cat",
+		"-input", c.dir+"/input", "-output", c.dir+"/"+name)...)
+	output := must.Get(cmd.StderrPipe())(t)
 	must.OK(t, cmd.Start())
-	t.Cleanup(func() {
-		if err := cmd.Wait(); err == nil || t.Failed() {
-			t.Errorf("the job: %v\n%s", err, &said)
-		}
-	})
-	for {
-		if apps, err := c.Find(ctx, tag); err != nil {
-			t.Fatal(err)
-		} else if len(apps) > 0 {
-			return apps[0]
-		}
-		if !sleep(ctx) {
-			t.Fatal("the job never came")
-		}
+	t.Cleanup(func() { cmd.Process.Kill() }) // after a fatal error
+	r = new(Report)
+	r.Read(io.TeeReader(output, t.Output()), func() { changed(r, tag) })
+	cmd.Wait()
+	return r, tag
+}
+
+// wantApp checks the only application with a tag.
+func (c *realCluster) wantApp(t *testing.T, tag string, want App) {
+	t.Helper()
+	apps, err := c.Find(t.Context(), tag)
+	if err != nil || len(apps) != 1 || apps[0].TrackingURL == "" {
+		t.Fatalf("%+v, %v", apps, err)
+	}
+	want.TrackingURL, want.Progress = apps[0].TrackingURL, apps[0].Progress
+	if apps[0] != want {
+		t.Errorf("%+v, want %+v", apps[0], want)
+	}
+}
+
+// testSuccess checks the report of a good job, and that the command that tells its counters has the same.
+func (c *realCluster) testSuccess(t *testing.T) {
+	t.Parallel()
+	r, tag := c.submit(t, `echo 'reporter:counter:test,seen,7' >&2; cat`, func(*Report, string) {})
+	c.wantApp(t, tag, App{ID: r.App, State: "FINISHED", FinalStatus: "SUCCEEDED"})
+	again, err := c.Counters(t.Context(), r.App)
+	if err != nil || r.Counters["test"]["seen"]%7 != 0 || r.Counters["test"]["seen"] == 0 || len(r.Counters) < 5 || !reflect.DeepEqual(again, r.Counters) {
+		t.Errorf("%v\n%v, %v", r.Counters, again, err)
+	}
+	if !r.Running || r.Map != 1 || r.Reduce != 1 || r.TrackingURL == "" {
+		t.Errorf("%+v", r)
+	}
+	if failure, err := c.Cause(t.Context(), r.App); err == nil {
+		t.Errorf("it did not fail: %v", failure)
 	}
 }
 
 // testFailure checks that Cause returns what a failed mapper wrote.
 func (c *realCluster) testFailure(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	app := c.run(ctx, t, `echo 'reporter:counter:test,seen,7' >&2; echo 'log4j:WARN none' >&2
-echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
-	for !app.Ended() && sleep(ctx) {
-		var err error
-		if app, err = c.App(ctx, app.ID); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Progress(ctx, app); err != nil {
-			t.Error(err)
-		}
-	}
-	failure, err := c.Cause(ctx, app)
+	r, tag := c.submit(t, `echo 'reporter:counter:test,seen,7' >&2; echo 'log4j:WARN none' >&2
+echo 'the board is odd' >&2; cat > /dev/null; exit 3`, func(*Report, string) {})
+	c.wantApp(t, tag, App{ID: r.App, State: "FINISHED", FinalStatus: "FAILED"})
+	failure, err := c.Cause(t.Context(), r.App)
 	if err != nil || failure.Task != "map 0" || failure.Text != "the board is odd" || failure.Node == "" {
 		t.Errorf("%+v, %v", failure, err)
 	}
-	if again, err := c.far.Cause(ctx, app); err != nil || again != failure {
-		t.Errorf("by HTTP: %+v, %v", again, err)
-	}
-	if p, err := c.Progress(ctx, app); err != nil || p != (Progress{0, 0, "FAILED"}) {
-		t.Errorf("%v, %v", p, err)
+}
+
+// testQueue checks that the client says why a job is not submitted.
+func (c *realCluster) testQueue(t *testing.T) {
+	t.Parallel()
+	r, _ := c.submit(t, "cat", func(*Report, string) {}, "-D", "mapreduce.job.queuename=nosuch")
+	if r.App != "" || !strings.Contains(strings.Join(r.Messages, "\n"), "unknown queue: nosuch") {
+		t.Errorf("%+v", r)
 	}
 }
 
-// testKill kills a job that sleeps, as soon as its application master describes it.
-func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) error, says string) {
+// testKill kills a job that sleeps, as soon as it runs, and once more after its end.
+func (c *realCluster) testKill(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	app := c.run(ctx, t, "sleep 170")
-	for {
-		p, err := c.Progress(ctx, app)
-		must.OK(t, err)
-		if counters, err := c.Counters(ctx, app.JobID()); p.State == "RUNNING" && err == nil && counters[jobCounters][launchedMaps] == 1 {
-			break
+	killed := false
+	r, tag := c.submit(t, "sleep 170", func(r *Report, tag string) {
+		if r.Running && !killed {
+			killed = true
+			c.wantApp(t, tag, App{ID: r.App, State: "RUNNING", FinalStatus: "UNDEFINED"})
+			must.OK(t, c.Kill(t.Context(), r.App))
 		}
-		if !sleep(ctx) {
-			t.Fatal("the job never ran")
-		}
-	}
-	if err := kill(ctx, app.ID); err != nil {
-		t.Error(err)
-	}
-	for !app.Ended() {
-		var err error
-		if app, err = c.App(ctx, app.ID); err != nil {
-			t.Fatal(err)
-		}
-		if !sleep(ctx) {
-			t.Fatal("it does not end")
-		}
-	}
-	failure, err := c.Cause(ctx, app)
-	if err != nil || app.FinalStatus != "KILLED" || !strings.Contains(failure.Text, says) {
-		t.Errorf("%s %s: %q, %v", app.State, app.FinalStatus, failure, err)
+	})
+	c.wantApp(t, tag, App{ID: r.App, State: "FINISHED", FinalStatus: "KILLED"})
+	must.OK(t, c.Kill(t.Context(), r.App))
+	failure, err := c.Cause(t.Context(), r.App)
+	if err != nil || !strings.Contains(failure.Text, "Job received Kill while in RUNNING state.") {
+		t.Errorf("%q, %v", failure, err)
 	}
 }

@@ -79,9 +79,9 @@ func programLines(text string) []string {
 // javaError matches an exception of Java, with its message.
 var javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
 
-// ErrorLine returns the exception in a Java program's stderr or, if there is none, the first line
+// errorLine returns the exception in a Java program's stderr or, if there is none, the first line
 // that is not a warning; "" if there is none.
-func ErrorLine(stderr string) string {
+func errorLine(stderr string) string {
 	first := ""
 	for line := range quiet(stderr) {
 		if found := javaError.FindString(line); found != "" {

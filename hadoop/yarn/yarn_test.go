@@ -1,9 +1,7 @@
 package yarn
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -51,7 +48,7 @@ func newFake(t *testing.T) *fake {
 	f := &fake{}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
-	f.client = New(map[string]string{
+	f.client = New("", map[string]string{
 		"yarn.resourcemanager.webapp.address": f.address(),
 		"mapreduce.jobhistory.webapp.address": f.address(),
 	}, "someone")
@@ -67,9 +64,6 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := "testdata" + r.URL.Path
-	if tag := r.URL.Query().Get("applicationTags"); tag != "" {
-		name += ",applicationTags=" + tag
-	}
 	for extension, contentType := range map[string]string{".json": "application/json;charset=utf-8", ".txt": "text/plain;charset=utf-8"} {
 		data, err := os.ReadFile(filepath.FromSlash(name + extension))
 		if err == nil {
@@ -79,14 +73,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case strings.HasPrefix(r.URL.Path, "/proxy/"):
-		http.Redirect(w, r, "/cluster/app/"+strings.Split(r.URL.Path, "/")[2], http.StatusFound)
 	case strings.Contains(r.URL.Path, "/containerlogs/"):
 		w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
 		w.Write([]byte("java.lang.Exception: Cannot find this log on the local disk."))
-	case r.URL.Query().Has("applicationTags"):
-		reply(w, http.StatusOK, `{"apps":{}}`)
 	default:
 		reply(w, http.StatusNotFound, `{"RemoteException":{"exception":"NotFoundException","message":"java.lang.Exception: job, job_1, is not found"}}`)
 	}
@@ -121,7 +111,7 @@ func missing(text string) func(http.ResponseWriter, *http.Request) bool {
 // TestNoProxy sends a request in a process whose environment names a proxy. The proxy must not get it.
 func TestNoProxy(t *testing.T) {
 	if os.Getenv("TREEREDUCE_TEST_PROXIED") != "" {
-		c := New(map[string]string{"yarn.resourcemanager.webapp.address": "cluster.invalid:8088"}, "someone")
+		c := New("", map[string]string{"yarn.resourcemanager.webapp.address": "cluster.invalid:8088"}, "someone")
 		if _, err := c.Metrics(t.Context()); err == nil {
 			t.Error("a host that does not exist has answered")
 		}
@@ -142,226 +132,14 @@ func TestNoProxy(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+// TestMetrics asks for the size of a cluster, as a user.
+func TestMetrics(t *testing.T) {
 	f := newFake(t)
-	apps, err := f.client.Find(t.Context(), "treereduce-mapper-fails")
-	if err != nil || len(apps) != 1 {
-		t.Fatalf("%v, %v", apps, err)
+	user := ""
+	f.answer = func(_ http.ResponseWriter, r *http.Request) bool { user = r.URL.Query().Get("user.name"); return false }
+	if got, err := f.client.Metrics(t.Context()); err != nil || got != (Metrics{1, 4}) || user != "someone" {
+		t.Errorf("%+v, %v, by %q", got, err, user)
 	}
-	a := apps[0]
-	if a.ID != mapperFails || a.Name != "mapper-fails" || a.State != "FINISHED" || a.FinalStatus != "FAILED" ||
-		!strings.HasPrefix(a.Diagnostics, "Task failed task_1795287426079_0002_m_000000\n") ||
-		!strings.HasSuffix(a.TrackingURL, "/proxy/"+mapperFails+"/") || strings.Join(a.Tags, " ") != "treereduce-mapper-fails" ||
-		a.Started.IsZero() || a.Finished.Before(a.Started) ||
-		a.JobID() != "job_1795287426079_0002" || !a.Ended() {
-		t.Errorf("%+v", a)
-	}
-	if apps, err := f.client.Find(t.Context(), "nothing"); err != nil || len(apps) != 0 {
-		t.Errorf("no application: %v, %v", apps, err)
-	}
-}
-
-// TestFindOrder checks that the newest application comes first.
-func TestFindOrder(t *testing.T) {
-	f := newFake(t)
-	f.answer = always(`{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
-	apps, err := f.client.Find(t.Context(), "x")
-	var ids []string
-	for _, a := range apps {
-		ids = append(ids, a.ID)
-	}
-	if got := strings.Join(ids, " "); err != nil || got != "a_3 a_2 a_1" {
-		t.Errorf("%s, %v", got, err)
-	}
-}
-
-func TestCheck(t *testing.T) {
-	f := newFake(t)
-	for _, queue := range []string{"", "default", "root.default"} {
-		if err := f.client.Check(t.Context(), queue); err != nil {
-			t.Errorf("%q: %v", queue, err)
-		}
-	}
-	says := func(err error, want string) {
-		t.Helper()
-		want = strings.ReplaceAll(want, "URL", f.URL)
-		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), f.URL) > 1 || strings.Contains(err.Error(), "\n") {
-			t.Errorf("the error is %q, want %q", err, want)
-		}
-	}
-	says(f.client.Check(t.Context(), "fast"), "resource manager URL: no queue fast (there are: default)")
-	f.answer = always(`{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
-	says(f.client.Check(t.Context(), ""), "resource manager URL: no live node (2 lost, 1 unhealthy)")
-	f.Close()
-	says(f.client.Check(t.Context(), ""), "resource manager URL/ws/v1/cluster/metrics: dial tcp")
-}
-
-// TestQueues checks trees of queues that the recorded cluster does not have.
-func TestQueues(t *testing.T) {
-	var tree schedulerQueue
-	if err := json.Unmarshal([]byte(`{"type": "capacityScheduler", "queueName": "root", "queues": {"queue": [
-		{"queueName": "a", "state": "RUNNING", "queues": {"queue": [
-			{"queueName": "b", "state": "RUNNING"},
-			{"queueName": "c", "state": "STOPPED"}]}},
-		{"queueName": "open", "autoCreateChildQueueEnabled": true}]}}`), &tree); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{
-		"b":             "",
-		"root.a.b":      "",
-		"c":             "the queue c is stopped",
-		"a":             "no queue a (there are: a.b, a.c, open)",
-		"root.open.new": "",
-		"root.a.new":    "no queue root.a.new (there are: a.b, a.c, open)",
-	} {
-		got := ""
-		if err := checkQueue(tree, name); err != nil {
-			got = err.Error()
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	if err := checkQueue(schedulerQueue{Type: "fairScheduler"}, "any"); err != nil {
-		t.Errorf("a fair scheduler makes queues: %v", err)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	f := newFake(t)
-	for _, test := range []struct {
-		app  App
-		want Progress
-	}{
-		{App{ID: running, State: "RUNNING"}, Progress{0, 0, "RUNNING"}},
-		{App{ID: good, State: "RUNNING"}, Progress{100, 100, "SUCCEEDED"}}, // it has ended since then
-		{App{ID: good, State: "FINISHED"}, Progress{100, 100, "SUCCEEDED"}},
-		{App{ID: reducerFails, State: "FINISHED"}, Progress{100, 0, "FAILED"}},
-		{App{ID: masterFails, State: "ACCEPTED"}, Progress{0, 0, "FAILED"}}, // there was no job
-	} {
-		if got, err := f.client.Progress(t.Context(), test.app); err != nil || got != test.want {
-			t.Errorf("%s: %v, %v", test.app.ID, got, err)
-		}
-	}
-	f.answer = always(`{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
-	if got, err := f.client.Progress(t.Context(), App{ID: running}); err != nil || got != (Progress{37.5, 12.25, "RUNNING"}) {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
-// Names of a counter group of Hadoop and of one of its counters.
-const (
-	jobCounters  = "org.apache.hadoop.mapreduce.JobCounter"
-	launchedMaps = "TOTAL_LAUNCHED_MAPS"
-)
-
-func TestCounters(t *testing.T) {
-	f := newFake(t)
-	counters, err := f.client.Counters(t.Context(), App{ID: good}.JobID())
-	must.OK(t, err)
-	for _, want := range []struct {
-		group, name string
-		n           int64
-	}{
-		{"test", "lines", 3},
-		{"org.apache.hadoop.mapreduce.TaskCounter", "REDUCE_OUTPUT_RECORDS", 2},
-		{jobCounters, launchedMaps, 1},
-		{"org.apache.hadoop.mapreduce.FileSystemCounter", "HDFS_BYTES_WRITTEN", 16},
-	} {
-		if n := counters[want.group][want.name]; n != want.n {
-			t.Errorf("%s of %s: %d, want %d", want.name, want.group, n, want.n)
-		}
-	}
-	counters, err = f.client.Counters(t.Context(), App{ID: running}.JobID())
-	if err != nil || counters[jobCounters][launchedMaps] != 1 {
-		t.Errorf("while it runs: %v, %v", counters, err)
-	}
-}
-
-// TestCountersLate checks Counters with a history server that learns of a job late.
-func TestCountersLate(t *testing.T) {
-	f := newFake(t)
-	var asked atomic.Int32
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		return asked.Add(1) < 6 && missing("/history/")(w, r)
-	}
-	if counters, err := f.client.Counters(t.Context(), App{ID: good}.JobID()); err != nil || counters["test"]["lines"] != 3 {
-		t.Errorf("%v, %v", counters, err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	begin := time.Now()
-	_, err := f.client.Counters(ctx, App{ID: killed}.JobID())
-	if err == nil || !strings.Contains(err.Error(), "history server "+f.URL) || time.Since(begin) > 10*time.Second {
-		t.Errorf("one that never comes: %v after %v", err, time.Since(begin))
-	}
-}
-
-func TestKill(t *testing.T) {
-	f := newFake(t)
-	var state atomic.Int32
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case r.Method == http.MethodPut:
-			if r.URL.Query().Get("user.name") != "someone" {
-				t.Errorf("asked as %s", r.URL)
-			}
-			reply(w, http.StatusAccepted, `{"state":"RUNNING"}`)
-		case state.Add(1) < 3:
-			reply(w, http.StatusOK, `{"app":{"id":"`+killed+`","state":"RUNNING"}}`)
-		default:
-			return false
-		}
-		return true
-	}
-	if err := f.client.Kill(t.Context(), killed); err != nil {
-		t.Error(err)
-	}
-	if state.Load() < 3 {
-		t.Error("did not wait for its end")
-	}
-	state.Store(-1000)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if err := f.client.Kill(ctx, killed); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one that does not end: %v", err)
-	}
-}
-
-// TestKillRefused checks that Kill uses Hadoop's own client if the resource manager refuses.
-func TestKillRefused(t *testing.T) {
-	f := newFake(t)
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPut {
-			reply(w, http.StatusForbidden, `{"RemoteException":{"message":"java.lang.Exception: The default static user cannot carry out this operation."}}`)
-			return true
-		}
-		return false
-	}
-	err := f.client.Kill(t.Context(), killed)
-	if err == nil || !strings.Contains(err.Error(), "403 Forbidden: The default static user cannot") {
-		t.Errorf("without a command: %v", err)
-	}
-	dir := t.TempDir()
-	said := filepath.Join(dir, "said")
-	f.client.Command = script(t, dir, `echo "$HADOOP_USER_NAME $*" > '`+said+`'`)
-	if err := f.client.Kill(t.Context(), killed); err != nil {
-		t.Error(err)
-	}
-	if got, _ := os.ReadFile(said); string(got) != "someone org.apache.hadoop.mapred.JobClient -kill job_1795287426079_0007\n" {
-		t.Errorf("the command was given %q", got)
-	}
-	f.client.Command = script(t, dir, "echo 'log4j:WARN noise' >&2; echo 'no such job' >&2; exit 3")
-	if err := f.client.Kill(t.Context(), killed); err == nil || !strings.HasSuffix(err.Error(), "-kill job_1795287426079_0007: no such job") {
-		t.Errorf("the command fails: %v", err)
-	}
-}
-
-func script(t *testing.T, dir, text string) string {
-	t.Helper()
-	name := filepath.Join(dir, "hadoop")
-	must.OK(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	return name
 }
 
 const mapperSays = `possible_map: hdfs://localhost:9000/user/yarn-helper/in/yh-bad.txt:1: expected a key of 3 hexadecimal digits (0-9, a-f), found "zzz"`
@@ -382,13 +160,13 @@ func TestCause(t *testing.T) {
 		{noQueue, "Application " + noQueue + " submitted by user root to unknown queue: nope", ""},
 		{killed, "Application " + killed + " was killed by user dr.who", ""},
 	} {
-		got, err := f.client.Cause(t.Context(), App{ID: test.app})
+		got, err := f.client.Cause(t.Context(), test.app)
 		if err != nil || got.String() != test.want || got.Attempt != test.attempt {
 			t.Errorf("%s: %q of %q, %v", test.app, got, got.Attempt, err)
 		}
 	}
 	for _, app := range []string{good, running} {
-		if got, err := f.client.Cause(t.Context(), App{ID: app}); err == nil {
+		if got, err := f.client.Cause(t.Context(), app); err == nil {
 			t.Errorf("%s did not fail: %q", app, got)
 		}
 	}
@@ -397,10 +175,9 @@ func TestCause(t *testing.T) {
 // TestCausePlaces removes the places of a log, one by one.
 func TestCausePlaces(t *testing.T) {
 	f := newFake(t)
-	app := App{ID: mapperFails}
 	cause := func(want string) {
 		t.Helper()
-		if got, err := f.client.Cause(t.Context(), app); err != nil || got.Text != want || got.Task != "map 0" {
+		if got, err := f.client.Cause(t.Context(), mapperFails); err != nil || got.Text != want || got.Task != "map 0" {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
@@ -412,16 +189,10 @@ func TestCausePlaces(t *testing.T) {
 	file := "/containerlogs/container_1795287426079_0002_01_000002/stderr?size=-65536: 404 Not Found"
 	cause("the program ended with code 1; what it wrote to stderr is not to be had: " +
 		"node manager " + f.URL + "/ws/v1/node" + file + "; history server " + f.URL + "/ws/v1/history" + file)
-	// On this machine.
-	f.client.logDirs = []string{"no such folder", t.TempDir()}
-	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")
-	must.OK(t, os.MkdirAll(folder, 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666))
-	cause("the local one")
 	// The history server does not answer.
 	f.answer = missing("/history/")
 	f.client.history = "http://127.0.0.1:1"
-	got, err := f.client.Cause(t.Context(), app)
+	got, err := f.client.Cause(t.Context(), mapperFails)
 	if err != nil || !strings.HasPrefix(got.Text, "Task failed task_1795287426079_0002_m_000000") {
 		t.Errorf("no history: %q, %v", got, err)
 	}
@@ -432,88 +203,57 @@ func TestCausePlaces(t *testing.T) {
 func TestStandby(t *testing.T) {
 	f := newFake(t)
 	standby := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reply(w, http.StatusOK, `{"clusterInfo":{"haState":"STANDBY"}}`)
+		io.WriteString(w, "This is standby RM. The redirect url is: /ws/v1/cluster/metrics\n")
 	}))
 	defer standby.Close()
 	f.client.managers = []string{"http://127.0.0.1:1", standby.URL, f.URL}
-	for range 2 {
-		if apps, err := f.client.Find(t.Context(), "treereduce-good"); err != nil || len(apps) != 1 {
-			t.Errorf("%v, %v", apps, err)
-		}
-	}
-	if f.client.active != f.URL {
-		t.Errorf("the active one is %s", f.client.active)
+	if got, err := f.client.Metrics(t.Context()); err != nil || got.ActiveNodes != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 	f.Close()
-	err := f.client.Check(t.Context(), "")
-	if err == nil || !strings.Contains(err.Error(), standby.URL+": it is standby") || strings.Contains(err.Error(), "\n") {
+	_, err := f.client.Metrics(t.Context())
+	if err == nil || strings.Count(err.Error(), "; resource manager http://") != 2 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("none: %v", err)
 	}
 }
 
-// TestActiveEnds asks a resource manager that was active and has ended, and then the other one.
-func TestActiveEnds(t *testing.T) {
-	f, first := newFake(t), newFake(t)
-	active := func(w http.ResponseWriter, r *http.Request) bool {
-		if strings.HasSuffix(r.URL.Path, "/cluster/info") {
-			reply(w, http.StatusOK, `{"clusterInfo":{"haState":"ACTIVE"}}`)
-			return true
-		}
-		return false
-	}
-	f.answer, first.answer = active, active
-	f.client.managers = []string{first.URL, f.URL}
-	for _, want := range []string{first.URL, f.URL} {
-		if apps, err := f.client.Find(t.Context(), "treereduce-good"); err != nil || len(apps) != 1 || f.client.active != want {
-			t.Errorf("%v, %v; %s is active, want %s", apps, err, f.client.active, want)
-		}
-		first.Close()
-	}
-}
-
-// TestProxyRedirects asks the proxy for a job that does not run. The page to which it redirects is not
-// requested.
-func TestProxyRedirects(t *testing.T) {
-	f := newFake(t)
-	var page atomic.Bool
-	f.answer = func(_ http.ResponseWriter, r *http.Request) bool {
-		if strings.HasPrefix(r.URL.Path, "/cluster/") {
-			page.Store(true)
-		}
-		return false
-	}
-	var answer jobAnswer
-	err := f.client.get(t.Context(), master, f.URL+masterPath(App{ID: good}.JobID()), &answer)
-	if code(err) != http.StatusFound || page.Load() {
-		t.Errorf("%v, the page was requested: %v", err, page.Load())
-	}
-}
-
-// TestFailedAttempts checks that attempts that were killed are left out, and that the first one comes first.
+// TestFailedAttempts checks that attempts that were killed are left out, and that the first one that printed something
+// counts.
 func TestFailedAttempts(t *testing.T) {
 	f := newFake(t)
 	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
-		case strings.HasSuffix(r.URL.Path, "/tasks"):
-			reply(w, http.StatusOK, `{"tasks":{"task":[
-				{"id":"task_1_0001_m_000001","state":"FAILED","startTime":0,"finishTime":1},
-				{"id":"task_1_0001_m_000002","state":"FAILED","startTime":1,"finishTime":2},
-				{"id":"task_1_0001_m_000003","state":"FAILED","startTime":1,"finishTime":3},
-				{"id":"task_1_0001_m_000004","state":"SUCCEEDED","startTime":1,"finishTime":1}]}}`)
-		case strings.HasSuffix(r.URL.Path, "/task_1_0001_m_000003/attempts"):
+		case strings.HasSuffix(r.URL.Path, "/jobs/job_1_0001/tasks/task_1_0001_m_000003/attempts"):
 			reply(w, http.StatusOK, `{"taskAttempts":{"taskAttempt":[
-				{"id":"attempt_0","state":"FAILED","startTime":3},
-				{"id":"attempt_1","state":"FAILED","startTime":4},
-				{"id":"attempt_2","state":"KILLED","startTime":1},
-				{"id":"attempt_3","state":"FAILED","startTime":2}]}}`)
+				{"id":"attempt_0","state":"FAILED","startTime":3,"assignedContainerId":"c0","diagnostics":"org.apache.hadoop.streaming.Pipe"},
+				{"id":"attempt_1","state":"FAILED","startTime":4,"assignedContainerId":"c1","diagnostics":"org.apache.hadoop.streaming.Pipe"},
+				{"id":"attempt_2","state":"KILLED","startTime":1,"assignedContainerId":"c2"},
+				{"id":"attempt_3","state":"FAILED","startTime":2,"assignedContainerId":"c3","diagnostics":"nothing"}]}}`)
+		case strings.Contains(r.URL.Path, "/containerlogs/"):
+			w.Header().Set("Content-Type", "text/plain")
+			if container := strings.Split(r.URL.Path, "/")[5]; container != "c3" {
+				io.WriteString(w, container+" fails\n")
+			}
 		default:
 			return false
 		}
 		return true
 	}
-	attempts, err := f.client.failedAttempts(t.Context(), history, f.URL, jobJSON{Diagnostics: "Task failed task_1_0001_m_000003\n"})
-	if err != nil || len(attempts) != 3 || attempts[0].ID != "attempt_3" || attempts[1].ID != "attempt_0" {
-		t.Errorf("%+v, %v", attempts, err)
+	failure, err := f.client.taskFailure(t.Context(), "application_1_0001", "task_1_0001_m_000003")
+	if err != nil || failure.Attempt != "attempt_0" || failure.Text != "c0 fails" {
+		t.Errorf("%+v, %v", failure, err)
+	}
+}
+
+// TestLateHistory checks that the history server is asked again if it does not know a job yet.
+func TestLateHistory(t *testing.T) {
+	f := newFake(t)
+	var asked atomic.Int32
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		return strings.Contains(r.URL.Path, "/history/mapreduce/") && asked.Add(1) < 4 && missing("/history/")(w, r)
+	}
+	if got, err := f.client.Cause(t.Context(), mapperFails); err != nil || got.Text != mapperSays {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -521,40 +261,8 @@ func TestFailedAttempts(t *testing.T) {
 func TestLastMaster(t *testing.T) {
 	f := newFake(t)
 	f.answer = always(`{"appAttempts":{"appAttempt":[{"appAttemptId":"first"},{"appAttemptId":"second"}]}}`)
-	if last, err := f.client.lastMaster(t.Context(), App{ID: good}); err != nil || last.AppAttemptID != "second" {
-		t.Errorf("%+v, %v", last, err)
-	}
-}
-
-// TestLocalLog reads the end of a long log on this machine. The name of a container must not be a path.
-func TestLocalLog(t *testing.T) {
-	f := newFake(t)
-	dir := t.TempDir()
-	f.client.logDirs = []string{dir}
-	must.OK(t, os.MkdirAll(filepath.Join(dir, good, "container_1"), 0o777))
-	end := strings.Repeat("b", maxLog-1) + "c"
-	for _, name := range []string{filepath.Join(dir, good, "container_1", "stderr"), filepath.Join(dir, "stderr")} {
-		must.OK(t, os.WriteFile(name, []byte("aaa"+end), 0o666))
-	}
-	if got, err := f.client.log(t.Context(), f.address(), good, "container_1", "stderr"); err != nil || got != end {
-		t.Errorf("%d bytes, %v; want the last %d", len(got), err, len(end))
-	}
-	for _, container := range []string{"", "..", "../" + good + "/container_1"} {
-		if got, err := f.client.log(t.Context(), f.address(), good, container, "stderr"); err == nil {
-			t.Errorf("container %q: %d bytes", container, len(got))
-		}
-	}
-}
-
-// TestMoment converts Hadoop's times.
-func TestMoment(t *testing.T) {
-	if got := moment(1_500); !got.Equal(time.Unix(1, 500_000_000)) {
-		t.Errorf("%v", got)
-	}
-	for _, none := range []int64{0, -1} {
-		if got := moment(none); !got.IsZero() {
-			t.Errorf("%d: %v", none, got)
-		}
+	if failure, err := f.client.masterFailure(t.Context(), finished{ID: good}, "map 0"); err != nil || failure.Attempt != "second" {
+		t.Errorf("%+v, %v", failure, err)
 	}
 }
 
@@ -566,13 +274,13 @@ func TestAnswers(t *testing.T) {
 		want   string
 	}{
 		"page":      {func(w http.ResponseWriter) { w.Write([]byte("<html>")) }, `answered with "text/html", not application/json`},
-		"broken":    {func(w http.ResponseWriter) { reply(w, 200, `{"apps":`) }, "unexpected EOF"},
+		"broken":    {func(w http.ResponseWriter) { reply(w, 200, `{"apps":`) }, "unexpected end of JSON input"},
 		"too long":  {func(w http.ResponseWriter) { reply(w, 200, strings.Repeat(" ", maxAnswer+1)) }, "the answer has more than 33554432 bytes"},
 		"exception": {func(w http.ResponseWriter) { reply(w, 500, `{"RemoteException":{"message":"no\nmore"}}`) }, "500 Internal Server Error: no"},
 	} {
 		f.answer = func(w http.ResponseWriter, r *http.Request) bool { test.answer(w); return true }
-		_, err := f.client.Find(t.Context(), "x")
-		want := "resource manager " + f.URL + "/ws/v1/cluster/apps?applicationTags=x: " + test.want
+		_, err := f.client.Metrics(t.Context())
+		want := "resource manager " + f.URL + "/ws/v1/cluster/metrics: " + test.want
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", name, err, want)
 		}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -40,13 +41,12 @@ const (
 func (h Heat) draw(d *drawing) {
 	d.id = "heat"
 	d.heading(h.Title, h.Subtitle)
-	columns, rows, most, shown := 1, 1, uint64(1), 0
-	for _, p := range h.Panels {
+	panels := slices.DeleteFunc(slices.Clone(h.Panels), func(p HeatPanel) bool { return len(p.Cells) == 0 })
+	shown := float64(max(1, len(panels)))
+	columns, rows, most := 1, 1, uint64(1)
+	for _, p := range panels {
 		for _, c := range p.Cells {
 			columns, rows, most = max(columns, c.X+1), max(rows, c.Y+1), max(most, c.N)
-		}
-		if len(p.Cells) > 0 {
-			shown++
 		}
 	}
 	decades := len(strconv.FormatUint(most, 10))
@@ -59,14 +59,11 @@ func (h Heat) draw(d *drawing) {
 		}
 	}
 	d.legend(92, keys)
-	wide := (plotWidth - heatGap*float64(max(1, shown)-1)) / float64(max(1, shown))
+	wide := (plotWidth - heatGap*(shown-1)) / shown
 	dx, dy, x := wide/float64(columns), heatHeight/float64(rows), float64(left)
 	bottom := float64(heatTop + heatHeight)
 	d.text(8, heatTop-28, "start", 13, plotWidth, h.YAxis)
-	for _, p := range h.Panels {
-		if len(p.Cells) == 0 {
-			continue
-		}
+	for _, p := range panels {
 		d.text(x, heatTop-8, "start", 14, wide, p.Name)
 		for _, c := range p.Cells {
 			fmt.Fprintf(d, `<rect class="chart-%s" x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill-opacity="%.2f"><title>%s</title></rect>`+"\n",

@@ -74,31 +74,44 @@ func Run(ctx context.Context, app *cli.App, args []string, stdin io.Reader, stdo
 		}
 	}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
+	app.Version = cmp.Or(Version(), "unknown") + ", " + runtime.Version()
+	app.EnableBashCompletion, app.HideHelpCommand, app.DisableSliceFlagSeparator = true, true, true
+	app.ExitErrHandler = func(*cli.Context, error) {} // exit does it
+	app.OnUsageError, app.CustomAppHelpTemplate = wrongFlag, appHelp
+	if inherit(app.Commands); len(app.Commands) > 0 {
+		app.ArgsUsage = "COMMAND [flags]"
+	}
+	app.Setup()
 	ctx, received := withSignals(ctx)
-	var called call
-	var err error
-	switch words := args[1:]; {
+	called, words, err := app.Name, args[1:], error(nil)
+	switch {
 	case slices.Equal(words, []string{manPage}):
 		err = writeManPage(out, app)
-	case len(words) > 0 && words[len(words)-1] == completing:
-		complete(out, app, words[:len(words)-1])
-	case len(words) > 0 && slices.Contains([]string{"-v", "-version", "--version"}, words[0]):
-		version := "of an unknown version"
-		if v := Version(); v != "" {
-			version = v + ", " + runtime.Version()
-		}
-		_, err = fmt.Fprintf(out, "%s version %s\n", app.Name, version)
+	case len(words) == 0 || words[len(words)-1] != completing:
+		called, words, err = reorder(app, words)
+		fallthrough
 	default:
-		if called, err = callOf(app, words); err != nil {
-			break
-		}
-		if called.help {
-			err = writeHelp(out, app, called)
-		} else {
-			err = execute(ctx, app, called)
+		if err == nil {
+			err = app.RunContext(ctx, append([]string{app.Name}, words...))
 		}
 	}
-	return received.exitCode(exit(args, called.name(app), cmp.Or(err, out.err), stderr))
+	return received.exitCode(exit(args, called, cmp.Or(err, out.err), stderr))
+}
+
+// inherit sets in all commands what the library does not take from the application.
+func inherit(commands []*cli.Command) {
+	for _, c := range commands {
+		c.HideHelpCommand, c.OnUsageError, c.CustomHelpTemplate = true, wrongFlag, commandHelp
+		inherit(c.Subcommands)
+	}
+}
+
+// wrongFlag makes an error in the value of a flag a usage error.
+func wrongFlag(_ *cli.Context, err error, _ bool) error {
+	if text, ok := strings.CutSuffix(err.Error(), "parse error"); ok && strings.HasPrefix(text, "invalid value") {
+		return Usagef("%sexpected a number, or a time such as 90s or 2m", text)
+	}
+	return usageError{err}
 }
 
 // Exit prints the error of a command line, if err is not nil, and returns the exit code for it.
@@ -245,52 +258,30 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 // OfGame adds a subcommand for each game to a command, each with the game's parameters and the
 // command's flags, and one for each alias.
 func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
-	add := func(shown, kind game.Kind, category string) {
+	description := c.Description
+	if c.Usage != "" {
+		description = strings.ToUpper(c.Usage[:1]) + c.Usage[1:] + ".\n\n" + description
+	}
+	add := func(name, usage, category string, kind game.Kind) {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:        shown.Name,
+			Name:        name,
 			Category:    category,
-			Usage:       shown.Usage,
-			HelpName:    c.Usage, // what the command does, see writeHelp
+			Usage:       usage,
 			ArgsUsage:   c.ArgsUsage,
-			Description: c.Description,
-			Flags:       append(Group("board", GameFlags(shown, false)), c.Flags...),
+			Description: description,
+			Flags:       append(Group("board", GameFlags(kind, false)), c.Flags...),
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
 	for _, kind := range games {
-		add(kind, kind, "")
+		add(kind.Name, kind.Usage, "", kind)
 	}
-	for _, name := range alias.Names(games) {
-		kind, _ := alias.KindOf(games, name)
-		add(called(kind, name), kind, aliasCategory)
+	for _, a := range alias.Of(games) {
+		add(a.Name, alias.Words(a.Kind), "other names", a.Kind)
 	}
 	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", Names(c.Subcommands))
 	return c
-}
-
-// aliasCategory is the heading of the aliases in the help.
-const aliasCategory = "other names"
-
-// called returns kind with another name. Its usage is what that name stands for.
-func called(kind game.Kind, name string) game.Kind {
-	kind.Usage = kind.Name
-	for _, p := range kind.Params {
-		kind.Usage += " --" + p.Name + " " + p.Text(p.Default)
-	}
-	kind.Name = name
-	return kind
-}
-
-// Which returns the kinds whose games satisfy such. It tests the game that a kind makes by
-// default.
-func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
-	for _, kind := range games {
-		if g, err := kind.Default(); err == nil && such(g) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // GameOf makes the game that the flags describe.

@@ -2,19 +2,15 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 )
 
 // Group puts flags under a heading of the help.
@@ -25,205 +21,101 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// The width of the help in columns: that of the terminal, within these limits; usualColumns if
-// it is not a terminal.
+// columns is the width of the help.
+const columns = 80
+
+// commandHelp is the template of the help of a command, and appHelp that of a program.
 const (
-	usualColumns = 80
-	leastColumns = 40
-	mostColumns  = 100
+	commandHelp = `NAME:
+   {{fill 3 (printf "%s - %s" .HelpName .Usage)}}
+
+USAGE:
+   {{if .UsageText}}{{fill 3 (usage .HelpName .UsageText)}}{{else}}{{.HelpName}}{{if not .VisibleCommands}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}{{end}}
+{{if .Description}}
+DESCRIPTION:
+   {{fill 3 .Description}}
+{{end}}{{range .VisibleCategories}}
+{{or .Name "COMMANDS"}}:{{range .VisibleCommands}}
+{{entry .Name .Usage}}{{end}}
+{{end}}{{range .VisibleFlagCategories}}
+{{or .Name "FLAGS"}}:{{range .Flags}}
+{{flag .String}}{{end}}
+{{else}}{{if .VisibleFlags}}
+FLAGS:{{range .VisibleFlags}}
+{{flag .String}}{{end}}
+{{end}}{{end}}`
+	appHelp = commandHelp + `
+{{if .Commands}}{{.HelpName}} COMMAND --help describes a command; {{end}}{{.HelpName}} --version prints the build.
+`
 )
 
-// columnsOf returns the number of columns for help on a stream.
-func columnsOf(stream any) int {
-	if o, ok := stream.(*output); ok {
-		stream = o.to
-	}
-	if f, ok := stream.(*os.File); ok && IsTerminal(f) {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return min(max(columns, leastColumns), mostColumns)
-		}
-	}
-	return usualColumns
+// init sets what the library has in variables. The line below the help of a program names --help.
+func init() {
+	cli.HelpPrinter = printHelp
+	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help", Hidden: true}
 }
 
-// margin is the indentation of help text.
-const margin = 3
-
-// writeHelp writes the help of a call's command: its purpose, usage, subcommands and flags. The
-// flags are grouped by headings, in the order in which the command defines them.
-func writeHelp(out io.Writer, app *cli.App, c call) error {
-	h := helper{columns: columnsOf(out)}
-	name := c.name(app)
-	what := &cli.Command{Usage: app.Usage, UsageText: app.UsageText, ArgsUsage: "COMMAND [flags]", Description: app.Description}
-	commands, flags := app.Commands, []cli.Flag(nil)
-	if len(c.path) > 0 {
-		what = c.path[len(c.path)-1]
-		commands, flags = what.Subcommands, what.Flags
-	}
-	flags = slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool {
-		v, ok := f.(cli.VisibleFlag)
-		return ok && !v.IsVisible()
-	})
-	h.title("NAME")
-	purpose := what.Usage
-	if what.HelpName != "" { // what is the command for one game, whose usage describes that game
-		purpose = what.HelpName + " (" + what.Usage + ")"
-	}
-	h.text(name + " - " + purpose)
-	h.title("USAGE")
-	usage := what.UsageText
-	if usage == "" {
-		usage = name
-		if len(flags) > 0 {
-			usage += " [flags]"
+// printHelp writes help with a template. Its functions wrap text.
+func printHelp(out io.Writer, template string, of any) {
+	list := func(name, means string) string {
+		name = fmt.Sprintf("   %-*s", column-3, name)
+		if len(name) > column {
+			name += "\n" + strings.Repeat(" ", column)
 		}
-		if what.ArgsUsage != "" {
-			usage += " " + what.ArgsUsage
-		}
+		return name + fill(column, means)
 	}
-	for line := range strings.SplitSeq(usage, "\n") {
-		_, rest, _ := strings.Cut(line, " ")
-		h.text(app.Name + " " + rest) // the program may have another name, like driver-aws
-	}
-	if what.Description != "" {
-		h.title("DESCRIPTION")
-		h.text(what.Description)
-	}
-	h.commands(commands)
-	h.flags(flags)
-	if len(c.path) == 0 {
-		fmt.Fprintf(&h.to, "\n%s COMMAND --help describes a command; %s --version prints the build.\n", name, name)
-	}
-	_, err := io.WriteString(out, h.to.String())
-	return err
-}
-
-// A helper formats help.
-type helper struct {
-	to      strings.Builder
-	columns int
-}
-
-// title begins a section.
-func (h *helper) title(title string) {
-	if h.to.Len() > 0 {
-		h.to.WriteByte('\n')
-	}
-	h.to.WriteString(title + ":\n")
-}
-
-// text writes paragraphs, wrapped. It keeps indented lines, and paragraphs that begin with a
-// prompt, as they are.
-func (h *helper) text(text string) {
-	for i, paragraph := range strings.Split(text, "\n\n") {
-		if i > 0 {
-			h.to.WriteByte('\n')
-		}
-		example, filled := strings.HasPrefix(paragraph, "$ "), ""
-		flush := func() {
-			if filled != "" {
-				h.fill(strings.Repeat(" ", margin), margin, filled)
+	cli.HelpPrinterCustom(out, template, of, map[string]any{
+		"fill":  fill,
+		"entry": list,
+		"flag": func(text string) string {
+			name, means, _ := strings.Cut(text, "\t")
+			return list(name, strings.NewReplacer(" (default: false)", "", "(default: required)", "(required)").Replace(means))
+		},
+		"usage": func(called, text string) string { // the program may have another name, like driver-aws
+			program, _, _ := strings.Cut(called, " ")
+			lines := strings.Split(text, "\n")
+			for i, line := range lines {
+				_, rest, _ := strings.Cut(line, " ")
+				lines[i] = program + " " + rest
 			}
-			filled = ""
-		}
-		for line := range strings.SplitSeq(paragraph, "\n") {
-			if example || strings.HasPrefix(line, " ") {
-				flush()
-				fmt.Fprintf(&h.to, "%*s%s\n", margin, "", line)
-				continue
-			}
-			filled += " " + line
-		}
-		flush()
-	}
-}
-
-// fill wraps text after the beginning of its first line; the other lines are indented.
-func (h *helper) fill(begin string, in int, text string) {
-	line, empty := begin, true
-	for word := range strings.SplitSeq(strings.TrimSpace(text), " ") { // keeps double blanks, as in a board
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > h.columns {
-			h.to.WriteString(line + "\n")
-			line, empty = strings.Repeat(" ", in), true
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
-	}
-	h.to.WriteString(line + "\n")
-}
-
-// An entry is a line of a list: a name and its meaning.
-type entry struct{ name, means string }
-
-// mostName is the longest name that has its meaning on the same line; the meaning of a longer
-// name is on the next line.
-const mostName = 22
-
-// list writes entries.
-func (h *helper) list(entries []entry) {
-	column := 0
-	for _, e := range entries {
-		if n := len(e.name); n <= mostName {
-			column = max(column, n)
-		}
-	}
-	column += margin + 2
-	for _, e := range entries {
-		begin := fmt.Sprintf("%*s%s", margin, "", e.name)
-		if len(begin) > column-2 {
-			h.to.WriteString(begin + "\n")
-			begin = ""
-		}
-		h.fill(fmt.Sprintf("%-*s", column, begin), column, e.means)
-	}
-}
-
-// groups groups things by heading, in the order in which the headings first occur.
-func groups[T any](things []T, heading func(T) string) (headings []string, by map[string][]T) {
-	by = make(map[string][]T)
-	for _, t := range things {
-		name := heading(t)
-		if by[name] == nil {
-			headings = append(headings, name)
-		}
-		by[name] = append(by[name], t)
-	}
-	return headings, by
-}
-
-// commands lists commands.
-func (h *helper) commands(commands []*cli.Command) {
-	headings, by := groups(commands, func(c *cli.Command) string { return cmp.Or(c.Category, "COMMANDS") })
-	for _, heading := range headings {
-		h.title(heading)
-		var entries []entry
-		for _, c := range by[heading] {
-			entries = append(entries, entry{c.Name, c.Usage})
-		}
-		h.list(entries)
-	}
-}
-
-// flags lists flags, with the library's descriptions.
-func (h *helper) flags(flags []cli.Flag) {
-	headings, by := groups(flags, func(f cli.Flag) string {
-		if c, ok := f.(cli.CategorizableFlag); ok {
-			return cmp.Or(c.GetCategory(), "FLAGS")
-		}
-		return "FLAGS"
+			return strings.Join(lines, "\n\n")
+		},
 	})
-	for _, heading := range headings {
-		h.title(heading)
-		var entries []entry
-		for _, f := range by[heading] {
-			name, means, _ := strings.Cut(f.String(), "\t")
-			means = strings.Replace(strings.TrimSuffix(means, " (default: false)"), "(default: required)", "(required)", 1)
-			entries = append(entries, entry{name, means})
+}
+
+// column is where the meaning of a name begins in a list.
+const column = 27
+
+// fill wraps the paragraphs of a text, and indents its lines except the first one. It keeps indented lines, and
+// paragraphs that begin with a prompt, as they are.
+func fill(indent int, text string) string {
+	var lines []string
+	open, example := false, false // whether the last line goes on, and is in such a paragraph
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		example = strings.HasPrefix(line, "$ ") || example && line != ""
+		if line == "" || line[0] == ' ' || example {
+			lines, open = append(lines, line), false
+			continue
 		}
-		h.list(entries)
+		for word := range strings.SplitSeq(line, " ") { // keeps double blanks, as in a board
+			if last := len(lines) - 1; open && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= columns-indent {
+				lines[last] += " " + word
+			} else {
+				lines = append(lines, word)
+			}
+			open = true
+		}
 	}
+	margin := "\n" + strings.Repeat(" ", indent)
+	return strings.ReplaceAll(strings.Join(lines, margin), margin+"\n", "\n\n")
+}
+
+// manPage is the only argument of a command line that prints the manual page of a program.
+const manPage = "--generate-man-page"
+
+// writeManPage writes the manual page, in troff. What formats it is in programs that are built for that alone.
+var writeManPage = func(io.Writer, *cli.App) error {
+	return Usagef("%s needs a program that is built with -tags manpages", manPage)
 }
 
 // Version returns the version of the module from which the program is built, "" if it is unknown.

@@ -1,10 +1,6 @@
 package command
 
-import (
-	"fmt"
-
-	"github.com/xrash/smetrics"
-)
+import "github.com/xrash/smetrics"
 
 // leastLike is the similarity above which a word is suggested.
 const leastLike = 0.8
@@ -25,7 +21,7 @@ func Like(word string, others []string) string {
 // front of it; "" if none is similar.
 func orLike(word string, others []string, before string) string {
 	if like := Like(word, others); like != "" {
-		return fmt.Sprintf(": did you mean %s%s?", before, like)
+		return ": did you mean " + before + like + "?"
 	}
 	return ""
 }

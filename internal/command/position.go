@@ -130,9 +130,6 @@ func FromFlag() cli.Flag {
 // FormOf returns the value of FromFlag.
 func FormOf(c *cli.Context) (notation.Form, error) {
 	f := notation.Form(c.String("from"))
-	if f == "picture" {
-		return "", Usagef("--from picture: boards as drawn are no longer read: use the text in double quotes that is printed below a board")
-	}
 	if c.IsSet("from") && !slices.Contains(notation.Forms, f) {
 		return "", Usagef("--from %q: expected moves, board, key, hash or final", f)
 	}

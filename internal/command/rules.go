@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -38,17 +39,17 @@ const (
 // returns. If a question fails later, in a method that returns no error, WithRules ends this process. A signal ends the
 // program, from its start on, and this process if run has no context of Interruptible. The context is for Run.
 func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(context.Context, game.Kinds, []string, *program.Program) int) int {
-	flags, args, err := rulesFlags(args)
+	values, args, err := rulesFlags(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
-	name := flags[RulesFlag]
+	name := values[RulesFlag]
 	if _, ours := games.Named(of); name == "" && !ours {
 		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
 	}
 	ctx, received := withSignals(context.Background())
 	for _, other := range []string{FilesFlag, SandboxFlag} {
-		if name == "" && flags[other] != "" {
+		if name == "" && values[other] != "" {
 			return Exit(args, Usagef("--%s: expected --%s as well", other, RulesFlag), stderr)
 		}
 	}
@@ -57,7 +58,7 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 	}
 	ctx, stop := received.notify(ctx)
 	defer stop()
-	files := cmp.Or(flags[FilesFlag], os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
+	files := cmp.Or(values[FilesFlag], os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
 	o := program.Options{
 		Files:  filepath.SplitList(files),
 		Notice: func(line string) { fmt.Fprintf(stderr, "%s: %s\n", filepath.Base(args[0]), Printable(line)) },
@@ -69,7 +70,7 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 		p.Close()
 		os.Exit(received.exitCode(Exit(args, Stopped(ctx, err), stderr)))
 	}
-	if flags[SandboxFlag] != "" || os.Getenv(SandboxVariable) != "" {
+	if values[SandboxFlag] != "" || os.Getenv(SandboxVariable) != "" {
 		if o.Sandbox, err = sandbox.New(ctx, sandbox.Default); err != nil {
 			err = fmt.Errorf("--%s: %w", SandboxFlag, err)
 		} else {
@@ -114,30 +115,18 @@ func GameIn(games game.Kinds, args []string) string {
 // arguments.
 func rulesFlags(args []string) (values map[string]string, others []string, err error) {
 	values = make(map[string]string)
-	expected := map[string]string{RulesFlag: "a command", FilesFlag: "a file"}
-	for len(args) > 0 {
-		word := args[0]
-		args = args[1:]
-		flag := aFlag.FindStringSubmatch(word)
-		switch {
-		case word == "--":
-			return values, append(append(others, word), args...), nil
-		case word == "--"+SandboxFlag || word == "-"+SandboxFlag:
-			values[SandboxFlag] = "1"
-			continue
-		case flag == nil || expected[flag[1]] == "":
-			others = append(others, word)
-			continue
-		case flag[2] == "" && len(args) == 0:
-			return nil, others, Usagef("--%s: expected %s", flag[1], expected[flag[1]])
-		case flag[2] == "":
-			flag[2], args = "="+args[0], args[1:]
+	given, others := ValuesOf(args, RulesFlag, FilesFlag)
+	for name, what := range map[string]string{RulesFlag: "a command", FilesFlag: "a file"} {
+		if all := given[name]; slices.Contains(all, "") {
+			return nil, others, Usagef("--%s: expected %s", name, what)
+		} else if len(all) > 0 {
+			values[name] = all[len(all)-1]
 		}
-		value := flag[2][1:] // without =
-		if flag[1] == FilesFlag && values[FilesFlag] != "" {
-			value = values[FilesFlag] + string(os.PathListSeparator) + value
-		}
-		values[flag[1]] = value
+	}
+	values[FilesFlag] = strings.Join(given[FilesFlag], string(os.PathListSeparator))
+	end := slices.Index(append(others, "--"), "--")
+	if i := slices.IndexFunc(others[:end], func(word string) bool { return strings.TrimLeft(word, "-") == SandboxFlag && word != SandboxFlag }); i >= 0 {
+		values[SandboxFlag], others = "1", slices.Delete(others, i, i+1)
 	}
 	return values, others, nil
 }

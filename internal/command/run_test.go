@@ -14,7 +14,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/notation"
@@ -23,7 +22,7 @@ import (
 // runIt runs a command line of an application that has the command read with a subcommand for
 // each solvable game, and fail.
 func runIt(line, stdin string) (status int, stdout, stderr string) {
-	kinds := command.Which(game.Kinds{connectn.Kind, network.Kind, quickcross.Kind}, func(g game.Game) bool { return g.KeyBits() < 60 })
+	kinds := game.Kinds{connectn.Kind, quickcross.Kind}
 	read := &cli.Command{Name: "read", Usage: "print positions", ArgsUsage: "[POSITION]",
 		Description: "Prints positions, one line each. " + strings.Repeat("A long line is wrapped. ", 10) + "\n\n  $ x read connectn",
 		Flags:       command.Group("input", []cli.Flag{command.StartFlag(), command.FromFlag()})}
@@ -116,9 +115,9 @@ func TestRun(t *testing.T) {
 // TestHelp checks that the help has every section, and no line with more than 80 columns.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string][]string{
-		"--help":               {"NAME:\n   x - try commands\n", "COMMANDS:\n", "   read  print positions\n", "x COMMAND --help describes a command"},
+		"--help":               {"NAME:\n   x - try commands\n", "COMMANDS:\n", "   read                    print positions\n", "x COMMAND --help describes a command"},
 		"read --help":          {"x read GAME [flags]", "   connectn "},
-		"read connectn --help": {"DESCRIPTION:\n   Prints positions", "\n     $ x read connectn\n", "\nboard:\n", "--width", "\ninput:\n", "--start", "[POSITION]"},
+		"read connectn --help": {"DESCRIPTION:\n   Print positions.\n\n   Prints positions", "\n     $ x read connectn\n", "\nboard:\n", "--width", "\ninput:\n", "--start", "[POSITION]"},
 	} {
 		status, help, stderr := runIt(line, "")
 		if status != 0 || stderr != "" {

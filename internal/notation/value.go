@@ -128,3 +128,18 @@ func Heading(g game.Game, p game.Position) string {
 	}
 	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }
+
+// Meaning describes a value.
+func Meaning(values game.Values, v game.Value) string {
+	switch {
+	case !v.Valid() && v.Remoteness() > 0:
+		return "no value: its outcome is missing"
+	case !v.Valid() && !values.OfMover:
+		return "not known yet"
+	case !v.Valid():
+		return "DRAW: play never ends"
+	case v.Remoteness() == 0:
+		return values.Word(v.Outcome()) + ", and play has ended"
+	}
+	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
+}

@@ -7,21 +7,16 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// The sizes of records, which do not depend on the machine. docs/plan.md lists the boards that
-// they are fitted to, and those that only check them (TestRecorded).
+// The sizes of records, which do not depend on the machine. docs/notes/plan.md lists the boards that they are fitted to.
 const (
 	// cellBytes is the overhead of a range: its entry in the index with its checksum, and the
 	// header of its block.
 	cellBytes = 10.5
 
-	// The value of a position in a block takes up to mostValueBits bits; see valueBits.
-	mostValueBits = 4
-	reachPower    = 1.8
-	valuePace     = 1.15
-	valueWon      = 1.5
-	valueMany     = 0.48
-	// unknownWon is the share of won positions if it is unknown.
-	unknownWon = 0.3
+	// valueBits is the size of the value of a position in a block that is not compact: 1.5 to 3.5.
+	valueBits = 2.5
+	// listedValues is the number of bytes of a block's list of its values.
+	listedValues = 6
 
 	// The code of a value takes codeBits·lost^codeLost·(4/moves)^codeMoves bits, at most mostCodeBits. lost is the share of
 	// open positions in which the mover loses with the next move, in all tiers, at most mostLost: where that is rare,
@@ -61,11 +56,9 @@ const (
 	listTier = 300
 
 	// stateWork is the size of a position of a game with cycles in the directories of passes,
-	// at their maximum; stateKept in the table; stateSent in a pair of the shuffle. They come
-	// from Quick Cross on 4×4, and docs/hadoop.md.
+	// at their maximum; stateKept in the table. They come from Quick Cross on 4×4.
 	stateWork = 4
 	stateKept = 0.47
-	stateSent = 0.4
 )
 
 // FinalBytes returns the size of the text of all positions. A line has the board in quotes,
@@ -100,49 +93,25 @@ func (l looseness) setBytes(n, slots, cells float64) float64 {
 	return slots*bits/8 + cells*l.head
 }
 
-// wordSlots is the number of slots of a word of a bitmap; empty words are skipped.
-const wordSlots = 64
-
-// occupied returns the number of slots in words that are not empty.
-func occupied(n, slots float64) float64 {
-	if slots <= 0 {
-		return 0
-	}
-	return slots * (1 - math.Pow(1-min(1, n/slots), wordSlots))
-}
-
-// valueBits returns the number of bits of a value, in a block of inBlock positions, left tiers
-// before the last one. won is the share of won positions in later tiers: if it is large,
-// games end sooner, and there are fewer different remotenesses; if it is small, most
-// positions are ties.
-func valueBits(inBlock float64, left int, won float64) float64 {
-	if inBlock <= 0 || won <= 0 {
-		return 0
-	}
-	values := 2 + min(float64(left), math.Pow(won, -reachPower))
-	most := min(mostValueBits, math.Log2(values))
-	return most * (1 - math.Exp(-valuePace*math.Pow(won, valueWon)*math.Pow(inBlock, valueMany)))
-}
-
-// keptBytes returns the size of a tier with values, unless it is compact: sets, and a value of this many bits
-// for each position; each block has a list of its values.
-func keptBytes(n, slots, cells, bits float64) float64 {
-	return ofPositions.setBytes(n, slots, cells) + n*bits/8 + cells*(cellBytes+math.Exp2(bits))
+// keptBytes returns the size of a tier with values, unless it is compact: sets, and a value for each position; each
+// block has a list of its values.
+func keptBytes(n, slots, cells float64) float64 {
+	return ofPositions.setBytes(n, slots, cells) + n*valueBits/8 + cells*(cellBytes+listedValues)
 }
 
 // codesOf returns the number of bits of the code of a value far from the end of a game.Deduced, which has this
 // number of moves at the beginning.
-func (w *work) codesOf(moves float64) float64 {
+func (s *sizes) codesOf(moves float64) float64 {
 	open, lost := 0.0, 0.0
-	for _, t := range w.tiers {
+	for _, t := range s.tiers {
 		open, lost = open+openOf(t.Tier), lost+t.Lost
 	}
 	// The last tier has no open positions, and the one before has none in which the mover loses with the next move.
-	i := max(0, len(w.tiers)-3)
-	for i > 0 && w.tiers[i].Lost == 0 { // no such position was sampled there
+	i := max(0, len(s.tiers)-3)
+	for i > 0 && s.tiers[i].Lost == 0 { // no such position was sampled there
 		i--
 	}
-	end := w.tiers[i].Tier
+	end := s.tiers[i].Tier
 	bits := codeBits * math.Pow(min(mostLost, lost/max(1, open)), codeLost) * math.Pow(4/moves, codeMoves)
 	return min(mostCodeBits, bits) * (1 - math.Exp(-end.Lost/max(1, openOf(end))/codeEnd))
 }

@@ -35,7 +35,7 @@ func exportWeb(c *cli.Context, games game.Kinds, dir string) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	tables, all, err := recordTables(ctx, command.ListOf(c, "data"), games)
+	tables, all, err := recordTables(ctx, c.StringSlice("data"), games)
 	if err != nil {
 		return err
 	}

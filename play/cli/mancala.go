@@ -188,4 +188,4 @@ func moveOf(ctx context.Context, name string, o cse150.Options, g game.Acyclic) 
 }
 
 // isMancala reports whether a kind of game is Mancala.
-func isMancala(kind game.Kind) bool { return len(command.Which(game.Kinds{kind}, mancala.Is)) > 0 }
+func isMancala(kind game.Kind) bool { return len(which(game.Kinds{kind}, mancala.Is)) > 0 }

@@ -52,7 +52,10 @@ func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		err := unknown(c)
 		if c.NArg() == 0 {
-			name := append(alias.Names(games), games.Names()...)[0]
+			name := games.Names()[0]
+			if known := alias.Of(games); len(known) > 0 {
+				name = known[0].Name
+			}
 			err = errors.Join(err, fmt.Errorf("to begin: play tui %s (in the terminal), play %s (line by line) or play web --open (in a browser)", name, name))
 		}
 		return err

@@ -41,10 +41,21 @@ func scoreFlags() []cli.Flag {
 
 // ofColumns returns the games that are Connect N.
 func ofColumns(games game.Kinds) game.Kinds {
-	return command.Which(games, func(g game.Game) bool {
+	return which(games, func(g game.Game) bool {
 		_, ok := g.(*connectn.Rules)
 		return ok
 	})
+}
+
+// which returns the kinds whose games satisfy such. It tests the game that a kind makes by
+// default.
+func which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
+	for _, kind := range games {
+		if g, err := kind.Default(); err == nil && such(g) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // mostColumns is the largest number of columns that a digit can name.

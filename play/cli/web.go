@@ -17,8 +17,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/play/internal/web"
+	"github.com/treereduce/treereduce/play/internal/web/runpages"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -32,11 +34,11 @@ func webCommand(games game.Kinds) *cli.Command {
 			"move. Each directory has a page for its run, even before it begins. Answers only requests to localhost, an IP\n" +
 			"address or a --host name.",
 		Flags: []cli.Flag{
-			command.ListFlag("data", "a data `DIRECTORY` to serve, "+datadir.ByDefault+" by default if it exists"),
+			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve, " + datadir.ByDefault + " by default if it exists"},
 			bookFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` to listen at; port 0 takes a free one", Value: "localhost:8080"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
-			command.ListFlag("host", "a further `HOST` name that requests may name"),
+			&cli.StringSliceFlag{Name: "host", Usage: "a further `HOST` name that requests may name"},
 			&cli.StringFlag{Name: "allow-origin", Usage: "`ORIGIN` of pages that may use the interface below /api/; * allows all"},
 			&cli.IntFlag{Name: "searches", Usage: "number of searches at a time", DefaultText: "number of cores less one, at least 1"},
 			&cli.StringFlag{Name: "export", Usage: "write the pages, and the tables of --data, to an empty `DIRECTORY` for any web server, and end"},
@@ -55,8 +57,9 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		return exportWeb(c, games, dir)
 	}
 	o := web.Options{
-		Games: games, Hosts: command.ListOf(c, "host"), AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
-		Log: logOf(c),
+		Games: games, Pages: runpages.New, AllowOrigin: c.String("allow-origin"), Searches: max(1, runtime.GOMAXPROCS(0)-1),
+		HostAllowed: func(host string) bool { return metrics.HostAllowed(host, c.StringSlice("host")) },
+		Log:         logOf(c),
 	}
 	err := command.AtLeast(c, 1, "searches")
 	if err != nil {
@@ -71,7 +74,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	if o.Book, err = bookOf(c, games); err != nil {
 		return err
 	}
-	names := command.ListOf(c, "data")
+	names := c.StringSlice("data")
 	if _, err := os.Stat(datadir.ByDefault); err == nil && !c.IsSet("data") {
 		names = []string{datadir.ByDefault}
 	}

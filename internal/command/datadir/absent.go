@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/table"
@@ -33,38 +34,17 @@ func Absent(place *filesys.Place, name string) error {
 	if err != nil {
 		return err
 	}
-	how := ""
-	if r, err := solve.ReadReport(place.FS, place.Path); err == nil {
-		how = ": " + came(r)
-		if r.Status == solve.Running || r.Status == solve.Failed && strings.Contains(r.Error, step.UseTiers) {
-			return fmt.Errorf("%s: %s is not solved yet%s", name, m.Game, how)
+	how, goOn := "", fmt.Sprintf("; to continue: driver solve %s --data %s --resume", Flags(m.Game), name)
+	if r, err := status.Read(place.FS, place.Path); err == nil {
+		how, _, _ = strings.Cut(": "+r.State(), ";")
+		if r.Error != "" {
+			how += ": " + r.Error
+		}
+		if r.Status == solve.Running || strings.Contains(r.Error, step.UseTiers) {
+			goOn = ""
 		}
 	}
-	return fmt.Errorf("%s: %s is not solved yet%s; to continue: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
-}
-
-// came describes how far a run has come, according to its report.
-func came(j *solve.Report) string {
-	at := ""
-	if n := len(j.Jobs); n > 0 {
-		switch last := j.Jobs[n-1]; last.Step {
-		case step.Init, step.Possible:
-			at = fmt.Sprintf(" at tier %d", last.Tier)
-		case step.Mark:
-			at = fmt.Sprintf(" at pass %d", last.Tier)
-		default:
-			at = " after " + last.Job
-		}
-	}
-	switch j.Status {
-	case solve.Running:
-		return "its driver is running" + at
-	case solve.Died:
-		return "its driver died" + at
-	case solve.Failed:
-		return "it failed" + at + ": " + j.Error
-	}
-	return "it was stopped" + at
+	return fmt.Errorf("%s: %s is not solved yet%s%s", name, m.Game, how, goOn)
 }
 
 // Flags returns a game as words of a command line: "connectn --width 3 --height 3".

@@ -27,10 +27,10 @@ func TestAbsentDriver(t *testing.T) {
 		age     time.Duration
 		want    string
 	}{
-		{"locked", store.Local{}, true, time.Hour, "its driver is running at tier 3"},
-		{"not locked", store.Local{}, false, 0, "its driver died at tier 3" + goOn},
-		{"in HDFS", inHDFS{}, false, 0, "its driver is running at tier 3"},
-		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "its driver died at tier 3" + goOn},
+		{"locked", store.Local{}, true, time.Hour, "running"},
+		{"not locked", store.Local{}, false, 0, "died after data_first3" + goOn},
+		{"in HDFS", inHDFS{}, false, 0, "running"},
+		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "died after data_first3" + goOn},
 	} {
 		dir := t.TempDir()
 		data := must.Get(store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, solve.IsRunArtifact, nil))(t)

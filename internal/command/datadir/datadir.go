@@ -70,6 +70,9 @@ func Write(stdout io.Writer, flag, name string, content []byte, further ...files
 // Misnamed converts an error in the name that a flag gives to a usage error.
 func Misnamed(flag string, err error) error {
 	if e := new(hadoop.NameError); errors.As(err, &e) {
+		if strings.HasPrefix(e.Name, "s3://") {
+			return command.Usagef("--%s %s: this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws", flag, e.Name)
+		}
 		return command.Usagef("--%s %w", flag, err)
 	}
 	return err
@@ -86,9 +89,12 @@ func Flag(further ...string) cli.Flag {
 // variables of Hadoop's programs, which all commands respect, so that the hadoop command logs in
 // too.
 func LoginFlags() []cli.Flag {
+	sets := func(name, variable, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, DefaultText: variable, Action: func(_ *cli.Context, value string) error { return os.Setenv(variable, value) }}
+	}
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "keytab", Usage: "keytab `FILE`, to log in to a cluster with Kerberos without kinit", DefaultText: kerberos.Keytab, Value: variable(kerberos.Keytab)},
-		&cli.GenericFlag{Name: "principal", Usage: "Kerberos principal `NAME`, user@REALM: which key of the keytab, or whose ticket", DefaultText: kerberos.Principal, Value: variable(kerberos.Principal)},
+		sets("keytab", kerberos.Keytab, "keytab `FILE`, to log in to a cluster with Kerberos without kinit"),
+		sets("principal", kerberos.Principal, "Kerberos principal `NAME`, user@REALM: which key of the keytab, or whose ticket"),
 	}
 }
 
@@ -115,14 +121,6 @@ func CheckReader(c *cli.Context, further ...filesys.Opener) error {
 	}
 	return CheckLogin(c, data, c.String("svg"))
 }
-
-// A variable is an environment variable as the value of a flag.
-type variable string
-
-// Set implements flag.Value.
-func (v variable) Set(value string) error { return os.Setenv(string(v), value) }
-
-func (v variable) String() string { return os.Getenv(string(v)) }
 
 // WithTable calls do with the table in the data directory that --data names, which must be a
 // table of one of the games. The calls of an HDFS end soon after ctx.

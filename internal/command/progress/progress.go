@@ -44,10 +44,9 @@ type Line struct {
 	json  bool
 	lines bool // out is not a terminal: each line is written once
 	last  time.Time
-	job   string
+	job   string // the last one in JSON
 	drawn bool
-	width func() int // columns of the terminal
-	total int64      // positions found in this run
+	total int64 // positions found in this run
 
 	log *slog.Logger // gets events and messages instead of stderr; nil: without --log
 }
@@ -81,19 +80,21 @@ func New(c *cli.Context) *Line {
 // NewBar returns a Line that draws a line on a terminal, or else prints a line every ten
 // seconds.
 func NewBar(c *cli.Context) *Line {
-	p := &Line{name: c.App.Name, stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: true, last: time.Now(), width: func() int { return usualWidth }}
-	if f, ok := c.App.ErrWriter.(*os.File); ok {
-		if command.IsTerminal(f) {
-			p.lines, p.last = false, time.Time{}
-			p.width = func() int {
-				if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-					return columns
-				}
-				return usualWidth
-			}
-		}
+	p := &Line{name: c.App.Name, stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: !command.IsTerminal(c.App.ErrWriter)}
+	if p.lines {
+		p.last = time.Now()
 	}
 	return p
+}
+
+// width returns the number of columns of the terminal.
+func (p *Line) width() int {
+	if f, ok := p.out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return usualWidth
 }
 
 // Report shows an event.
@@ -111,23 +112,12 @@ func (p *Line) Report(e solve.Event) {
 		p.total += cmp.Or(e.Positions, e.Records) // the retrograde passes visit the same positions again
 	}
 	now := time.Now()
-	if p.lines {
+	if !p.json {
 		p.draw(now, p.line(e))
-		return
+	} else if e.Done || e.Job != p.job || now.Sub(p.last) >= time.Second {
+		p.last, p.job = now, e.Job
+		json.NewEncoder(p.out).Encode(e) // a failed write is reported at the end
 	}
-	if !e.Done && e.Job == p.job && now.Sub(p.last) < progressEvery {
-		return
-	}
-	fresh := e.Job != p.job
-	p.job = e.Job
-	if p.json {
-		if fresh || e.Done || now.Sub(p.last) >= time.Second {
-			p.last = now
-			json.NewEncoder(p.out).Encode(e) // a failed write is reported at the end
-		}
-		return
-	}
-	p.draw(now, p.line(e))
 }
 
 // record writes an event to the log, except that a job has come farther.

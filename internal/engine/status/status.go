@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
 // A Run is the report of a run.
@@ -155,20 +156,24 @@ func (r *Run) Rate() float64 {
 // Positions returns the number of positions found so far.
 func (r *Run) Positions() (n int64) {
 	for _, found := range r.Found() {
-		n += found
+		n += int64(found.Positions)
 	}
 	return n
 }
 
-// Found returns the number of positions that each forward job found, by its tier or pass.
-func (r *Run) Found() map[int]int64 {
-	found := make(map[int]int64)
+// Found returns what each forward job found, by its tier or pass: terminal positions, and others.
+func (r *Run) Found() (rows []table.Row) {
 	for _, j := range r.Report.Jobs {
-		if isForward(j.Step) {
-			found[j.Tier] += cmp.Or(j.Positions, j.Records)
+		if !isForward(j.Step) {
+			continue
 		}
+		if j.Step == step.Create { // the passes of mark are numbered from 1
+			j.Tier = 0
+		}
+		open := cmp.Or(j.Positions, j.Records) - j.Finished
+		rows = append(rows, table.Row{Tier: j.Tier, Positions: uint64(j.Finished)}, table.Row{Tier: j.Tier, Remoteness: table.NoEnd, Positions: uint64(open)})
 	}
-	return found
+	return rows
 }
 
 // A Line contains the statistics of a job, or the totals of a step.
@@ -199,8 +204,8 @@ func lineOf(j solve.JobRecord) Line {
 	return l
 }
 
-// add adds the numbers of another line.
-func (l *Line) add(o Line) {
+// Add adds the numbers of another line.
+func (l *Line) Add(o Line) {
 	l.Jobs += o.Jobs
 	l.Positions += o.Positions
 	l.Finished += o.Finished
@@ -230,7 +235,7 @@ func (r *Run) Steps() (lines []Line) {
 			i = len(lines)
 			lines = append(lines, Line{Name: j.Step})
 		}
-		lines[i].add(lineOf(j))
+		lines[i].Add(lineOf(j))
 	}
 	return lines
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/table"
 )
 
 // inHDFS is a file system whose locks cannot be queried.
@@ -89,6 +90,28 @@ func TestRate(t *testing.T) {
 		Jobs: []solve.JobRecord{record("possible", 100, 1), record("possible", 300, 1), record("solve", 300, 10), record("solve", 100, 10)}}}}
 	if rate, n := r.Rate(), r.Positions(); rate != 20 || n != 400 {
 		t.Errorf("%v positions/s, %d positions; want 20, 400", rate, n)
+	}
+}
+
+// TestFound checks the rows of a run that creates and marks states: the first pass has number 0, also where its job has another.
+func TestFound(t *testing.T) {
+	record := func(step string, tier int, records, positions, finished int64) solve.JobRecord {
+		r := solve.JobRecord{Step: step, Tier: tier}
+		r.Records, r.Positions, r.Finished = records, positions, finished
+		return r
+	}
+	for _, test := range []struct {
+		jobs []solve.JobRecord
+		want []table.Row
+	}{
+		{[]solve.JobRecord{record("create", 1, 1, 0, 0), record("mark", 1, 9, 0, 4), record("solve", 1, 4, 0, 0)},
+			[]table.Row{{Tier: 0}, {Remoteness: table.NoEnd, Positions: 1}, {Tier: 1, Positions: 4}, {Tier: 1, Remoteness: table.NoEnd, Positions: 5}}},
+		{[]solve.JobRecord{record("possible", 3, 2, 7, 3)}, []table.Row{{Tier: 3, Positions: 3}, {Tier: 3, Remoteness: table.NoEnd, Positions: 4}}},
+	} {
+		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Jobs: test.jobs}}}
+		if got := r.Found(); !slices.Equal(got, test.want) {
+			t.Errorf("got  %+v\nwant %+v", got, test.want)
+		}
 	}
 }
 

@@ -7,8 +7,8 @@
 //     positions of a tier: exact, as long as there are few;
 //   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
 //     is an unbiased estimate of the tier's number, and the mean of many has an interval;
-//   - random games: the number of different positions seen is a lower bound. The upper bound
-//     comes from the game (game.Info.Boards), or from the number of its keys.
+//   - the positions that were enumerated, and those seen from them, as a lower bound. The upper bound comes
+//     from the game (game.Info.Boards), or from the number of its keys.
 package count
 
 import (
@@ -20,6 +20,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A Tier is the number of positions of a tier of a game. For a game without tiers, it is a
@@ -72,22 +73,14 @@ func (t Tier) Error() float64 {
 }
 
 // How is the way in which positions were counted.
-type How int
+type How string
 
 // The ways to count.
 const (
-	Exact   How = iota // every position was enumerated
-	Sampled            // the tiers that are not exact are estimated by sampling
-	AtLeast            // these positions were seen, and there may be more
+	Exact   How = "exact"    // every position was enumerated
+	Sampled How = "sampled"  // the tiers that are not exact are estimated by sampling
+	AtLeast How = "at least" // these positions were seen, and there may be more
 )
-
-var hows = [...]string{"exact", "sampled", "at least"}
-
-// String returns "exact", "sampled" or "at least".
-func (h How) String() string { return hows[h] }
-
-// MarshalText returns String.
-func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // Counts contains the numbers of positions of a game.
 type Counts struct {
@@ -100,17 +93,16 @@ type Counts struct {
 // Options are the limits of a count. All are optional.
 type Options struct {
 	// Time is the time for sampling, after positions have been enumerated up to the limit
-	// Exact; for a game that is not Sampled, it is the time for enumeration and random
-	// games together; 0: two minutes, but sampling ends as soon as the counts are precise enough
-	// for a plan.
+	// Exact; for a game that is not Sampled, it is the time for enumeration; 0: eight seconds, and Brief.
 	Time time.Duration
-	// Draws, if it is not 0, is the total number of samples, or of random games, and
-	// replaces Time: the result is then the same on any machine. A result obtained with a
-	// time limit can be reproduced with the Draws of its sum.
+	// Brief ends sampling as soon as the counts are precise enough for a plan.
+	Brief bool
+	// Draws, if it is not 0, is the total number of samples, and replaces Time: the result is then the same on
+	// any machine. A result obtained with a time limit can be reproduced with the Draws of its sum.
 	Draws int64
 	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
-	// that is Sampled, but 4 million if Time or Draws is set, and 50 million for others. At most half as many are in
-	// memory at the same time, at about 20 bytes each.
+	// that is Sampled, but 4 million unless the count is Brief, and 50 million for others. At most
+	// half as many are in memory at the same time, at about 20 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
 	Seed uint64
@@ -123,27 +115,24 @@ type Options struct {
 
 // The defaults of Options.
 const (
-	defaultTime       = 2 * time.Minute
+	defaultTime       = 8 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
 	defaultExactDrawn = 4 << 20
 	defaultExact      = 50_000_000
 )
 
-// brief reports whether sampling ends as soon as the counts are precise.
-func (o Options) brief() bool { return o.Time == 0 && o.Draws == 0 }
-
 func (o Options) withDefaults(drawn bool) Options {
+	if o.Time == 0 && o.Draws == 0 {
+		o.Time, o.Brief = defaultTime, true
+	}
 	switch {
 	case o.Exact > 0:
 	case !drawn:
 		o.Exact = defaultExact
-	case o.brief():
+	case o.Brief:
 		o.Exact = defaultExactBrief
 	default:
 		o.Exact = defaultExactDrawn
-	}
-	if o.Time == 0 {
-		o.Time = defaultTime
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -154,22 +143,14 @@ func (o Options) withDefaults(drawn bool) Options {
 	return o
 }
 
-// check returns an error if the options are invalid.
-func (o Options) check() error {
-	if o.Time < 0 || o.Draws < 0 || o.Exact < 0 || o.Workers < 0 {
-		return fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
-	}
-	return nil
-}
-
 // Of counts the positions that can be reached from the initial position of a game. It returns
 // an error if the options are invalid, or ctx is done.
 func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	if o.Time < 0 || o.Draws < 0 || o.Exact < 0 || o.Workers < 0 {
+		return nil, fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), brief: o.brief(), begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), begun: time.Now()}
 	if blocks := c.m.Blocks; blocks != nil {
 		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
 	}
@@ -187,7 +168,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	case isSampled:
 		all, err = c.draw(drawn, f)
 	default:
-		all, err = c.play(f)
+		all = c.atLeast(f)
 	}
 	if err != nil {
 		return nil, err
@@ -206,9 +187,8 @@ type counter struct {
 	deduce block.Deducer // nil: the game is not Deduced
 	half   *game.Half    // nil: it is not Halved
 
-	brief bool // sampling ends as soon as the counts are precise
 	begun time.Time
-	until time.Time // end of enumeration and games; zero: no limit
+	until time.Time // end of enumeration; zero: no limit
 }
 
 // late reports whether the time is over.
@@ -237,6 +217,25 @@ func sum(tiers []Tier) Tier {
 		sum.Draws += t.Draws
 	}
 	return sum
+}
+
+// atLeast returns the counts of an enumeration that ended early: the positions seen are lower bounds.
+func (c *counter) atLeast(f *front) *Counts {
+	all := &Counts{Tiers: f.tiers, How: AtLeast}
+	bound, boards, first, more := c.most(), c.g.Info().Boards, len(f.tiers), 0
+	for tier := first; tier < len(f.seen); tier++ {
+		t := exactly(tier, len(different(f.seen[tier])))
+		more += int(t.Positions)
+		t.High = bound
+		if boards != nil {
+			t.High = min(bound, boards(tier))
+		}
+		all.Tiers = append(all.Tiers, t)
+	}
+	all.Sum = sum(all.Tiers)
+	all.Sum.High = min(all.Sum.High, bound)
+	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %s more positions were seen after them: there may be many more, at most %.3g", first-1, numfmt.Number(more), all.Sum.High)
+	return all
 }
 
 // slots sets unknown slots and cells to their bounds, and computes their sums.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -106,9 +106,9 @@ func precise(all *Counts) bool {
 // run draws rounds of samples until the time is over, their number is reached, or, if the count
 // may be brief, the counts are precise.
 func (s *sampler) run(f *front) error {
-	drawers := make([]game.Sampler, s.o.Workers)
-	for i := range drawers {
-		drawers[i] = s.g.NewSampler()
+	drawers := make(chan game.Sampler, s.o.Workers)
+	for range s.o.Workers {
+		drawers <- s.g.NewSampler()
 	}
 	begun := time.Now()
 	share := func(draws int64) float64 {
@@ -118,7 +118,7 @@ func (s *sampler) run(f *front) error {
 		return float64(time.Since(begun)) / float64(s.o.Time)
 	}
 	draws, chunks := int64(0), 0
-	for share(draws) < 1 && !(s.brief && chunks > 0 && precise(s.counts(f))) {
+	for share(draws) < 1 && !(s.o.Brief && chunks > 0 && precise(s.counts(f))) {
 		s.o.Progress("drawing boards", share(draws))
 		round := s.round(chunks)
 		results := make([]*stratum, len(round))
@@ -129,37 +129,31 @@ func (s *sampler) run(f *front) error {
 			}
 			planned += int64(round[i].draws)
 		}
-		var wait sync.WaitGroup
-		var lock sync.Mutex
-		next := 0
-		for _, drawer := range drawers {
-			wait.Go(func() {
-				for s.ctx.Err() == nil {
-					lock.Lock()
-					i := next
-					over := s.o.Draws == 0 && chunks > 0 && share(0) >= 1
-					if i < len(round) && !over {
-						next++
-					}
-					lock.Unlock()
-					if i == len(round) || over {
-						return
-					}
-					results[i] = s.chunk(drawer, round[i])
+		err := parallel.Each(s.ctx, s.o.Workers, len(round), 1, func() func(int) error {
+			return func(i int) error {
+				if s.o.Draws == 0 && chunks > 0 && share(0) >= 1 {
+					return nil
 				}
-			})
-		}
-		wait.Wait()
-		if err := s.ctx.Err(); err != nil {
+				drawer := <-drawers
+				results[i] = s.chunk(drawer, round[i])
+				drawers <- drawer
+				return nil
+			}
+		})
+		if err != nil {
 			return err
 		}
-		// Merge in the order of the round, so that the sums are the same to the last bit.
-		for i, result := range results[:next] {
+		// Merge in the order of the round, so that the sums are the same to the last bit, up to the first
+		// chunk that was not drawn in time.
+		for i, result := range results {
+			if result == nil {
+				break
+			}
 			s.strata[round[i].stratum].merge(result)
 			s.strata[round[i].stratum].chunks++
 			draws += int64(round[i].draws)
+			chunks++
 		}
-		chunks += next
 	}
 	return nil
 }
@@ -331,27 +325,26 @@ func (s *sampler) counts(f *front) *Counts {
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
 	text := fmt.Sprintf("tiers 0 to %d were counted; %s drawn: the sum is %s", s.first, numfmt.Count(all.Sum.Draws, "board"), precision(all.Sum))
-	var never, hardly []int
-	worst := all.Tiers[0]
+	never, hardly, worst := 0, 0, all.Tiers[0]
 	for i, t := range all.Tiers {
 		switch {
 		case i <= s.first:
 		case t.Positions == 0:
-			never = append(never, i)
+			never++
 			continue
 		case s.strata[i-s.first].open.weight() < enough:
-			hardly = append(hardly, i)
+			hardly++
 		}
 		if t.Error() > worst.Error() {
 			worst = t
 		}
 	}
 	text += fmt.Sprintf(", the worst tier, %d, %s", worst.Tier, precision(worst))
-	if hardly != nil {
-		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
+	if hardly > 0 {
+		text += fmt.Sprintf("; %s with few hits, where rare boards may be missing", numfmt.Count(hardly, "tier"))
 	}
-	if never != nil {
-		text += fmt.Sprintf("; %s: no board was hit, and only the upper bound is known", list(never))
+	if never > 0 {
+		text += fmt.Sprintf("; %s without a hit, of which only the upper bound is known", numfmt.Count(never, "tier"))
 	}
 	return text
 }
@@ -362,27 +355,4 @@ func precision(t Tier) string {
 		return "at most " + numfmt.Short(t.High)
 	}
 	return "within " + numfmt.Percent(t.Error())
-}
-
-// list formats tiers, which must be in ascending order: "tiers 3, 5 to 8".
-func list(tiers []int) string {
-	text := "tier "
-	if len(tiers) > 1 {
-		text = "tiers "
-	}
-	for i := 0; i < len(tiers); {
-		end := i
-		for end+1 < len(tiers) && tiers[end+1] == tiers[end]+1 {
-			end++
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(tiers[i])
-		if end > i {
-			text += fmt.Sprintf(" to %d", tiers[end])
-		}
-		i = end + 1
-	}
-	return text
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
 // batch is the number of positions that a worker takes at once.
@@ -16,10 +17,9 @@ const lookEach = 7
 
 // A front is the result of the enumeration.
 type front struct {
-	tiers []Tier                   // those that were enumerated, and the one after them
-	whole bool                     // whether all positions were enumerated
-	seen  [][]game.Position        // by tier, known positions of later tiers
-	has   func(game.Position) bool // whether a position is in tiers or in seen; nil for a game with tiers
+	tiers []Tier            // those that were enumerated, and the one after them
+	whole bool              // whether all positions were enumerated
+	seen  [][]game.Position // by tier, known positions of later tiers
 }
 
 // forward enumerates positions until there are too many, or the time is over.
@@ -159,48 +159,38 @@ func different(all []game.Position) []game.Position {
 // numbers to t. If the time is over, it stops early. Calls of emit do not overlap; the moves
 // are valid during the call only.
 func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) error {
-	var wait sync.WaitGroup
 	var lock sync.Mutex
-	next := 0
-	for range c.o.Workers {
-		wait.Go(func() {
-			var moves []game.Move
-			for c.ctx.Err() == nil && !c.late() {
-				lock.Lock()
-				from := next
-				next = min(len(set), from+batch)
-				positions := set[from:next]
-				lock.Unlock()
-				if len(positions) == 0 {
-					return
-				}
-				moves = moves[:0]
-				won, ends, lost := 0, 0.0, 0.0
-				for i, p := range positions {
-					switch c.g.Primitive(p).Outcome() {
-					case game.Undecided:
-						moves = c.g.Moves(moves, p)
-						if c.deduce != nil && i%lookEach == 0 {
-							e, l := c.look(p)
-							ends, lost = ends+lookEach*e, lost+lookEach*l
-						}
-					case game.Tie:
-					default:
-						won++
-					}
-				}
-				lock.Lock()
-				t.Won += float64(won)
-				t.Ends += ends
-				t.Lost += lost
-				t.Moves += float64(len(moves))
-				emit(moves)
-				lock.Unlock()
+	return parallel.Each(c.ctx, c.o.Workers, (len(set)+batch-1)/batch, 1, func() func(int) error {
+		var moves []game.Move
+		return func(task int) error {
+			if c.late() {
+				return nil
 			}
-		})
-	}
-	wait.Wait()
-	return c.ctx.Err()
+			moves = moves[:0]
+			won, ends, lost := 0, 0.0, 0.0
+			for i, p := range set[task*batch : min(len(set), (task+1)*batch)] {
+				switch c.g.Primitive(p).Outcome() {
+				case game.Undecided:
+					moves = c.g.Moves(moves, p)
+					if c.deduce != nil && i%lookEach == 0 {
+						e, l := c.look(p)
+						ends, lost = ends+lookEach*e, lost+lookEach*l
+					}
+				case game.Tie:
+				default:
+					won++
+				}
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			t.Won += float64(won)
+			t.Ends += ends
+			t.Lost += lost
+			t.Moves += float64(len(moves))
+			emit(moves)
+			return nil
+		}
+	})
 }
 
 // A visited is a set of positions: a bitmap if it is small enough, otherwise a map.
@@ -222,15 +212,6 @@ func (v *visited) add(p game.Position) bool {
 	return len(v.some) > n
 }
 
-// has reports whether a position was added.
-func (v *visited) has(p game.Position) bool {
-	if v.bits != nil {
-		return v.bits[p>>6]>>(p&63)&1 != 0
-	}
-	_, ok := v.some[p]
-	return ok
-}
-
 // passes enumerates a game without tiers: each pass finds the successors of the previous pass
 // that have not been reached before.
 func (c *counter) passes() (*front, error) {
@@ -243,14 +224,11 @@ func (c *counter) passes() (*front, error) {
 	}
 	set, done := []game.Position{c.g.Start()}, int64(0)
 	v.add(c.g.Start())
-	f := &front{has: v.has}
+	f := new(front)
 	for len(set) > 0 {
 		f.tiers = append(f.tiers, exactly(len(f.tiers), len(set)))
 		done += int64(len(set))
 		t := &f.tiers[len(f.tiers)-1]
-		if done > most {
-			return f, c.expand(set, func([]game.Move) {}, t)
-		}
 		c.o.Progress("counting all positions", min(1, max(c.passed(), float64(done)/float64(most))))
 		var after []game.Position
 		err := c.expand(set, func(all []game.Move) {
@@ -264,7 +242,7 @@ func (c *counter) passes() (*front, error) {
 			return nil, err
 		}
 		set = after
-		if c.late() {
+		if len(set) > 0 && (done > most || c.late()) {
 			f.seen = append(make([][]game.Position, len(f.tiers)), set)
 			return f, nil
 		}

@@ -79,11 +79,3 @@ func TestPlus(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
-
-func TestList(t *testing.T) {
-	for want, tiers := range map[string][]int{"tier 3": {3}, "tiers 3, 5 to 8": {3, 5, 6, 7, 8}, "tiers 1 to 2, 9": {1, 2, 9}} {
-		if got := list(tiers); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}

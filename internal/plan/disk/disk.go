@@ -133,7 +133,7 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 	if counts.How == count.AtLeast {
 		return bound, nil
 	}
-	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
+	p, err := plan.Make(g, counts, plan.Where{Runner: plan.Inline, Nodes: 1, Cores: 1}, plan.Rate{})
 	if err != nil {
 		return 0, err
 	}

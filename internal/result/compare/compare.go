@@ -1,5 +1,5 @@
-// Package compare finds the difference between two results: tables, or lines of text with values.
-// It opens no files, and prints nothing.
+// Package compare finds the difference between two results, tables or lines of text with values, and between the lines of
+// a step, and writes it in words.
 package compare
 
 import (

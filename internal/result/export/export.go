@@ -6,12 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"runtime"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -198,30 +198,6 @@ type picked struct {
 	value    game.Value
 }
 
-// picks is a heap with the highest order on top.
-type picks []picked
-
-func (h picks) Len() int           { return len(h) }
-func (h picks) Less(i, j int) bool { return h[i].order > h[j].order }
-func (h picks) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *picks) Push(x any)        { *h = append(*h, x.(picked)) }
-func (h *picks) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// add adds a position if it is among the n lowest in order.
-func (h *picks) add(n int, p picked) {
-	switch {
-	case len(*h) < n:
-		heap.Push(h, p)
-	case p.order < (*h)[0].order:
-		(*h)[0] = p
-		heap.Fix(h, 0)
-	}
-}
-
 // shuffled returns a pseudorandom number for a position and a seed. Different positions have
 // different numbers: it is the finisher of SplitMix64, which is a bijection.
 func shuffled(p game.Position, seed uint64) uint64 {
@@ -255,37 +231,42 @@ func (x *Exporter) write(batches []table.Batch) error {
 // sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
 // the lowest numbers.
 func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
-	var mu sync.Mutex // protects each, the picks of all workers
-	var each []*picks
+	var mu sync.Mutex // protects all and most
+	var all []picked  // the sample is among them
+	most := uint64(math.MaxUint64)
+	lowest := func() {
+		slices.SortFunc(all, func(a, b picked) int { return cmp.Compare(a.order, b.order) })
+		all = all[:min(n, len(all))]
+	}
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), 1, func() func(int) error {
-		r, b, own := x.Scan.Reader(), new(table.Batch), new(picks)
-		mu.Lock()
-		each = append(each, own)
-		mu.Unlock()
+		r, b := x.Scan.Reader(), new(table.Batch)
+		var found []picked
 		return func(i int) error {
 			if err := r.Read(i, b); err != nil {
 				return err
 			}
+			mu.Lock()
+			limit := most
+			mu.Unlock()
+			found = found[:0]
 			for j, p := range b.Positions {
-				if v := b.Values[j]; x.Wanted(v) {
-					own.add(n, picked{shuffled(p, seed), b.Tier, p, v})
+				if order := shuffled(p, seed); order <= limit && x.Wanted(b.Values[j]) {
+					found = append(found, picked{order, b.Tier, p, b.Values[j]})
 				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if all = append(all, found...); len(all) >= 2*n {
+				lowest()
+				most = all[n-1].order
 			}
 			return nil
 		}
 	}); err != nil {
 		return err
 	}
-	var all picks
-	for _, own := range each {
-		for _, p := range *own {
-			all.add(n, p)
-		}
-	}
-	sort.Slice(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) < 0
-	})
+	lowest()
+	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
 	batches := make([]table.Batch, len(all))
 	for i, p := range all {
 		batches[i] = table.Batch{Tier: p.tier, Positions: []game.Position{p.position}, Values: []game.Value{p.value}}

@@ -3,7 +3,7 @@
 package bench
 
 import (
-	"fmt"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,46 +11,39 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/plan"
-	"github.com/treereduce/treereduce/internal/plan/calibrate"
-	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
 )
 
-// BenchmarkPlan calibrates this machine, plans boards with the measured rates, and solves them.
+// BenchmarkPlan plans boards with driver plan, solves them, and reports what was planned divided by what was measured.
+// TREEREDUCE_LONG=1 adds boards of half a minute and more.
 func BenchmarkPlan(b *testing.B) {
-	rates, err := calibrate.Machine(b.Context(), calibrate.Options{Time: 2 * time.Minute, Dir: b.TempDir(), Self: []string{filepath.Join(bin, "driver"), "--version"}})
-	must.OK(b, err)
-	b.Run("rates", func(b *testing.B) {
-		report(b, rates.Blocks.Value, "cpu-ns/value-bit", rates.Blocks.Slot, "cpu-ns/slot", rates.Blocks.Range/1e3, "µs/range",
-			1e3*rates.Blocks.Tier, "ms/tier", 100*rates.Serial, "%serial", float64(rates.Cores), "cores")
-	})
-	boards := [][3]int{{5, 4, 4}, {5, 5, 4}}
+	boards := []string{
+		"connectn --width 5 --height 5 --connect 4", "connectn --width 4 --height 7 --connect 4", "connectn --width 3 --height 10 --connect 4",
+		"connectn --width 10 --height 2 --connect 4", "connectn --width 8 --height 3 --connect 4", "connectn --width 5 --height 6 --connect 3",
+		"mnk --width 4 --height 4 --connect 4", "mnk --width 5 --height 3 --connect 4", "mancala --pits 4 --stones 3",
+		"quickcross --width 4 --height 4 --connect 4",
+	}
 	if os.Getenv("TREEREDUCE_LONG") != "" {
-		boards = append(boards, [3]int{6, 5, 4})
+		boards = append(boards, "connectn --width 4 --height 8 --connect 4", "connectn --width 5 --height 6 --connect 4", "connectn --width 6 --height 5 --connect 4")
 	}
 	for _, board := range boards {
-		flags := fmt.Sprintf("connectn --width %d --height %d --connect %d --final no", board[0], board[1], board[2])
-		b.Run(flags, func(b *testing.B) {
-			g := must.Get(connectn.New(board[0], board[1], board[2]))(b)
-			counts := must.Get(count.Of(b.Context(), g, count.Options{Time: 30 * time.Second, Seed: 1}))(b)
-			p, err := plan.Make(g, counts, rates, plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: rates.Cores, MemoryBytes: 8 << 30}})
+		b.Run(board, func(b *testing.B) {
+			at := time.Now()
+			out, err := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("plan "+board), "--json")...).Output()
 			must.OK(b, err)
+			took := time.Since(at).Seconds()
+			p := new(struct{ Total plan.Tier })
+			must.OK(b, json.Unmarshal(out, p))
 			dir := filepath.Join(b.TempDir(), "data")
 			peak := watch(func() int64 { return bytesIn(dir) })
-			u := timed(b, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags), "--data", dir)...))
+			u := timed(b, exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+board+" --final no"), "--data", dir)...))
 			most := float64(peak())
 			t := &p.Total
-			for what, figures := range map[string][2]float64{
-				"cpu-s":        {3600 * t.CPUHours, u.cpu.Seconds()},
-				"wall-s":       {3600 * t.WallHours, u.wall.Seconds()},
-				"disk-peak-MB": {t.PeakBytes / 1e6, most / 1e6},
-				"table-MB":     {t.KeptBytes / 1e6, float64(bytesIn(filepath.Join(dir, table.Dir))) / 1e6},
-			} {
-				report(b, figures[0], "planned-"+what, figures[1], "measured-"+what)
-			}
+			report(b, took, "plan-s", u.cpu.Seconds(), "cpu-s", 3600*t.CPUHours/u.cpu.Seconds(), "cpu-planned/measured",
+				3600*t.WallHours/u.wall.Seconds(), "wall-planned/measured", t.PeakBytes/most, "peak-planned/measured",
+				t.KeptBytes/float64(bytesIn(filepath.Join(dir, table.Dir))), "table-planned/measured")
 		})
 	}
 }

@@ -31,10 +31,10 @@ func BenchmarkScale(b *testing.B) {
 	for nodes := 1; nodes <= 3; nodes++ {
 		b.Run(fmt.Sprintf("%s, %d nodes", board, nodes), func(b *testing.B) {
 			// A node of package minicluster has two containers more than processors.
-			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --nodes %d --cores %d --replication %d --json",
-				board, nodes, 2+max(2, runtime.NumCPU()), min(2, nodes)))...).Output()
+			out, err := exec.Command(filepath.Join(bin, "driver"), strings.Fields(fmt.Sprintf("plan %s --runner hadoop --nodes %d --cores %d --json",
+				board, nodes, 2+max(2, runtime.NumCPU())))...).Output()
 			must.OK(b, err)
-			p := new(plan.Plan)
+			p := new(struct{ Total plan.Tier })
 			must.OK(b, json.Unmarshal(out, p))
 			c := clustertest.Up(b.Context(), b, minicluster.Config{Nodes: nodes})
 			objects := watch(func() int64 {
@@ -51,8 +51,7 @@ func BenchmarkScale(b *testing.B) {
 			report(b, u.wall.Seconds(), "wall-s", float64(len(jobs)), "jobs", float64(objects()), "NameNode-objects", float64(moved)/1e6, "DataNode-MB",
 				sum(jobs, func(r solve.JobRecord) float64 { return r.Programs }), "programs-cpu-s",
 				3600*p.Total.CPUHours, "planned-cpu-s", u.cpu.Seconds()+containers, "measured-cpu-s",
-				p.Total.ShuffledBytes/1e6, "planned-shuffled-MB", sum(jobs, func(r solve.JobRecord) int64 { return r.Bytes })/1e6, "measured-shuffled-MB",
-				p.Total.MemoryBytes/1e6, "planned-driver-MB", float64(u.own)/1e6, "measured-driver-MB")
+				3600*p.Total.WallHours, "planned-wall-s", sum(jobs, func(r solve.JobRecord) int64 { return r.Bytes })/1e6, "shuffled-MB", float64(u.own)/1e6, "driver-MB")
 		})
 	}
 }

@@ -8,9 +8,43 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/config"
 	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
 )
+
+// LogIn writes the ticket cache of a principal whose key is in a keytab.
+func LogIn(conf, keys, principal, file string) error {
+	name, realm := types.ParseSPNString(principal)
+	c, err := config.Load(conf)
+	if err != nil {
+		return err
+	}
+	kt, err := keytab.Load(keys)
+	if err != nil {
+		return err
+	}
+	request, err := messages.NewASReqForTGT(realm, c, name)
+	if err != nil {
+		return err
+	}
+	reply, err := client.NewWithKeytab(name.PrincipalNameString(), realm, kt, c, client.DisablePAFXFAST(true)).ASExchange(realm, request, 0)
+	if err != nil {
+		return err
+	}
+	ticket, err := reply.Ticket.Marshal()
+	if err != nil {
+		return err
+	}
+	part := reply.DecryptedEncPart
+	t := &credentials.Credential{Key: part.Key, AuthTime: part.AuthTime, StartTime: part.StartTime, EndTime: part.EndTime,
+		RenewTill: part.RenewTill, TicketFlags: part.Flags, Ticket: ticket}
+	t.Server.Realm, t.Server.PrincipalName = realm, reply.Ticket.SName
+	return Save(file, name, realm, t)
+}
 
 // Save writes a ticket cache of a principal with one ticket.
 func Save(file string, name types.PrincipalName, realm string, t *credentials.Credential) error {

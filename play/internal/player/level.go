@@ -21,7 +21,7 @@ type Level struct {
 }
 
 // Levels returns the levels, the weakest first. Each is stronger than the one before it:
-// BenchmarkLevels in package referee measures that, docs/play/playing.md has its results.
+// BenchmarkLevels in package referee measures that, docs/notes/play.md has its results.
 func Levels() []Level {
 	return []Level{
 		{Name: "beginner", Random: 0.9, Depth: 1},

@@ -149,25 +149,25 @@ func reportOf(g game.Game, r analysis.Report) reportJSON {
 
 // events returns the handler that answers with the events that send sends about a play, and an
 // event end if it does not fail.
-func (s *Server) events(send func(*stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
+func (s *Server) events(send func(*Stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		g, h, err := s.play(r)
 		if err != nil {
-			s.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
-		s.stream(w, r, func(out *stream, r *http.Request) error { return send(out, r, g, h) })
+		s.Stream(w, r, func(out *Stream, r *http.Request) error { return send(out, r, g, h) })
 	}
 }
 
 // analysis implements /view/…/analysis: events with what is known of a position, until it is
 // final or the client leaves.
-func (s *Server) analysis(out *stream, r *http.Request, g *served, h *player.History) error {
+func (s *Server) analysis(out *Stream, r *http.Request, g *served, h *player.History) error {
 	if len(h.Moves()) == 0 {
 		return nil
 	}
 	report := s.begin(g, h.Position())
-	send := func(r analysis.Report) error { return out.send("report", reportOf(g.g, r)) }
+	send := func(r analysis.Report) error { return out.Send("report", reportOf(g.g, r)) }
 	for {
 		if err := send(report); err != nil {
 			return err
@@ -204,7 +204,7 @@ const (
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
 // then it searches those that remain again, for longer. After each search it sends how many positions have a value
 // and, if another move is a mistake, the plies.
-func (s *Server) review(out *stream, r *http.Request, g *served, h *player.History) error {
+func (s *Server) review(out *Stream, r *http.Request, g *served, h *player.History) error {
 	all, mistakes := h.Positions(), 0
 	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(g, p).Known })
 	slices.Reverse(unknown)
@@ -229,11 +229,11 @@ func (s *Server) review(out *stream, r *http.Request, g *served, h *player.Histo
 			}
 			if found > mistakes {
 				mistakes = found
-				if err := out.send("plies", plies); err != nil {
+				if err := out.Send("plies", plies); err != nil {
 					return err
 				}
 			}
-			if err := out.send("progress", map[string]int{"done": done, "of": len(all)}); err != nil {
+			if err := out.Send("progress", map[string]int{"done": done, "of": len(all)}); err != nil {
 				return err
 			}
 			if time.Since(begun) >= reviewMost {
@@ -260,14 +260,14 @@ func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit t
 	return known, err
 }
 
-// stream answers with the events that send sends, and an event end if it does not fail. The context of
+// Stream answers with the events that send sends, and an event end if it does not fail. The context of
 // its request ends when the client is gone.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*stream, *http.Request) error) {
+func (s *Server) Stream(w http.ResponseWriter, r *http.Request, send func(*Stream, *http.Request) error) {
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		s.fail(w, r, errBusy)
+		s.Fail(w, r, errBusy)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -291,12 +291,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, send func(*strea
 		}
 	})
 	if send(out, r.WithContext(ctx)) == nil {
-		out.send("end", struct{}{})
+		out.Send("end", struct{}{})
 	}
 }
 
-// A stream sends server-sent events.
-type stream struct {
+// A Stream sends server-sent events.
+type Stream struct {
 	mu sync.Mutex
 	w  http.ResponseWriter
 	c  *http.ResponseController
@@ -309,15 +309,15 @@ const aliveEvery = 20 * time.Second
 // sendTime is the time in which a client must take an event.
 const sendTime = 10 * time.Second
 
-func newStream(w http.ResponseWriter) *stream {
+func newStream(w http.ResponseWriter) *Stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx sends each event at once
-	return &stream{w: w, c: http.NewResponseController(w)}
+	return &Stream{w: w, c: http.NewResponseController(w)}
 }
 
-// send sends an event with data as JSON.
-func (s *stream) send(event string, data any) error {
+// Send sends an event with data as JSON.
+func (s *Stream) Send(event string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
 		return err
@@ -326,7 +326,7 @@ func (s *stream) send(event string, data any) error {
 }
 
 // write sends lines of the stream.
-func (s *stream) write(text string) error {
+func (s *Stream) write(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.c.SetWriteDeadline(time.Now().Add(sendTime))

@@ -71,23 +71,27 @@ type (
 	}
 )
 
-// api registers the routes of the interface, with and without a slash at their end.
+// api registers the routes of the interface.
 func (s *Server) api(mux *http.ServeMux) {
 	for route, answer := range map[string]func(*http.Request) (any, error){
 		"/api":                               s.apiGames,
-		"/api/runs":                          s.apiRuns,
 		"/api/{game}":                        s.apiGame,
 		"/api/{game}/{variant}":              s.apiVariant,
 		"/api/{game}/{variant}/positions":    s.apiPosition,
 		"/api/{game}/{variant}/instructions": s.apiInstructions,
 	} {
-		mux.HandleFunc("GET "+route, s.json(answer))
-		mux.HandleFunc("GET "+route+"/{$}", s.json(answer))
+		s.Answer(mux, route, answer)
 	}
 	mux.HandleFunc("GET /api/openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(openAPI)
 	})
+}
+
+// Answer registers a route of the interface, with and without a slash at its end.
+func (s *Server) Answer(mux *http.ServeMux, route string, answer func(*http.Request) (any, error)) {
+	mux.HandleFunc("GET "+route, s.json(answer))
+	mux.HandleFunc("GET "+route+"/{$}", s.json(answer))
 }
 
 // An invalid is an error of a request to the interface: what it names does not exist.

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,206 +22,19 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/testing/openapi"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
-// A client asks a server through the interface, and checks every answer against the OpenAPI
-// document.
-type client struct {
-	t       testing.TB
-	handler http.Handler
-	doc     map[string]any
-}
-
-func newClient(t testing.TB, tables ...*table.Table) client {
+// newClient returns a client of a server of tables.
+func newClient(t testing.TB, tables ...*table.Table) openapi.Client {
 	t.Helper()
 	o := Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, AllowOrigin: "*"}
 	for _, tab := range tables {
 		o.Sources = append(o.Sources, Source{Table: tab})
 	}
-	s := must.Get(New(o))(t)
-	c := client{t: t, handler: s.Handler()}
-	r := httptest.NewRecorder()
-	c.handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/api/openapi.json", nil))
-	if err := json.Unmarshal(r.Body.Bytes(), &c.doc); err != nil || c.doc["openapi"] != "3.1.0" {
-		t.Fatalf("openapi.json: %v", err)
-	}
-	return c
-}
-
-// get requests a path below /api/ and decodes the answer.
-func (c client) get(path, query string, answer any) (status int) {
-	c.t.Helper()
-	r := httptest.NewRequest("GET", "http://localhost", nil)
-	r.URL.Path, r.URL.RawQuery = "/api/"+path, query
-	r.Header.Set("Accept", "text/html") // as a browser sends
-	w := httptest.NewRecorder()
-	c.handler.ServeHTTP(w, r)
-	if w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Content-Type") != "application/json" {
-		c.t.Errorf("%s?%s: header %v", path, query, w.Header())
-	}
-	var any any
-	if err := json.Unmarshal(w.Body.Bytes(), &any); err != nil {
-		c.t.Fatalf("%s?%s: %v: %s", path, query, err, w.Body)
-	}
-	if problem := c.invalid(c.schema(path, w.Code), any, "answer"); problem != "" {
-		c.t.Errorf("%s?%s: status %d: %s: %s", path, query, w.Code, problem, w.Body)
-	}
-	if answer != nil && w.Code == http.StatusOK {
-		if err := json.Unmarshal(w.Body.Bytes(), answer); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	return w.Code
-}
-
-// at returns a value in a JSON document; nil if there is none.
-func at(v any, keys ...string) any {
-	for _, key := range keys {
-		m, _ := v.(map[string]any)
-		v = m[key]
-	}
-	return v
-}
-
-// resolve follows a $ref.
-func (c client) resolve(v any) any {
-	if ref, ok := at(v, "$ref").(string); ok {
-		return at(c.doc, strings.Split(ref, "/")[1:]...)
-	}
-	return v
-}
-
-// schema returns the schema of an answer: that of the route with the same number of parts.
-func (c client) schema(path string, status int) any {
-	c.t.Helper()
-	parts := strings.Split(strings.TrimSuffix("/api/"+path, "/"), "/")
-	paths := at(c.doc, "paths").(map[string]any)
-	for _, route := range slices.Sorted(maps.Keys(paths)) { // a name sorts before a {parameter}
-		methods := paths[route]
-		fits := strings.Split(strings.TrimSuffix(route, "/"), "/")
-		same := len(fits) == len(parts)
-		for i := 0; same && i < len(parts); i++ {
-			same = fits[i] == parts[i] || strings.HasPrefix(fits[i], "{") && parts[i] != ""
-		}
-		if same {
-			response := at(methods, "get", "responses", strconv.Itoa(status))
-			if response == nil {
-				response = at(methods, "get", "responses", "default")
-			}
-			return at(c.resolve(response), "content", "application/json", "schema")
-		}
-	}
-	return nil
-}
-
-// patterns caches compiled patterns of the schema.
-var patterns = map[string]*regexp.Regexp{}
-
-// invalid returns why a value does not satisfy a schema; "" if it does. It knows the keywords
-// that openapi.json uses.
-func (c client) invalid(schema, v any, name string) string {
-	if schema == nil {
-		return "openapi.json does not describe this answer"
-	}
-	if target := c.resolve(schema); at(schema, "$ref") != nil {
-		return c.invalid(target, v, name)
-	}
-	for keyword := range schema.(map[string]any) {
-		if !slices.Contains([]string{"type", "enum", "pattern", "minimum", "items", "required", "properties", "additionalProperties", "description"}, keyword) {
-			return fmt.Sprintf("%s: the test does not know the keyword %s", name, keyword)
-		}
-	}
-	kind := "null"
-	switch v := v.(type) {
-	case bool:
-		kind = "boolean"
-	case float64:
-		kind = "number"
-		if v == float64(int(v)) {
-			kind = "integer"
-		}
-	case string:
-		kind = "string"
-	case []any:
-		kind = "array"
-	case map[string]any:
-		kind = "object"
-	}
-	types, ok := at(schema, "type").([]any)
-	if !ok {
-		types = []any{at(schema, "type")}
-	}
-	if !slices.Contains(types, any(kind)) && !(kind == "integer" && slices.Contains(types, any("number"))) {
-		return fmt.Sprintf("%s: found %v, expected %v", name, v, types)
-	}
-	if enum, ok := at(schema, "enum").([]any); ok && !slices.Contains(enum, v) {
-		return fmt.Sprintf("%s: found %v, expected one of %v", name, v, enum)
-	}
-	if pattern, ok := at(schema, "pattern").(string); ok {
-		if patterns[pattern] == nil {
-			patterns[pattern] = regexp.MustCompile(pattern)
-		}
-		if !patterns[pattern].MatchString(v.(string)) {
-			return fmt.Sprintf("%s: found %v, expected %s", name, v, pattern)
-		}
-	}
-	if least, ok := at(schema, "minimum").(float64); ok && v.(float64) < least {
-		return fmt.Sprintf("%s: found %v, expected at least %v", name, v, least)
-	}
-	if list, ok := v.([]any); ok {
-		for i, item := range list {
-			if problem := c.invalid(at(schema, "items"), item, fmt.Sprintf("%s[%d]", name, i)); problem != "" {
-				return problem
-			}
-		}
-	}
-	if object, ok := v.(map[string]any); ok {
-		required, _ := at(schema, "required").([]any)
-		for _, key := range required {
-			if _, ok := object[key.(string)]; !ok {
-				return fmt.Sprintf("%s: %v is missing", name, key)
-			}
-		}
-		for key, value := range object {
-			property := at(schema, "properties", key)
-			if property == nil && at(schema, "additionalProperties") == false {
-				return fmt.Sprintf("%s: unexpected field %s", name, key)
-			}
-			if property == nil {
-				continue
-			}
-			if problem := c.invalid(property, value, name+"."+key); problem != "" {
-				return problem
-			}
-		}
-	}
-	return ""
-}
-
-// TestInvalid checks that the test's validator finds errors.
-func TestInvalid(t *testing.T) {
-	c := newClient(t)
-	for text, want := range map[string]string{
-		`{"error":"x"}`: "", `{"error":"x","reason":"y"}`: "", `{"reason":"y"}`: "error is missing", `{"error":1}`: "expected [string]",
-		`{"error":"x","z":1}`: "unexpected field z", `[]`: "expected [object]",
-	} {
-		var v any
-		must.OK(t, json.Unmarshal([]byte(text), &v))
-		if got := c.invalid(c.schema("chess/", 404), v, "answer"); !strings.Contains(got, want) || (got == "") != (want == "") {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-	c = newClient(t)
-	for _, test := range []struct {
-		schema string
-		v      any
-	}{{"PositionString", "1_X O"}, {"PositionString", "1_X+O"}, {"AutoGUIPosition", "3_xo"}, {"AutoGUIMove", "M_1"}, {"Value", "loss"}, {"Remoteness", -300.0}, {"Remoteness", 1.5}} {
-		if c.invalid(at(c.doc, "components", "schemas", test.schema), test.v, "answer") == "" {
-			t.Errorf("%v is accepted as %s", test.v, test.schema)
-		}
-	}
+	return openapi.New(t, must.Get(New(o))(t).Handler())
 }
 
 // opposite is the value for the other player.
@@ -369,15 +179,15 @@ func (test sampled) compare(t *testing.T) {
 	id, name := idOf(test.spec)
 	path := id + "/" + name + "/"
 	var variant apiVariant
-	c.get(path, "", &variant)
+	c.Get(path, "", &variant)
 	check := func(p game.Position) {
 		var got, again apiPosition
-		if status := c.get(path+"positions/", "p="+url.QueryEscape(string(g.AppendText(nil, p))), &got); status != 200 {
+		if status := c.Get(path+"positions/", "p="+url.QueryEscape(string(g.AppendText(nil, p))), &got); status != 200 {
 			t.Fatalf("%s %q: status %d", test.spec, g.AppendText(nil, p), status)
 		}
 		agrees(t, tab, p, got)
 		accepts(t, variant, got)
-		c.get(path+"positions/", "p="+got.Position, &again) // not escaped: GamesmanUni does not escape it
+		c.Get(path+"positions/", "p="+got.Position, &again) // not escaped: GamesmanUni does not escape it
 		if fmt.Sprint(again) != fmt.Sprint(got) {
 			t.Errorf("%s: %s is %+v, want %+v", test.spec, got.Position, again, got)
 		}
@@ -423,8 +233,8 @@ func TestAPIDrawn(t *testing.T) {
 	} {
 		var got apiPosition
 		var variant apiVariant
-		c.get(test.path, "", &variant)
-		if status := c.get(test.path+"positions/", "p="+url.QueryEscape(test.p), &got); status != 200 {
+		c.Get(test.path, "", &variant)
+		if status := c.Get(test.path+"positions/", "p="+url.QueryEscape(test.p), &got); status != 200 {
 			t.Errorf("%s, %s: status %d", test.path, test.p, status)
 			continue
 		}
@@ -440,17 +250,17 @@ func TestAPIDrawn(t *testing.T) {
 		}
 	}
 	var games []apiEntry
-	c.get("", "", &games)
+	c.Get("", "", &games)
 	if len(games) != len(all.Kinds()) {
 		t.Errorf("%+v", games)
 	}
 	var cross apiGame
-	c.get("quickcross/", "", &cross)
+	c.Get("quickcross/", "", &cross)
 	if cross.Name != "Quick Cross" || len(cross.Variants) != 1 || cross.Variants[0].ID != "3-3-3" || cross.Variants[0].GUI != "v2" {
 		t.Errorf("%+v", cross)
 	}
 	var text struct{ Instructions string }
-	c.get("connectn/7-6-4/instructions/", "locale=de", &text)
+	c.Get("connectn/7-6-4/instructions/", "locale=de", &text)
 	if !strings.HasPrefix(text.Instructions, "# Connect 4 on 7×6\n\nGoal: be the first to have 4 of your pieces in a row") {
 		t.Errorf("%q", text.Instructions)
 	}
@@ -461,14 +271,14 @@ func TestAPIDrawn(t *testing.T) {
 func TestAPIUnsolved(t *testing.T) {
 	c := newClient(t)
 	var got apiPosition
-	c.get("connectn/4-4-3/positions/", "p=0,3,1,3", &got)
+	c.Get("connectn/4-4-3/positions/", "p=0,3,1,3", &got)
 	if got.Value != unsolved || got.Remoteness != unknown || len(got.Moves) != 4 || got.Moves[0].Name != "2" || got.Moves[0].MoveValue != "win" ||
 		got.Moves[0].Remoteness != 0 || got.Moves[1].MoveValue != unsolved || got.Moves[1].Remoteness != unknown {
 		t.Errorf("%+v", got)
 	}
 	r := httptest.NewRecorder()
-	c.handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/analysis?moves=0,3,1,3", nil))
-	c.get("connectn/4-4-3/positions/", "p=0,3,1,3", &got)
+	c.Handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/analysis?moves=0,3,1,3", nil))
+	c.Get("connectn/4-4-3/positions/", "p=0,3,1,3", &got)
 	if got.Value != "win" || got.Remoteness != 1 || slices.ContainsFunc(got.Moves, func(m apiMove) bool { return m.MoveValue == unsolved }) {
 		t.Errorf("%+v", got)
 	}
@@ -495,7 +305,7 @@ func TestSortMoves(t *testing.T) {
 func TestAPIErrors(t *testing.T) {
 	c := newClient(t, solved.Table(t, solved.Game(t, "connectn width=3 height=3 connect=3")))
 	r := httptest.NewRecorder()
-	if c.handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/api", nil)); r.Code != 200 || r.Header().Get("Access-Control-Allow-Origin") != "*" {
+	if c.Handler.ServeHTTP(r, httptest.NewRequest("GET", "http://localhost/api", nil)); r.Code != 200 || r.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("/api without a slash: status %d, %v", r.Code, r.Header())
 	}
 	for _, test := range []struct {
@@ -509,7 +319,7 @@ func TestAPIErrors(t *testing.T) {
 		{"connectn/3-3-3/positions/", "p=2_.........", 400}, {"connectn/3-3-3/positions/", "p=1_x", 400}, {"connectn/3-3-3/positions/", "p=%zz", 200},
 		{"connectn", "", 200}, {"connectn/3-3-3", "", 200}, {"connectn/3-3-3/positions", "p=0", 200},
 	} {
-		if status := c.get(test.path, test.query, nil); status != test.status {
+		if status := c.Get(test.path, test.query, nil); status != test.status {
 			t.Errorf("%s?%s: status %d, want %d", test.path, test.query, status, test.status)
 		}
 	}
@@ -537,17 +347,17 @@ func TestAPIDamaged(t *testing.T) {
 		walk := gametest.Walk(r, g, r.IntN(16))
 		p := walk[len(walk)-1]
 		var got apiPosition
-		code := c.get("connectn/4-4-3/positions/", fmt.Sprintf("p=0x%x", p), &got)
+		code := c.Get("connectn/4-4-3/positions/", fmt.Sprintf("p=0x%x", p), &got)
 		if status[code]++; code == 200 {
 			agrees(t, good, p, got)
 		} else if status[code] == 1 { // the page searches it, and shows why
 			w := httptest.NewRecorder()
-			c.handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/analysis?from=0x%x", p), nil))
+			c.Handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/analysis?from=0x%x", p), nil))
 			if w.Code != 200 || !strings.Contains(w.Body.String(), `"note":"the table is not used: `) || !strings.HasSuffix(w.Body.String(), "event: end\ndata: {}\n\n") {
 				t.Errorf("%#x: status %d: %s", p, w.Code, w.Body)
 			}
 			w = httptest.NewRecorder()
-			c.handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/move?level=perfect&from=0x%x", p), nil))
+			c.Handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/move?level=perfect&from=0x%x", p), nil))
 			if w.Code != 200 || !strings.Contains(w.Body.String(), `"move":"`) {
 				t.Errorf("%#x: the perfect machine: status %d: %s", p, w.Code, w.Body)
 			}
@@ -567,10 +377,10 @@ func FuzzAPI(f *testing.F) {
 	g := solved.Game(f, "connectn width=3 height=3 connect=3")
 	c := newClient(f, solved.Table(f, g))
 	f.Fuzz(func(t *testing.T, p string) {
-		c.t = t
+		c.T = t
 		for _, path := range []string{"connectn/3-3-3/", "connectn/7-6-4/", "quickcross/3-3-3/", "mancala/3-2/", "network/regular/", "dodgem/3/", "mnk/3-3-3/"} {
 			var got apiPosition
-			if status := c.get(path+"positions/", "p="+url.QueryEscape(p), &got); status == 200 {
+			if status := c.Get(path+"positions/", "p="+url.QueryEscape(p), &got); status == 200 {
 				accepts(t, apiVariant{}, got)
 			}
 		}

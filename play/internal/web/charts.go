@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"iter"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +36,14 @@ const (
 // hasWhole reports whether there are pages of tables.
 const hasWhole = true
 
+// wholeRoutes registers the pages of tables, and the interface for programs.
+func (s *Server) wholeRoutes(mux *http.ServeMux) {
+	s.api(mux)
+	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
+	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+}
+
 // A whole is what the page of a table shows.
 type whole struct {
 	stats     table.Stats
@@ -53,25 +61,17 @@ type linked struct{ Name, Text, Link string }
 // whole returns what is shown of the table of a game. It is computed once, in one of the slots
 // of searches.
 func (s *Server) whole(ctx context.Context, g *served) (w *whole, err error) {
-	known := func() *whole {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return g.whole
-	}
-	if w = known(); w != nil {
+	if w = g.whole.Load(); w != nil {
 		return w, nil
 	}
-	err = s.withSlot(ctx, g, func(*slot) error {
-		if w = known(); w != nil { // since the first look
+	err = s.withSlot(ctx, g, func(*slot) (err error) {
+		if w = g.whole.Load(); w != nil { // since the first look
 			return nil
 		}
-		if w, err = newWhole(ctx, g); err != nil {
-			return err
+		if w, err = newWhole(ctx, g); err == nil {
+			g.whole.Store(w)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		g.whole = w
-		return nil
+		return err
 	})
 	return w, err
 }
@@ -93,27 +93,23 @@ func newWhole(ctx context.Context, g *served) (*whole, error) {
 	return w, w.findOnly(ctx, g)
 }
 
+// styles are the styles of outcomes.
+var styles = [...]chart.Style{game.Undecided: chart.Draw, game.SecondWins: chart.Second, game.FirstWins: chart.First, game.Tie: chart.Tie}
+
 // winner returns the style of the value of a position with a player to move: the player who
 // wins, a tie or a draw. The position of a game with values of the mover need not contain the
 // player to move.
 func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
+	o := v.Outcome()
 	if g.Values().OfMover {
-		switch game.Result(v.Outcome()) {
+		switch game.Result(o) {
 		case game.Wins:
-			return chart.First + chart.Style(turn)
+			o = game.WinFor(turn)
 		case game.Loses:
-			return chart.First + chart.Style(turn.Other())
+			o = game.WinFor(turn.Other())
 		}
 	}
-	switch v.Outcome() {
-	case game.FirstWins:
-		return chart.First
-	case game.SecondWins:
-		return chart.Second
-	case game.Tie:
-		return chart.Tie
-	}
-	return chart.Draw
+	return styles[o]
 }
 
 // textOf returns a value in words.
@@ -182,9 +178,6 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	return nil
 }
 
-// address returns the address of the page on which the game is played, from the first page.
-func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
-
 // toRoot leads from the page of a table to the first page.
 const toRoot = "../../"
 
@@ -198,32 +191,21 @@ func (g *served) link(p game.Position, text string) linked {
 func (w *whole) findLongest(ctx context.Context, g *served) error {
 	most := 0
 	tiers := make(map[int]bool)
-	add := func(tier, remoteness int) {
-		if remoteness > most {
-			most = remoteness
+	for _, r := range w.stats.Rows {
+		if r.Outcome == game.Tie || r.Remoteness < most { // so it is no draw
+			continue
+		}
+		if r.Remoteness > most {
+			most = r.Remoteness
 			clear(tiers)
 		}
-		tiers[tier] = tiers[tier] || remoteness == most
-	}
-	for _, t := range w.stats.Tiers {
-		for _, n := range t.Remoteness {
-			if n.Outcome != g.g.Values().Word(game.Tie) {
-				add(t.Tier, n.Remoteness)
-			}
-		}
-	}
-	if c := w.stats.CyclicStats; c != nil {
-		for _, r := range c.Remoteness {
-			if r.Win+r.Lose > 0 {
-				add(0, r.Remoteness)
-			}
-		}
+		tiers[r.Tier] = true
 	}
 	scan, err := g.source.Table.Scan(ctx, func(tier int) bool { return tiers[tier] })
 	if err != nil {
 		return err
 	}
-	read, whole, err := each(ctx, scan, mostRead, func(p game.Position, v game.Value) bool {
+	read, whole, err := each(ctx, scan.Batches(), mostRead, func(p game.Position, v game.Value) bool {
 		if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
 			w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
 		}
@@ -236,11 +218,11 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 	return err
 }
 
-// each calls do for the positions of a scan until it returns false, or until limit positions
+// each calls do for the positions of batches until it returns false, or until limit positions
 // have been read or readTime has passed. whole reports whether all positions were read.
-func each(ctx context.Context, scan *table.Scan, limit int, do func(game.Position, game.Value) bool) (read int, whole bool, err error) {
+func each(ctx context.Context, batches iter.Seq2[*table.Batch, error], limit int, do func(game.Position, game.Value) bool) (read int, whole bool, err error) {
 	until := time.Now().Add(readTime)
-	for batch, err := range scan.Batches() {
+	for batch, err := range batches {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return read, false, err
 		}
@@ -295,29 +277,28 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	read, complete := 0, false
+	batches, limit := scan.Batches(), 4*sampleSize
 	if ok {
-		until := time.Now().Add(readTime)
-		for _, b := range picked {
-			for i, p := range b.Positions {
-				if !look(p, b.Values[i]) || time.Now().After(until) {
-					break
+		limit = sampleSize
+		batches = func(yield func(*table.Batch, error) bool) {
+			for i := range picked {
+				if !yield(&picked[i], nil) {
+					return
 				}
-				read++
-			}
-			if err := cmp.Or(failed, ctx.Err()); err != nil {
-				return err
 			}
 		}
-		w.onlyOf = fmt.Sprintf("From a random sample of %s.", numfmt.Count(read, "position"))
-	} else {
-		if read, complete, err = each(ctx, scan, 4*sampleSize, look); err != nil || failed != nil {
-			return cmp.Or(err, failed)
-		}
-		w.onlyOf = fmt.Sprintf("From all %s.", numfmt.Count(read, "position"))
-		if !complete {
-			w.onlyOf = fmt.Sprintf("From the first %s of the table.", numfmt.Count(read, "position"))
-		}
+	}
+	read, complete, err := each(ctx, batches, limit, look)
+	if err := cmp.Or(failed, err); err != nil {
+		return err
+	}
+	switch positions := numfmt.Count(read, "position"); {
+	case ok:
+		w.onlyOf = fmt.Sprintf("From a random sample of %s.", positions)
+	case complete:
+		w.onlyOf = fmt.Sprintf("From all %s.", positions)
+	default:
+		w.onlyOf = fmt.Sprintf("From the first %s of the table.", positions)
 	}
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.moves, a.moves), cmp.Compare(b.remoteness, a.remoteness))
@@ -349,14 +330,14 @@ func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole,
 func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
-	s.write(w, r, "tables.html", map[string]any{
+	s.Write(w, r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
-		"Columns": inline(columns), "Cyclic": all.stats.CyclicStats != nil, "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Columns": inline(columns), "Cyclic": g.cyclic(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
 	})
 }
@@ -367,21 +348,22 @@ func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p
 // valuesPage implements /tables/…/values: the heat map of a table and its numbers.
 func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
-	if err == nil && all.stats.CyclicStats != nil {
+	if err == nil && g.cyclic() {
 		err = errNoTiers
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
 	var cells [][]string
-	for _, t := range all.stats.Tiers {
-		for _, v := range t.Remoteness {
-			cells = append(cells, []string{strconv.Itoa(t.Tier), v.Outcome, strconv.Itoa(v.Remoteness), numfmt.Number(v.Positions)})
-		}
+	for _, n := range all.stats.Rows {
+		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
 	}
-	s.write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
+
+// cyclic reports whether the game has cycles, and so no tiers.
+func (g *served) cyclic() bool { return game.MethodOf(g.g).States != nil }
 
 // errNoTiers is the error for the heat map of a game with cycles.
 var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}
@@ -406,39 +388,37 @@ func numbersOf(c chart.Columns) (header []string, rows [][]string) {
 // tableFile implements the files below /tables: pictures and statistics.
 func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	file := r.PathValue("file")
-	kinds := map[string]string{".svg": "image/svg+xml", ".csv": "text/csv; charset=utf-8", ".json": "application/json"}
 	g, all, err := s.tableOf(r.Context(), r)
 	if err != nil {
-		s.fail(w, r, err)
+		s.Fail(w, r, err)
 		return
 	}
-	var write func(io.Writer) error
-	switch file {
-	case "tiers.svg":
-		write = all.stats.WriteSVG
-	case "heat.svg":
-		write = func(w io.Writer) error { return chart.Write(w, all.stats.Heat()) }
-	case "sunburst.svg":
-		write = func(w io.Writer) error { return chart.Write(w, all.opening) }
-	case "tiers.csv":
-		write = all.stats.WriteCSV
-	case "tiers.json":
-		write = all.stats.WriteJSON
-	}
-	if err := errNotFound; write == nil || file == "heat.svg" && all.stats.CyclicStats != nil {
-		if write != nil {
-			err = errNoTiers
-		}
-		s.fail(w, r, err)
+	const svg = "image/svg+xml"
+	f, ok := map[string]struct {
+		kind  string
+		write func(io.Writer) error
+	}{
+		"tiers.svg":    {svg, all.stats.WriteSVG},
+		"heat.svg":     {svg, func(w io.Writer) error { return chart.Write(w, all.stats.Heat()) }},
+		"sunburst.svg": {svg, func(w io.Writer) error { return chart.Write(w, all.opening) }},
+		"tiers.csv":    {"text/csv; charset=utf-8", all.stats.WriteCSV},
+		"tiers.json":   {"application/json", all.stats.WriteJSON},
+	}[file]
+	switch {
+	case !ok:
+		s.Fail(w, r, errNotFound)
+		return
+	case file == "heat.svg" && g.cyclic():
+		s.Fail(w, r, errNoTiers)
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", kinds[path.Ext(file)])
+	h.Set("Content-Type", f.kind)
 	h.Set("Content-Disposition", fmt.Sprintf("inline; filename=%q", g.id+"-"+g.variant+"-"+file))
-	if path.Ext(file) == ".svg" { // its style sheet is inside
+	if f.kind == svg { // its style sheet is inside
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	}
-	if err := write(w); err != nil && s.o.Log != nil {
+	if err := f.write(w); err != nil && s.o.Log != nil {
 		s.o.Log.Printf("%s: %s", r.URL.EscapedPath(), oneLine(err))
 	}
 }

@@ -8,24 +8,30 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/web/http"
+	"github.com/treereduce/treereduce/table"
 )
 
 // A served is a game that is served.
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source    // the data directory with its table; nil: it is searched
-	book        *book.Book // the opening book of the game; nil: none
-	whole       *whole     // what the page of the table shows, once it is known; under the lock of the Server
+	source      *Source               // the data directory with its table; nil: it is searched
+	book        *book.Book            // the opening book of the game; nil: none
+	whole       atomic.Pointer[whole] // what the page of the table shows, once it is known
 }
 
 // title returns the name of the game for people.
 func (g *served) title() string { return game.TitleOf(g.g) }
+
+// address returns the address of the page on which the game is played, from the first page.
+func (g *served) address() string { return "play/" + g.id + "/" + g.variant }
 
 // add serves a table, unless another table of its game is served. It returns the game.
 func (s *Server) add(source *Source) *served {
@@ -42,12 +48,81 @@ func (s *Server) add(source *Source) *served {
 	return g
 }
 
+// dropTime is how long requests may still read a table that is not served any more.
+const dropTime = 2 * answerTime
+
+// Drop ends the service of the table of a data directory if the directory contains another
+// one, or none: its game, or another one, is solved again.
+func (s *Server) Drop(data string) {
+	for _, old := range s.opened() {
+		if old.Name == data && !old.Table.Current() {
+			id, variant := idOf(old.Table.Game().Spec())
+			s.mu.Lock()
+			s.tables = slices.DeleteFunc(s.tables, func(t *Source) bool { return t == old })
+			delete(s.games, id+"/"+variant)
+			s.mu.Unlock()
+			time.AfterFunc(dropTime, func() { old.Table.Close() })
+		}
+	}
+}
+
+// Offer returns the title of a game, and the address of its page if a table of it is served. If complete, the source
+// has a table of it, which is served unless another one is.
+func (s *Server) Offer(source *Source, spec string, complete bool) (title, address string, err error) {
+	rules, err := s.o.Games.Parse(spec)
+	if err != nil {
+		return spec, "", nil // it is a game of another program
+	}
+	title = game.TitleOf(rules)
+	id, variant := idOf(rules.Spec())
+	s.mu.Lock()
+	g := s.games[id+"/"+variant]
+	s.mu.Unlock()
+	if g == nil || g.source == nil || !complete && g.source.Name != source.Name {
+		if !complete {
+			return title, "", nil
+		}
+		t, err := table.OpenFS(source.FS, source.Path, s.o.Games.Parse)
+		if err != nil {
+			return title, "", err
+		}
+		opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
+		if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+			t.Close()
+		}
+	}
+	return title, "/" + g.address(), nil
+}
+
 // solved returns the data directories with a table.
 func (s *Server) solved() []*Source {
 	s.states() // which may open or drop tables
+	return s.opened()
+}
+
+// opened returns the data directories whose tables are open.
+func (s *Server) opened() []*Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.tables)
+}
+
+// states returns the runs.
+func (s *Server) states() []Run {
+	if s.runs == nil {
+		return nil
+	}
+	return s.runs.Runs()
+}
+
+// runOf returns the run that has solved a table; nil if it is not known.
+func (s *Server) runOf(table *Source) *Run {
+	for _, run := range s.states() {
+		if run.Solved && run.Data == table.Name {
+			return &run
+		}
+	}
+	return nil
 }
 
 // maxGames is the number of games that are kept, besides those with a table.
@@ -87,7 +162,9 @@ func (s *Server) specOf(id, variant string) (string, error) {
 
 // game returns the game that the path of a request names.
 func (s *Server) game(r *http.Request) (*served, error) {
-	s.refresh() // which may open or drop its table
+	if s.runs != nil {
+		s.runs.Refresh() // which may open or drop its table
+	}
 	id, variant := r.PathValue("game"), r.PathValue("variant")
 	key := id + "/" + variant
 	s.mu.Lock()
@@ -139,7 +216,7 @@ type paramEntry struct {
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
-		s.fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
+		s.Fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
 		return
 	}
 	spec, query := kind.Name, r.URL.Query()
@@ -149,7 +226,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	}
 	g, err := s.o.Games.Parse(spec)
 	if err != nil {
-		s.fail(w, r, badRequest(err))
+		s.Fail(w, r, badRequest(err))
 		return
 	}
 	id, variant := idOf(g.Spec())
@@ -164,7 +241,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 
 // list returns the games that have a table, those that are searched, one entry for each game that is registered, and
 // the runs in directories whose game is not solved.
-func (s *Server) list() (tables, games []entry, runs []*apiRun) {
+func (s *Server) list() (tables, games []entry, runs []Run) {
 	runs = s.states()
 	for _, kind := range s.o.Games {
 		g, err := kind.Default()
@@ -186,7 +263,7 @@ func (s *Server) list() (tables, games []entry, runs []*apiRun) {
 		}
 		e.Data = source.Name
 		tables = append(tables, e)
-		runs = slices.DeleteFunc(runs, func(run *apiRun) bool { return run.isSolved() && run.Data == source.Name })
+		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
 	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
 	return tables, games, runs

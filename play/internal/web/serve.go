@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/treereduce/treereduce/internal/engine/metrics"
 )
 
 // Limits of a connection.
@@ -45,6 +43,3 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	return nil
 }
-
-// hostAllowed reports whether a request may name this host.
-func (s *Server) hostAllowed(host string) bool { return metrics.HostAllowed(host, s.o.Hosts) }

@@ -1,11 +1,11 @@
 // Package web serves solved games, and games that it searches, to browsers and programs over
 // HTTP: a page to play on and to look at positions, the JSON that the page reads, an interface
-// in the form that GamesCrafters' viewers expect, and the progress of runs. It uses tables,
-// searches and players; it knows no particular game, and never writes to a data directory.
+// in the form that GamesCrafters' viewers expect. Package runpages adds the progress of runs. It
+// uses tables, searches and players; it knows no particular game, and never writes to a data
+// directory.
 package web
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -42,13 +42,34 @@ type Source struct {
 // Options configure a Server.
 type Options struct {
 	Games       game.Kinds
-	Sources     []Source   // of several tables of a game, the first one is served
-	Book        *book.Book // an opening book, for the game that it is of; nil: none
-	Hosts       []string   // further host names that requests may name; loopback names and addresses are always allowed
-	AllowOrigin string     // the value of Access-Control-Allow-Origin for the interface; "": none
-	Searches    int        // searches that may run at the same time, at least 1
-	Memory      int64      // bytes of the tables of all searches together; 0: DefaultMemory
+	Sources     []Source                                         // of several tables of a game, the first one is served
+	Book        *book.Book                                       // an opening book, for the game that it is of; nil: none
+	Pages       func(s *Server, sources []Source) (Pages, error) // makes the pages of runs; nil: there are none
+	HostAllowed func(host string) bool                           // reports whether a request may name a host; nil: any
+	AllowOrigin string                                           // the value of Access-Control-Allow-Origin for the interface; "": none
+	Searches    int                                              // searches that may run at the same time, at least 1
+	Memory      int64                                            // bytes of the tables of all searches together; 0: DefaultMemory
 	Log         *log.Logger
+}
+
+// Pages are pages of the runs in data directories.
+type Pages interface {
+	// Register adds the pages to the routes.
+	Register(mux *http.ServeMux)
+	// Runs returns the runs, after it has read their states, unless it has done so just now.
+	Runs() []Run
+	// Refresh has the states read without waiting for them: the file system of a directory may be slow.
+	Refresh()
+}
+
+// A Run is the run in a data directory, for the list of games.
+type Run struct {
+	Data   string `json:"data"`
+	Title  string `json:"title,omitempty"`
+	Status string `json:"status"`
+	Text   string `json:"text"` // the status in words
+	Link   string `json:"-"`    // the address of its page, from the first page
+	Solved bool   `json:"-"`
 }
 
 // DefaultMemory is the memory of searches.
@@ -59,7 +80,7 @@ type Server struct {
 	o     Options
 	pages *template.Template
 	slots chan *slot
-	runs  []*watchedRun
+	runs  Pages // nil: none
 
 	streams chan struct{} // has an element for each event stream that is open
 
@@ -96,11 +117,11 @@ func New(o Options) (*Server, error) {
 		if o.Sources[i].Table != nil {
 			s.add(&o.Sources[i])
 		}
-		if o.Sources[i].FS != nil {
-			s.runs = append(s.runs, &watchedRun{source: &o.Sources[i]})
-		}
 	}
-	return s, nil
+	if o.Pages != nil {
+		s.runs, err = o.Pages(s, o.Sources)
+	}
+	return s, err
 }
 
 // Limits of a request.
@@ -116,7 +137,7 @@ func (s *Server) Handler() http.Handler {
 	files, _ := fs.Sub(static, "static")
 	mux.Handle("GET /static/{file}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if file := r.PathValue("file"); path.Ext(file) == ".html" || strings.Contains(file, "/") {
-			s.fail(w, r, errNotFound)
+			s.Fail(w, r, errNotFound)
 			return
 		}
 		w.Header().Set("Cache-Control", "max-age=3600")
@@ -136,6 +157,9 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	s.wholeRoutes(mux)
+	if s.runs != nil {
+		s.runs.Register(mux)
+	}
 	mux.HandleFunc("GET /{$}", s.page("index.html"))
 	mux.HandleFunc("GET /open/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}", s.open)
@@ -145,7 +169,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
 	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNotFound) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.Fail(w, r, errNotFound) })
 	return s.guard(mux)
 }
 
@@ -161,6 +185,9 @@ var (
 	errNotFound = problem{http.StatusNotFound, errors.New("there is no such page")}
 	errBusy     = problem{http.StatusServiceUnavailable, errors.New("the server is busy; try again in a moment")}
 )
+
+// NotFound returns the error for a request that names what does not exist.
+func NotFound(err error) error { return problem{http.StatusNotFound, err} }
 
 // badRequest returns the error for an invalid request.
 func badRequest(err error) error { return problem{http.StatusBadRequest, err} }
@@ -185,28 +212,25 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			h.Set("Access-Control-Allow-Origin", s.o.AllowOrigin)
 			h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 			if s.o.AllowOrigin != "*" {
-				h.Add("Vary", "Origin")
+				h.Set("Vary", "Origin")
 			}
 		}
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			s.fail(w, r, problem{http.StatusMethodNotAllowed, fmt.Errorf("method %s: expected GET or HEAD", r.Method)})
-		case !s.hostAllowed(r.Host):
-			s.fail(w, r, problem{http.StatusMisdirectedRequest, fmt.Errorf("host %q is not served here; --host allows a name", r.Host)})
+			s.Fail(w, r, problem{http.StatusMethodNotAllowed, fmt.Errorf("method %s: expected GET or HEAD", r.Method)})
+		case s.o.HostAllowed != nil && !s.o.HostAllowed(r.Host):
+			s.Fail(w, r, problem{http.StatusMisdirectedRequest, fmt.Errorf("host %q is not served here; --host allows a name", r.Host)})
 		case len(r.URL.RawQuery) > maxQuery:
-			s.fail(w, r, problem{http.StatusRequestURITooLong, fmt.Errorf("the query is longer than %d bytes", maxQuery)})
+			s.Fail(w, r, problem{http.StatusRequestURITooLong, fmt.Errorf("the query is longer than %d bytes", maxQuery)})
 		default:
-			if r.Body != nil {
-				r.Body = http.MaxBytesReader(w, r.Body, 0)
-			}
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// fail answers with an error: as JSON, or to a browser that asks for a page, as a page.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Fail answers with an error: as JSON, or to a browser that asks for a page, as a page.
+func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, text := http.StatusInternalServerError, err.Error()
 	var p problem
 	if errors.As(err, &p) {
@@ -240,12 +264,12 @@ func (s *Server) json(f func(r *http.Request) (any, error)) http.HandlerFunc {
 		defer cancel()
 		answer, err := f(r.WithContext(ctx))
 		if err != nil {
-			s.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
 		text, err := json.Marshal(answer)
 		if err != nil {
-			s.fail(w, r, err)
+			s.Fail(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -261,7 +285,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 		if r.PathValue("game") != "" {
 			g, err := s.game(r)
 			if err != nil {
-				s.fail(w, r, err)
+				s.Fail(w, r, err)
 				return
 			}
 			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
@@ -274,7 +298,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Whole"] = hasWhole
 			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
-		s.write(w, r, name, data)
+		s.Write(w, r, name, data)
 	}
 }
 
@@ -284,15 +308,28 @@ func root(r *http.Request) string {
 	return "./" + strings.Repeat("../", max(0, strings.Count(r.URL.EscapedPath(), "/")-1))
 }
 
-// write answers with a page made from a template.
-func (s *Server) write(w http.ResponseWriter, r *http.Request, name string, data map[string]any) {
+// Write answers with a page made from a template.
+func (s *Server) Write(w http.ResponseWriter, r *http.Request, name string, data map[string]any) {
 	data["Root"] = root(r)
-	var page bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&page, name, data); err != nil {
-		s.fail(w, r, err)
+	page, err := s.Render(name, data)
+	if err != nil {
+		s.Fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Write(page.Bytes())
+	io.WriteString(w, string(page))
+}
+
+// Render returns what a template makes of data.
+func (s *Server) Render(name string, data any) (template.HTML, error) {
+	var text strings.Builder
+	err := s.pages.ExecuteTemplate(&text, name, data)
+	return template.HTML(text.String()), err
+}
+
+// Parse adds the templates of files. They may use the template head.
+func (s *Server) Parse(files fs.FS, pattern string) error {
+	_, err := s.pages.ParseFS(files, pattern)
+	return err
 }

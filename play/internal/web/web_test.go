@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -41,7 +42,8 @@ import (
 // serve starts a server with the tables of these games.
 func serve(t testing.TB, specs ...string) *httptest.Server {
 	t.Helper()
-	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20, AllowOrigin: "*", Hosts: []string{"board.example"}}
+	o := Options{Games: all.Kinds(), Searches: 2, Memory: 8 << 20, AllowOrigin: "*",
+		HostAllowed: func(host string) bool { return metrics.HostAllowed(host, []string{"board.example"}) }}
 	for _, spec := range specs {
 		o.Sources = append(o.Sources, Source{Name: spec, Table: solved.Table(t, solved.Game(t, spec))})
 	}
@@ -343,8 +345,6 @@ func TestRefused(t *testing.T) {
 		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
 		{"GET", "/play/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
-		{"GET", "/run?data=/etc", "", 404, `data directory \"/etc\" is not served here`},
-		{"GET", "/run/events", "", 404, "is not served here"},
 		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
@@ -471,22 +471,18 @@ func (gone) FlushError() error { return io.ErrClosedPipe }
 
 // TestGone checks that event streams without events send something, and end when that fails.
 func TestGone(t *testing.T) {
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: "absent", FS: store.Local{}, Path: t.TempDir()}}})
-	must.OK(t, err)
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
 	s.aliveEvery = time.Millisecond
-	slot := <-s.slots // an analysis waits for it
-	for _, path := range []string{"/run/events?data=absent", "/view/connectn/4-4-3/analysis", "/view/connectn/4-4-3/review?moves=1"} {
-		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost"+path, nil))
+	<-s.slots // an analysis waits for it
+	for _, path := range []string{"analysis", "review?moves=1"} {
+		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil))
 		if len(s.streams) != 0 {
 			t.Errorf("%s: %d streams are open", path, len(s.streams))
 		}
 	}
-	s.slots <- slot
-
-	s.runs[0].state, s.runs[0].read = &apiRun{}, time.Now().Add(time.Hour) // no event after the first one
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	answer := must.Get(http.Get(server.URL + "/run/events?data=absent"))(t)
+	answer := must.Get(http.Get(server.URL + "/view/connectn/4-4-3/analysis"))(t)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() && lines.Text() != ": alive" {
@@ -501,7 +497,7 @@ func TestLog(t *testing.T) {
 	var lines strings.Builder
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)}))(t)
 	r := httptest.NewRequest("GET", "http://localhost/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J", nil)
-	s.fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
+	s.Fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
 	if got, want := lines.String(), "/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J: one two\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -566,8 +562,7 @@ func FuzzView(f *testing.F) {
 // TestServe checks that clients that send or read nothing do not keep others from their
 // answers, and that the end of the context ends open event streams and the server.
 func TestServe(t *testing.T) {
-	s, err := New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20, Sources: []Source{{Name: "d", FS: store.Local{}, Path: t.TempDir()}}})
-	must.OK(t, err)
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)
 	l := must.Get(net.Listen("tcp", "localhost:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -579,14 +574,10 @@ func TestServe(t *testing.T) {
 		slow = append(slow, conn)
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHo")
 	}
-	var streams []io.Reader
-	for path, event := range map[string]string{"/view/connectn/8-7-4/analysis": "report", "/run/events?data=d": "state"} {
-		stream := must.Get(http.Get(at + path))(t)
-		defer stream.Body.Close()
-		streams = append(streams, stream.Body)
-		if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: "+event+"\n" {
-			t.Fatalf("%s: %q, %v", path, line, err)
-		}
+	stream := must.Get(http.Get(at + "/view/connectn/8-7-4/analysis"))(t)
+	defer stream.Body.Close()
+	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || line != "event: report\n" {
+		t.Fatalf("%q, %v", line, err)
 	}
 	if status, _ := get(t, at+"/"); status != 200 {
 		t.Errorf("status %d beside slow clients", status)
@@ -601,10 +592,8 @@ func TestServe(t *testing.T) {
 		conn.Close()
 	}
 	stop()
-	for _, stream := range streams {
-		if _, err := io.Copy(io.Discard, stream); err != nil {
-			t.Errorf("an event stream: %v", err)
-		}
+	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
+		t.Errorf("the event stream: %v", err)
 	}
 	if err := <-served; err != nil {
 		t.Error(err)

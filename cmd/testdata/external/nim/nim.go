@@ -12,7 +12,7 @@ import (
 )
 
 // last is a parameter whose value is one of several words.
-var last = game.Param{Name: "last", Usage: "what becomes of who takes the last stone", Words: []string{"wins", "loses"}}
+var last = game.Param{Name: "last", Usage: "result of taking the last stone", Words: []string{"wins", "loses"}}
 
 // Kind registers the game.
 var Kind = game.Kind{

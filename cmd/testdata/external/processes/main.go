@@ -134,26 +134,35 @@ func (r processes) start(ctx context.Context, job *driver.Job, side string, numb
 	return counters, failed
 }
 
+// options are the flags of --runner processes.
+type options struct{ atATime int }
+
+func (o *options) Flags() []cli.Flag {
+	return []cli.Flag{&cli.IntFlag{Name: "at-a-time", Value: 2, Destination: &o.atATime, Usage: "processes of --runner processes at a time"}}
+}
+
+func (o *options) Validate(game.Game) error {
+	if o.atATime < 1 {
+		return driver.Usagef("--at-a-time %d: expected at least 1", o.atATime)
+	}
+	return nil
+}
+
 // extension returns the driver with --runner processes.
 func extension() driver.Extension {
 	const least = 160 << 20 // bytes of --memory
-	var atATime int
+	o := new(options)
 	return driver.Extension{Runners: []driver.Runner{{
-		Name: "processes", Usage: "this program again for each map and reduce", Model: "pipe",
-		Flags: []cli.Flag{&cli.IntFlag{Name: "at-a-time", Value: 2, Destination: &atATime, Usage: "processes of --runner processes at a time"}},
+		Name: "processes", Usage: "this program again for each map and reduce", Model: "pipe", Options: o,
 		Directory: func(name string) (string, error) {
 			if strings.Contains(name, "://") {
 				return "", driver.Usagef("--runner processes needs a directory on this machine, found %s", name)
 			}
 			return name, nil
 		},
-		Memory: func(_ game.Method, given int, _ *driver.Options) (int, int) { return least, given / 2 },
-		Codec:  func(game.Method, driver.Codec) driver.Codec { return driver.Text },
-		New: func(s *driver.Start) (driver.JobRunner, error) {
-			if atATime < 1 {
-				return nil, driver.Usagef("--at-a-time %d: expected at least 1", atATime)
-			}
-			return processes{driver.Inline(s.Own), atATime, (s.Memory - s.Own) / atATime}, nil
+		Prepare: func(s *driver.Start) (driver.JobRunner, error) {
+			s.Own, s.Options.Codec = s.Memory/2, driver.Text
+			return processes{driver.Inline(s.Own), o.atATime, (s.Memory - s.Own) / o.atATime}, s.Needs(least)
 		},
 	}}}
 }

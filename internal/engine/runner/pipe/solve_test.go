@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/cli/stream"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -18,38 +17,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// TestMain runs a step if the test is started under its name.
-func TestMain(m *testing.M) {
-	switch name := filepath.Base(os.Args[0]); {
-	case strings.HasSuffix(name, "_map"):
-		stream.Mapper(all.Kinds()...)
-	case strings.HasSuffix(name, "_reduce"):
-		stream.Reducer(all.Kinds()...)
-	}
-	os.Exit(m.Run())
-}
-
-// programs returns a directory in which every step is this test.
-func programs(t *testing.T) string {
-	t.Helper()
-	self := must.Get(os.Executable())(t)
-	dir := t.TempDir()
-	for _, name := range step.AllNames() {
-		for _, side := range []string{"_map", "_reduce"} {
-			must.OK(t, os.Symlink(self, filepath.Join(dir, name+side)))
-		}
-	}
-	return dir
-}
+func TestMain(m *testing.M) { programs.Main(m, nil) }
 
 // TestSolve solves a game of each method with processes.
 func TestSolve(t *testing.T) {
-	bin := programs(t)
+	bin := programs.Dir(t)
 	specs := []string{"mnk width=2 height=2 connect=2", "connectn width=2 height=3 connect=2", "quickcross width=2 height=2 connect=2", "dodgem size=2"}
 	if testing.Short() {
 		specs = specs[:1] // with the race detector, processes start slowly
@@ -66,7 +44,7 @@ func TestSolve(t *testing.T) {
 // TestBoards compares boards of Connect N, solved with processes, with a second implementation of the
 // game.
 func TestBoards(t *testing.T) {
-	r, boards := &pipe.Runner{Bin: programs(t)}, [][3]int{{1, 5, 2}, {5, 1, 3}, {3, 2, 2}, {2, 10, 3}}
+	r, boards := &pipe.Runner{Bin: programs.Dir(t)}, [][3]int{{1, 5, 2}, {5, 1, 3}, {3, 2, 2}, {2, 10, 3}}
 	if testing.Short() {
 		boards = boards[:1] // as in TestSolve
 	}
@@ -78,7 +56,7 @@ func TestBoards(t *testing.T) {
 // TestLongEveryBoard compares every board that has at most TREEREDUCE_POSITIONS positions.
 func TestLongEveryBoard(t *testing.T) {
 	longtest.SkipShare(t)
-	runnertest.EveryBoard(t, &pipe.Runner{Bin: programs(t)}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100), 3)
+	runnertest.EveryBoard(t, &pipe.Runner{Bin: programs.Dir(t)}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100), 3)
 }
 
 // firstTier returns a game, and a directory of its first tier as text.
@@ -113,7 +91,7 @@ func TestPrograms(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		must.OK(t, os.Mkdir(out, 0o777))
-		bin := programs(t)
+		bin := programs.Dir(t)
 		r := pipe.Runner{Bin: bin, Programs: map[string]string{test.replaced: strings.ReplaceAll(test.program, "$BIN", bin)}}
 		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
@@ -155,7 +133,7 @@ func TestBlame(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		must.OK(t, os.Mkdir(out, 0o777))
-		r := pipe.Runner{Bin: programs(t), Programs: map[string]string{test.replaced: test.program}}
+		r := pipe.Runner{Bin: programs.Dir(t), Programs: map[string]string{test.replaced: test.program}}
 		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
 			Tier: 2, Input: []string{input}, Output: out, Reducers: 2, Codec: jobdir.Text})
 		_, left := os.Stat(out + ".again")
@@ -172,7 +150,7 @@ func TestPartNotClosed(t *testing.T) {
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		out := filepath.Join(t.TempDir(), "out")
 		must.OK(t, os.Mkdir(out, 0o777))
-		r := pipe.Runner{Bin: programs(t)}
+		r := pipe.Runner{Bin: programs.Dir(t)}
 		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: game.MethodOf(g),
 			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: codec})
 		if !errors.Is(err, failed) {

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"net/http"
-	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
@@ -26,97 +23,120 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
-// managed returns a runner whose resource manager responds with answer.
-func managed(t *testing.T, answer http.HandlerFunc) *Runner {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer(w, q)
-	}))
-	t.Cleanup(server.Close)
-	address := strings.TrimPrefix(server.URL, "http://")
-	return &Runner{FS: new(hadoop.FS), Yarn: yarn.New(map[string]string{
-		"yarn.resourcemanager.webapp.address": address, "mapreduce.jobhistory.webapp.address": address}, "")}
+// installed returns a runner whose hadoop command is a script, and a function that returns the commands that were run.
+func installed(t *testing.T, script string) (r *Runner, commands func() []string) {
+	dir := t.TempDir()
+	command, log := filepath.Join(dir, "hadoop"), filepath.Join(dir, "log")
+	must.OK(t, os.WriteFile(command, []byte("#!/bin/sh\necho \"$*\" >> '"+log+"'\n"+script+"\n"), 0o755))
+	services := map[string]string{"yarn.resourcemanager.webapp.address": "127.0.0.1:1", "mapreduce.jobhistory.webapp.address": "127.0.0.1:1"}
+	return &Runner{FS: new(hadoop.FS), Yarn: yarn.New(command, services, "")}, func() []string {
+		return strings.Split(strings.TrimSpace(string(must.Get(os.ReadFile(log))(t))), "\n")
+	}
+}
+
+// listing is the line of an application in a list.
+func listing(state, final string) string {
+	return "application_1_0001\tx\tMAPREDUCE\tme\tdefault\t" + state + "\t" + final + "\t50%\thttp://x"
+}
+
+// TestSubmitCommands checks that a good job takes no command but its submission, and what its progress and statistics are.
+func TestSubmitCommands(t *testing.T) {
+	r, commands := installed(t, `cat >&2 <<'END'
+INFO impl.YarnClientImpl: Submitted application application_1_0001
+INFO mapreduce.Job: The url to track the job: http://x
+INFO mapreduce.Job:  map 0% reduce 0%
+INFO mapreduce.Job:  map 100% reduce 50%
+	Job Counters 
+		Failed map tasks=2
+		Failed reduce tasks=1
+END`)
+	var states []string
+	job := &runner.Job{Progress: func(p runner.Progress) { states = append(states, fmt.Sprint(p.State, p.Share, p.Tracking)) }}
+	stats, err := r.submit(t.Context(), job, []string{"jar", "streaming.jar"})
+	if err != nil || stats.Application != "application_1_0001" || stats.Retries != 3 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	if want := []string{runner.Accepted + "0http://x", runner.Running + "0http://x", runner.Running + "0.75http://x"}; !slices.Equal(states, want) {
+		t.Errorf("states %q, want %q", states, want)
+	}
+	if got := commands(); !slices.Equal(got, []string{"jar streaming.jar"}) {
+		t.Errorf("commands %q", got)
+	}
+}
+
+// TestSubmitFails checks the error of a job that was not submitted, of one that failed, and of a client that failed while the
+// resource manager cannot be asked.
+func TestSubmitFails(t *testing.T) {
+	for name, test := range map[string]struct{ client, list, want string }{
+		"refused": {"echo 'ERROR: unknown queue: x' >&2", "true", "hadoop: not submitted: exit status 5: ERROR: unknown queue: x"},
+		"failed": {"echo 'Submitted application application_1_0001' >&2; echo 'Job failed' >&2", "echo '" + listing("FINISHED", "FAILED") + "'",
+			"application_1_0001: exit status 5: Job failed"},
+		"lost": {"echo 'an error' >&2", "echo no route >&2; exit 1", "hadoop: exit status 5: an error; "},
+	} {
+		r, _ := installed(t, `case $1 in jar) `+test.client+`; exit 5;; *) `+test.list+`;; esac`)
+		_, err := r.submit(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, []string{"jar"})
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+// TestStop stops a job that runs: it is killed on the cluster.
+func TestStop(t *testing.T) {
+	r, commands := installed(t, `case $1 in jar) echo 'Submitted application application_1_0001' >&2
+echo 'The url to track the job: http://x' >&2; sleep 600;; esac`)
+	ctx, cancel := context.WithCancel(t.Context())
+	job := &runner.Job{Progress: func(runner.Progress) { cancel() }}
+	if _, err := r.submit(ctx, job, []string{"jar"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got, want := commands(), []string{"jar", "org.apache.hadoop.mapred.JobClient -kill job_1_0001"}; !slices.Equal(got, want) {
+		t.Errorf("commands %q, want %q", got, want)
+	}
 }
 
 // TestForgotten simulates a resource manager that was restarted while a driver waited for a
 // job: it responds, but knows of no application.
 func TestForgotten(t *testing.T) {
-	r := managed(t, func(w http.ResponseWriter, q *http.Request) {
-		switch {
-		case q.URL.Path == "/ws/v1/cluster/apps":
-			io.WriteString(w, `{"apps":{}}`)
-		case q.URL.Path == "/ws/v1/cluster/metrics":
-			io.WriteString(w, `{"clusterMetrics":{}}`)
-		default:
-			http.NotFound(w, q)
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	_, err := r.attend(ctx, &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
+	r, _ := installed(t, "true")
+	_, err := r.attend(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
 	if err == nil || !strings.Contains(err.Error(), "application_1_0001: the resource manager does not know it any more") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestAtWork checks that an application counts as missing only if the resource manager write
-// so.
-func TestAtWork(t *testing.T) {
-	for _, test := range []struct {
-		answer string
-		keeps  bool
-		fails  bool
-	}{
-		{`{"apps":{}}`, false, false},
-		{`{"apps":{"app":[{"id":"application_1_0001","state":"RUNNING","finalStatus":"UNDEFINED"}]}}`, true, false},
-		{`{"apps":{"app":[{"id":"application_1_0001","state":"FINISHED","finalStatus":"SUCCEEDED"}]}}`, true, false},
-		{`{"apps":{"app":[{"id":"application_1_0001","state":"FINISHED","finalStatus":"FAILED"}]}}`, false, false},
-		{"", false, true},
-	} {
-		r := managed(t, func(w http.ResponseWriter, q *http.Request) {
-			if test.answer == "" {
-				http.Error(w, "not now", http.StatusServiceUnavailable)
-				return
-			}
-			io.WriteString(w, test.answer)
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		_, err := r.findSurely(ctx, "/data/_attempt-x")
-		cancel()
-		keeps, fails := err == nil, err != nil && !errors.Is(err, errNoApp)
-		if keeps != test.keeps || fails != test.fails {
-			t.Errorf("%s: %v", test.answer, err)
-		}
+// TestAttend waits for a job of another driver, whose counters come from a command.
+func TestAttend(t *testing.T) {
+	r, commands := installed(t, `case $* in
+*-list*) echo '`+listing("FINISHED", "SUCCEEDED")+`';;
+*-status*) printf '\tJob Counters\n\t\tFailed map tasks=2\n';;
+esac`)
+	stats, err := r.attend(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
+	if err != nil || stats.Retries != 2 || len(commands()) != 2 {
+		t.Errorf("%+v, %v, %q", stats, err, commands())
 	}
 }
 
-// TestParse checks that all output of a client is read, even if a line is longer than any of
-// Hadoop's: a client whose output is not read blocks.
-func TestParse(t *testing.T) {
-	read, write := io.Pipe()
-	parsed := make(chan struct{})
-	c := &client{counters: make(yarn.Counters)}
-	var states []string
-	job := &runner.Job{Progress: func(p runner.Progress) { states = append(states, p.State) }}
-	go func() {
-		c.parse(read, job)
-		close(parsed)
-	}()
-	fmt.Fprint(write, "Submitted application application_1_0001\nThe url to track the job: http://x\n map 0% reduce 0%\n\tJob Counters \n\t\tFailed map tasks=2\n\t\tFailed reduce tasks=1\n")
-	fmt.Fprintf(write, "\tgroup\n\t\ta=9223372036854775807\n\t\tb=9007199254740993\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
-	write.Close()
-	<-parsed
-	if c.app != "application_1_0001" {
-		t.Errorf("application %q", c.app)
-	}
-	if want := []string{runner.Accepted, runner.Running}; !slices.Equal(states, want) {
-		t.Errorf("states %q, want %q", states, want)
-	}
-	if s := new(Runner).stats(job, c.app, c.counters, time.Second); s.Retries != 3 {
-		t.Errorf("%d retries", s.Retries)
-	}
-	if group := c.counters["group"]; group["a"] != math.MaxInt64 || group["b"] != 1<<53+1 {
-		t.Errorf("counters %v", group)
+// TestAtWork checks that an application counts as missing only if the resource manager says
+// so.
+func TestAtWork(t *testing.T) {
+	for _, test := range []struct {
+		list  string
+		keeps bool
+		fails bool
+	}{
+		{"true", false, false},
+		{"echo '" + listing("RUNNING", "UNDEFINED") + "'", true, false},
+		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'", true, false},
+		{"echo '" + listing("FINISHED", "FAILED") + "'", false, false},
+		{"exit 1", false, true},
+	} {
+		r, _ := installed(t, test.list)
+		_, err := r.find(t.Context(), "/data/_attempt-x")
+		keeps, fails := err == nil, err != nil && !errors.Is(err, errNoApp)
+		if keeps != test.keeps || fails != test.fails {
+			t.Errorf("%s: %v", test.list, err)
+		}
 	}
 }
 

@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/treereduce/treereduce/hadoop/kerberos"
+	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/system"
@@ -240,16 +237,15 @@ type commandError struct {
 
 // command runs a command of Hadoop's, and returns its stdout.
 func (c *Copy) command(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.Command(c.r.Command, args...)
-	cmd.Env = append(kerberos.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
+	cmd := c.r.Yarn.Command(args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &stdout, &stderr, time.Second
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := system.Run(ctx, cmd)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, &commandError{fmt.Errorf("hadoop %s: %w%s", strings.Join(args[:min(2, len(args))], " "), err, complaint(stderr.String())),
+		return nil, &commandError{fmt.Errorf("hadoop %s: %w%s", strings.Join(args[:min(2, len(args))], " "), err, yarn.Complaint(stderr.String())),
 			strings.Contains(stderr.String(), "No such file or directory")}
 	}
 	return stdout.Bytes(), nil

@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -49,7 +48,7 @@ func testOwnNode(t *testing.T, s *site) {
 	var local, maps, near, read int64
 	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_first21": 1, "data_first22": 1, "data_second18": 1, "data_second19": 1, "data_second20": 1})
 	for name, app := range apps {
-		n := must.Get(s.yarn.Counters(t.Context(), app.JobID()))(t)
+		n := s.counters(t, app)
 		job, own := n["org.apache.hadoop.mapreduce.JobCounter"], n[step.CounterGroup("map")]
 		t.Logf("%s: %d of %d maps are local, %d of %d bytes", name, job["DATA_LOCAL_MAPS"], job["TOTAL_LAUNCHED_MAPS"], own[step.BytesNear], own[step.BytesRead])
 		local += job["DATA_LOCAL_MAPS"]
@@ -167,8 +166,8 @@ func (f fault) test(t *testing.T, s *site) {
 		when = "at its end"
 		g.open()
 		s.waitFor(t, d, func() bool {
-			return slices.ContainsFunc(s.apps(t), func(app yarn.App) bool {
-				return app.Name == "treereduce "+f.job && app.Ended()
+			return slices.ContainsFunc(s.apps(t), func(app application) bool {
+				return app.Name == "treereduce "+f.job && app.State == "FINISHED"
 			})
 		})
 	case f.after > 0:

@@ -23,8 +23,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/hadoop/conf"
-	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -475,7 +473,6 @@ func testPassDriverKilled(t *testing.T, s *site) {
 // of the test.
 type site struct {
 	*minicluster.Cluster
-	yarn  *yarn.Client
 	files *hadoop.FS
 	bin   string // the directory of the commands
 	local *localRuns
@@ -492,9 +489,7 @@ func newSite(t *testing.T, c *minicluster.Cluster) *site {
 	s := &site{Cluster: c, local: &localRuns{dir: t.TempDir()}}
 	var err error
 	s.bin = must.Get(filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")))(t) // built by make test-hadoop
-	properties := must.Get(conf.Load(s.ConfDir()))(t)
-	s.yarn = yarn.New(properties, "")
-	t.Setenv("HADOOP_CONF_DIR", s.ConfDir()) // for clients of several nodes
+	t.Setenv("HADOOP_CONF_DIR", s.ConfDir())                                        // for clients of several nodes
 	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
 		t.Fatal(err)
 	}
@@ -637,7 +632,7 @@ func (s *site) localOf(t *testing.T, b board) string {
 }
 
 // wantFailed checks the numbers of failed attempts of a job.
-func (s *site) wantFailed(t *testing.T, app yarn.App, failedMaps, failedReduces int64) {
+func (s *site) wantFailed(t *testing.T, app application, failedMaps, failedReduces int64) {
 	t.Helper()
 	n := s.counters(t, app)["org.apache.hadoop.mapreduce.JobCounter"]
 	if maps, reduces := n["NUM_FAILED_MAPS"], n["NUM_FAILED_REDUCES"]; maps != failedMaps || reduces != failedReduces {
@@ -683,9 +678,9 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 
 // wantJobs checks that the cluster has run, in this test, exactly these jobs, each the given
 // number of times. It returns one application for each.
-func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
+func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]application {
 	t.Helper()
-	got, apps := make(map[string]int), make(map[string]yarn.App)
+	got, apps := make(map[string]int), make(map[string]application)
 	for _, app := range s.apps(t) {
 		name := strings.TrimPrefix(app.Name, "treereduce ")
 		got[name]++
@@ -697,11 +692,19 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	return apps
 }
 
+// An application is one in the JSON of the resource manager.
+type application struct{ ID, Name, State string }
+
+// job returns the path of an application's job at the history server.
+func (a application) job() string {
+	return "/ws/v1/history/mapreduce/jobs/" + strings.Replace(a.ID, "application_", "job_", 1)
+}
+
 // apps returns the applications of this test.
-func (s *site) apps(t *testing.T) []yarn.App {
+func (s *site) apps(t *testing.T) []application {
 	t.Helper()
 	var answer struct {
-		Apps struct{ App []yarn.App }
+		Apps struct{ App []application }
 	}
 	getJSON(t, s.Web(minicluster.ResourceManager)+"/ws/v1/cluster/apps?user="+s.user, &answer)
 	return answer.Apps.App
@@ -715,31 +718,47 @@ func getJSON(t *testing.T, address string, to any) {
 	must.OK(t, json.NewDecoder(answer.Body).Decode(to))
 }
 
-// counters returns the counters of a finished job, once the history server has them.
-func (s *site) counters(t *testing.T, app yarn.App) yarn.Counters {
+// counters returns the counters of a finished job, by group and name, once the history server has them.
+func (s *site) counters(t *testing.T, app application) map[string]map[string]int64 {
 	t.Helper()
-	for begun := time.Now(); ; {
-		counters, err := s.yarn.Counters(t.Context(), app.JobID())
-		if err == nil {
-			return counters
-		}
-		if time.Since(begun) > waitTime {
-			t.Fatal(err)
+	var answer struct {
+		JobCounters struct {
+			CounterGroup []struct {
+				CounterGroupName string
+				Counter          []struct {
+					Name              string
+					TotalCounterValue int64
+				}
+			}
 		}
 	}
+	for begun := time.Now(); len(answer.JobCounters.CounterGroup) == 0; time.Sleep(poll) {
+		if time.Since(begun) > waitTime {
+			t.Fatalf("the history server has no counters of %s", app.ID)
+		}
+		getJSON(t, s.Web(minicluster.JobHistoryServer)+app.job()+"/counters", &answer)
+	}
+	counters := make(map[string]map[string]int64)
+	for _, group := range answer.JobCounters.CounterGroup {
+		counters[group.CounterGroupName] = make(map[string]int64)
+		for _, c := range group.Counter {
+			counters[group.CounterGroupName][c.Name] = c.TotalCounterValue
+		}
+	}
+	return counters
 }
 
 // attempts returns the states of the attempts of a task, in order, from the history server.
-func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []string) {
+func (s *site) attempts(t *testing.T, app application, task string) (states []string) {
 	t.Helper()
 	s.counters(t, app) // wait until it is in the history
-	id := strings.Replace(app.JobID(), "job_", "task_", 1) + "_" + task
+	id := strings.Replace(app.ID, "application_", "task_", 1) + "_" + task
 	var list struct {
 		TaskAttempts struct {
 			TaskAttempt []struct{ ID, State string }
 		}
 	}
-	getJSON(t, s.Web(minicluster.JobHistoryServer)+"/ws/v1/history/mapreduce/jobs/"+app.JobID()+"/tasks/"+id+"/attempts", &list)
+	getJSON(t, s.Web(minicluster.JobHistoryServer)+app.job()+"/tasks/"+id+"/attempts", &list)
 	byID := make(map[string]string)
 	for _, a := range list.TaskAttempts.TaskAttempt {
 		byID[a.ID] = a.State

@@ -207,7 +207,7 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
 		p.maps = len(p.input)
-		args = append(args, "-D", p.archive().Property())
+		args = append(args, "-D", p.archive().property())
 		define("treereduce.splits", path.Join(p.dir, splitsFile))
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
@@ -230,7 +230,7 @@ func (p *plan) arguments(files string) []string {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
 	if blocks {
-		args = append(args, "-lazyOutput", "-input", p.archive().Name())
+		args = append(args, "-lazyOutput", "-input", p.archive().name())
 	}
 	if p.together {
 		args = append(args, "-inputformat", hadoop.TogetherFormat)
@@ -290,17 +290,17 @@ func (p *plan) write() error {
 	if len(p.keys) == 0 {
 		return nil
 	}
-	class := hadoop.TextClass
+	class := textClass
 	if blocks {
-		class = hadoop.BytesClass
+		class = bytesClass
 	}
-	return p.writeFile(rangesFile, hadoop.SequenceFile(class, p.keys))
+	return p.writeFile(rangesFile, sequenceFile(class, p.keys))
 }
 
 // writeArchive writes the index files of an archive, except those that this driver has written already.
-func (p *plan) writeArchive(archive *hadoop.Archive) error {
-	for name, index := range archive.Files() {
-		at := path.Join(archive.Dir, name)
+func (p *plan) writeArchive(archive *archive) error {
+	for name, index := range archive.files() {
+		at := path.Join(archive.dir, name)
 		if p.indexes[at] == string(index) {
 			continue
 		}
@@ -321,19 +321,19 @@ func (p *plan) writeArchive(archive *hadoop.Archive) error {
 }
 
 // archive returns the archive of the splits, without its files.
-func (p *plan) archive() *hadoop.Archive { return &hadoop.Archive{FS: p.FS, Dir: path.Dir(p.dir)} }
+func (p *plan) archive() *archive { return &archive{root: p.FS.Name(), dir: path.Dir(p.dir)} }
 
 // splits returns the file of splits, and the archive that tells each map which lines of that
 // file are its own (see step.SplitsName), and Hadoop on which node the map should run.
-func (p *plan) splits() (text []byte, archive *hadoop.Archive) {
+func (p *plan) splits() (text []byte, archive *archive) {
 	archive = p.archive()
 	for _, in := range p.input {
 		from := len(text)
 		for _, s := range in.Splits {
 			text = append(append(text, s.String()...), '\n')
 		}
-		archive.Names = append(archive.Names, step.SplitsName(path.Base(p.dir), from, len(text)))
-		archive.Bytes = append(archive.Bytes, hadoop.Byte(in.Place))
+		archive.names = append(archive.names, step.SplitsName(path.Base(p.dir), from, len(text)))
+		archive.bytes = append(archive.bytes, in.Place)
 	}
 	return text, archive
 }

@@ -1,34 +1,23 @@
 package streaming
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop/kerberos"
-	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/system"
 )
-
-// commandTime limits the preflight's hadoop command, a JVM that starts on a busy machine. Its
-// servers have already responded to other requests.
-const commandTime = 2 * time.Minute
 
 // Preflight checks, before anything is started, whether the jobs of a game can run with a data
 // directory of that name: that Hadoop accepts the name, that there are a mapper and a reducer,
-// that the resource manager has a live node and the queue, and that the hadoop command runs.
+// that the resource manager has a live node, and that the hadoop command runs.
 // It checks nothing if no job can be large enough for the cluster. The name node has been
 // checked before, and permissions will be when the data directory is created.
 func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error {
@@ -43,27 +32,15 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 			return fmt.Errorf("%s for the cluster: %w (to build it: %s; --cluster-bin names its directory)", binary, err, step.HowToBuild())
 		}
 	}
-	if err := r.Yarn.Check(ctx, r.Queue); err != nil {
-		return err
-	}
 	metrics, err := r.Yarn.Metrics(ctx)
-	if err != nil {
-		return err
+	if err == nil && metrics.ActiveNodes == 0 {
+		err = errors.New("the cluster has no live node")
 	}
-	r.Parallel = max(1, metrics.VCores-mastersShare)
-	ctx, cancel := context.WithTimeout(ctx, commandTime)
-	defer cancel()
-	cmd := exec.Command(r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
-	cmd.Env = kerberos.Environ()
-	var stderr bytes.Buffer
-	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
-	if err := system.Run(ctx, cmd); err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("no end within %v", commandTime)
-		}
-		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
+	if err == nil {
+		r.Parallel = max(1, metrics.TotalVirtualCores-mastersShare)
+		_, err = r.Yarn.Run(ctx, "fs", "-test", "-e", r.FS.Name()+"/")
 	}
-	return nil
+	return err
 }
 
 // checkName returns an error if a directory cannot be named in -input and -files of a job:
@@ -107,19 +84,3 @@ func mostRecords(m game.Method, codec jobdir.Codec) (most float64) {
 // mastersShare is how many of a cluster's cores are used by the application masters of a job
 // and of the previous job, which may still be ending.
 const mastersShare = 2
-
-// wrongJava matches errors of a Java version that is too old or too new for this Hadoop.
-var wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
-
-// complaint returns the error in a Java program's stderr, after a colon, and whether the Java
-// version is wrong; "" if there is none.
-func complaint(stderr string) string {
-	cause := yarn.ErrorLine(stderr)
-	switch {
-	case cause == "":
-		return ""
-	case wrongJava.MatchString(cause):
-		return fmt.Sprintf(": %s (this Hadoop wants another Java; JAVA_HOME is %q)", cause, os.Getenv("JAVA_HOME"))
-	}
-	return ": " + cause
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -21,7 +20,7 @@ func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
 	if most := step.MostParts(g); reducers < 1 || uint64(reducers) > most {
 		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, most)
 	}
-	return hadoop.SequenceFile(hadoop.TextClass, lineKeys(g, step.Borders(g, tier, reducers), 1<<g.LowBits())), nil
+	return sequenceFile(textClass, lineKeys(g, step.Borders(g, tier, reducers), 1<<g.LowBits())), nil
 }
 
 // lineKeys returns the first keys of all partitions except the first, for a job on lines. Each

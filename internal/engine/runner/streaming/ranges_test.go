@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -32,7 +31,7 @@ func TestRanges(t *testing.T) {
 		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
 		most := 1 << (g.KeyBits() - g.LowBits())
 		width := streamfmt.KeyWidth(g.KeyBits())
-		head := hadoop.SequenceFile(hadoop.TextClass, nil)
+		head := sequenceFile(textClass, nil)
 		for tier := range g.Tiers() + 1 {
 			for _, reducers := range []int{1, 2, 3, 7, most / 2, most - 1, most} {
 				if reducers < 1 || reducers > min(most, 1<<12) {

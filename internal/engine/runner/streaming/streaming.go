@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -26,7 +25,6 @@ import (
 // Runner is the runner for a cluster. A job takes seconds to start there, so small jobs are
 // executed by another runner, on the same files.
 type Runner struct {
-	Command  string   // the hadoop command
 	Jar      string   // the streaming JAR
 	Bin      string   // the directory of mapper and reducer, built for the cluster
 	Files    []string // more files for the tasks
@@ -36,7 +34,7 @@ type Runner struct {
 	Parallel int      // tasks that the cluster runs at a time; set by Preflight
 
 	FS   *hadoop.FS   // the file system of the jobs' directories
-	Yarn *yarn.Client // for queries about jobs
+	Yarn *yarn.Client // runs the hadoop command
 
 	// A job that reads more than Above records runs on the cluster, a smaller one on Small.
 	Above int64
@@ -71,7 +69,7 @@ const (
 // Run runs a job on the cluster, or a small one on r.Small.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	if job.Adopted {
-		app, err := r.findSurely(ctx, job.Output)
+		app, err := r.find(ctx, job.Output)
 		if errors.Is(err, errNoApp) { // it has failed since Keeps found it
 			err = &store.DamageError{Name: job.Output, Reason: errNoApp.Error()}
 		}
@@ -182,12 +180,12 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 // driver compares the copy with the data directory.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 	if strings.HasPrefix(path.Base(attempt), stagePrefix) {
-		r.kill(attempt)
+		r.kill("", attempt)
 		return false, nil
 	}
 	_, err := r.FS.Stat(store.PlanDir(attempt))
 	if err == nil {
-		_, err = r.findSurely(ctx, attempt)
+		_, err = r.find(ctx, attempt)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoApp) {
 		return false, nil
@@ -210,20 +208,4 @@ func (r *Runner) find(ctx context.Context, attempt string) (yarn.App, error) {
 		}
 	}
 	return yarn.App{}, fmt.Errorf("%s: %w", attempt, errNoApp)
-}
-
-// findSurely is find, but repeats the query while the resource manager does not respond, until
-// it counts as lost.
-func (r *Runner) findSurely(ctx context.Context, attempt string) (yarn.App, error) {
-	for begun := time.Now(); ; {
-		app, err := r.find(ctx, attempt)
-		if err == nil || errors.Is(err, errNoApp) || time.Since(begun) > lostAfter {
-			return app, err
-		}
-		select {
-		case <-ctx.Done():
-			return app, context.Cause(ctx)
-		case <-time.After(watchEvery):
-		}
-	}
 }

@@ -5,12 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/cli/stream"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
@@ -18,29 +15,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
 
-// TestMain runs a step if the test is started under its name.
-func TestMain(m *testing.M) {
-	switch name := filepath.Base(os.Args[0]); {
-	case strings.HasSuffix(name, "_map"):
-		stream.Mapper(all.Kinds()...)
-	case strings.HasSuffix(name, "_reduce"):
-		stream.Reducer(all.Kinds()...)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { programs.Main(m, nil) }
 
 // TestRun runs the job that computes tier 2 of Connect N on 2×2 from both positions of tier 1,
 // with programs that change lines of ours. The wrong program, the lines of its input and the line
 // must be found.
 func TestRun(t *testing.T) {
-	self := must.Get(os.Executable())(t)
-	bin, data := t.TempDir(), t.TempDir()
-	for _, name := range []string{"possible_map", "possible_reduce"} {
-		must.OK(t, os.Symlink(self, filepath.Join(bin, name)))
-	}
+	bin, data := programs.Dir(t), t.TempDir()
 	g := solved.Game(t, "connectn width=2 height=2 connect=2")
 	input := filepath.Join(data, "data_first1")
 	must.OK(t, os.Mkdir(input, 0o777))

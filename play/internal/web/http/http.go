@@ -18,7 +18,6 @@ type (
 
 // The functions of net/http.
 var (
-	MaxBytesReader        = http.MaxBytesReader
 	NewResponseController = http.NewResponseController
 	NewServeMux           = http.NewServeMux
 	ServeFileFS           = http.ServeFileFS

@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"io"
 	"io/fs"
 	"net/url"
 	"path"
@@ -17,9 +16,6 @@ func (h Header) Get(name string) string { return h[name] }
 
 // Set sets a header.
 func (h Header) Set(name, value string) { h[name] = value }
-
-// Add sets a header: no answer has two of a name.
-func (h Header) Add(name, value string) { h[name] = value }
 
 // A ResponseWriter takes an answer.
 type ResponseWriter interface {
@@ -44,7 +40,6 @@ type Request struct {
 	Method, Host string
 	URL          *url.URL
 	Header       Header
-	Body         io.ReadCloser // nil
 
 	ctx    context.Context
 	values map[string]string // of the wildcards of its pattern
@@ -71,9 +66,6 @@ func (r *Request) WithContext(ctx context.Context) *Request {
 
 // PathValue returns what a wildcard of the pattern stands for.
 func (r *Request) PathValue(name string) string { return r.values[name] }
-
-// MaxBytesReader returns r: a page sends no body.
-func MaxBytesReader(_ ResponseWriter, r io.ReadCloser, _ int64) io.ReadCloser { return r }
 
 // types are the types of files, by the ends of their names. Package mime would make the program larger.
 var types = map[string]string{

@@ -1,0 +1,87 @@
+//go:build linux && !race
+
+package driver_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
+)
+
+// TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout and
+// stderr. The job ends nevertheless, and the processes of its group end with it.
+func TestProgramLeavesChild(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("a process that leaves its group needs setsid")
+	}
+	for name, flags := range map[string][]string{
+		"mapper":                          {"--program", "possible_map=sleep 4711 <&0 & possible_map"},
+		"reducer":                         {"--program", "possible_reduce=sleep 4711 <&0 & possible_reduce"},
+		"compared":                        {"--compare", "--program", "possible_map=sleep 4711 <&0 & possible_map"},
+		"mapper, in a group of its own":   {"--program", "possible_map=setsid sleep 20 <&0 & possible_map"},
+		"reducer, in a group of its own":  {"--program", "possible_reduce=setsid sleep 20 <&0 & possible_reduce"},
+		"compared, in a group of its own": {"--compare", "--program", "possible_map=setsid sleep 20 <&0 & possible_map"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := programs.Command(t.TempDir(), "driver solve connectn --width 2 --height 2 --connect 2 --runner pipe --reducers 1 --data d")
+			cmd.Args = append(cmd.Args, flags...)
+			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
+			if status != 0 || !strings.HasPrefix(stdout, "Connect 2 on 2×2: X wins in 3 moves\n") || stderr != "" {
+				t.Errorf("status %d, %s%s", status, stdout, stderr)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("pgrep", "-f", "^sleep 4711").Output(); err == nil {
+			t.Errorf("still there: %q", out)
+		}
+	})
+}
+
+// TestProgramIgnoresInput runs a program that passes its input to a child that does not read
+// it: this is an error, and the driver does not hang.
+func TestProgramIgnoresInput(t *testing.T) {
+	cmd := programs.Command(t.TempDir(), "driver solve connectn --width 3 --height 3 --connect 3 --runner pipe --reducers 1 --data d")
+	cmd.Args = append(cmd.Args, "--program", "possible_reduce=setsid sleep 30 <&0 & exit 0")
+	status, stdout, stderr := ranWithin(t, cmd, time.Minute)
+	if status != 1 || stdout != "" || stderr != "driver: data_first1: possible_reduce (task 0) ended before its input\n" {
+		t.Errorf("status %d, %s%s", status, stdout, stderr)
+	}
+}
+
+// TestProgramSleeps runs a program that does nothing for a while: after ten seconds the driver
+// reports it.
+func TestProgramSleeps(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"possible_map", "possible_reduce"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := programs.Command(t.TempDir(), "driver solve connectn --width 1 --height 1 --connect 1 --runner pipe --reducers 1 --data d")
+			cmd.Args = append(cmd.Args, "--program", name+"=sleep 14; "+name)
+			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
+			want := regexp.MustCompile(`^driver: data_first1: no byte for 1\d s: waiting for (sort, process \d+, )?` + name + ` \(task 0\), process \d+\n$`)
+			if status != 0 || !want.MatchString(stderr) {
+				t.Errorf("status %d, %s%s, want %s", status, stdout, stderr, want)
+			}
+		})
+	}
+}
+
+// ranWithin is ran for a command that must end within a time. stderr is without programs.Progress.
+func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, stdout, stderr string) {
+	t.Helper()
+	timer := time.AfterFunc(limit, func() {
+		t.Errorf("%v: no end within %v", cmd.Args, limit)
+		cmd.Process.Kill()
+	})
+	defer timer.Stop()
+	status, stdout, stderr = process.Run(cmd)
+	return status, stdout, programs.Progress.ReplaceAllString(stderr, "")
+}

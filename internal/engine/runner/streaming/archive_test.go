@@ -1,0 +1,32 @@
+package streaming
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+)
+
+func TestArchive(t *testing.T) {
+	a := &archive{
+		root: "hdfs://host:9000", dir: "/a b",
+		names: []string{"0-9", "9-20"},
+		bytes: []jobdir.Place{{File: "/a b/data_first2/part-00000.blocks", At: 17}, {File: "/a b/data_first2/part-00001.blocks"}},
+	}
+	files := make(map[string]string)
+	for name, text := range a.files() {
+		files[name] = string(text)
+	}
+	if want := map[string]string{
+		"_index": "/ dir none 0 0 0-9 9-20\n" +
+			"/0-9 file data_first2/part-00000.blocks 17 1\n" +
+			"/9-20 file data_first2/part-00001.blocks 0 1" + strings.Repeat(" ", 4096-114) + "\n",
+		"_masterindex": "1\n0 2147483647 0 4096\n",
+	}; !maps.Equal(files, want) {
+		t.Errorf("got %q, want %q", files, want)
+	}
+	if got, want := a.property(), "fs.viewfs.mounttable.treereduce.link./splits.har=hdfs://host:9000/a%20b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/plan/count"
+)
+
+// Sizes are the bytes of a run on disk.
+type sizes struct {
+	method string
+	tiers  []tier
+	peaks  []float64 // by tier: bytes on disk while it is solved
+}
+
+// A tier has the bytes of its directories.
+type tier struct {
+	count.Tier
+	stored     float64 // positions that the table stores, if it stores about half of them; otherwise 0
+	kept, work float64 // in the table, and in data_first
+	values     float64 // blocks: in data_second
+	images     float64 // mirror images while it is solved
+}
+
+// sizesOf returns the bytes of a run.
+func sizesOf(m game.Method, counts *count.Counts, runner string) *sizes {
+	s := &sizes{peaks: make([]float64, len(counts.Tiers))}
+	for _, t := range counts.Tiers {
+		s.tiers = append(s.tiers, tier{Tier: t})
+	}
+	switch {
+	case m.Blocks != nil:
+		s.method = blocks
+		s.ofBlocks(m.Blocks, runner)
+	case m.States != nil:
+		s.method = states
+		s.ofStates(m.States)
+	default:
+		s.method = lists
+		s.ofLists(counts.Sum.Far > 0)
+	}
+	return s
+}
+
+// ofBlocks computes the sizes of blocks. When tier i has just been solved, the disk contains data_first of all tiers
+// up to i, the values of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to
+// the table, and the directories that are then no longer needed are deleted, long before the job that runs at the
+// same time ends.
+func (s *sizes) ofBlocks(g game.Tiered, runner string) {
+	last := len(s.tiers) - 1
+	codes := s.codesOf(float64(len(g.Moves(nil, g.Start()))))
+	compact := game.DeducerOf(g) != nil
+	for i := range s.tiers {
+		t := &s.tiers[i]
+		of := t.Tier // what the jobs compute
+		kept := of   // what the table stores
+		kept.Cells = min(of.Cells, of.Positions)
+		if half := game.HalfOf(g); half != nil {
+			stored := halfOf(of, half)
+			t.stored, kept = stored.Positions, stored
+			if runner == Inline { // then the jobs compute only what the table stores
+				balanced := 2*stored.Positions - of.Positions
+				t.images = imageBytes * max(0, balanced*(1-of.Won/max(1, of.Positions)))
+				of = stored
+			}
+		}
+		open := max(0, of.Positions-of.Won)
+		cells := min(of.Cells, of.Positions)
+		if i == last {
+			open = 0
+		}
+		t.values = keptBytes(of.Positions, of.Slots, cells)
+		t.work = ofPositions.setBytes(open, of.Slots, cells) + ofPositions.setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
+		if i == last {
+			t.work = t.values
+		}
+		if compact && t.Positions > 0 {
+			t.kept = compactBytes(kept, float64(last-i), codes)
+		} else {
+			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
+		}
+		if runner == Inline { // solve jobs write the form of the table
+			t.values = t.kept
+		}
+	}
+	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1
+	for i := last; i >= 0; i-- {
+		t := &s.tiers[i]
+		if i < last {
+			sealed += s.tiers[i+1].kept
+		}
+		s.peaks[i], after = sealed+t.values+after+t.images, t.values
+		for _, before := range s.tiers[:min(last, i+1)] {
+			s.peaks[i] += before.work
+		}
+	}
+	s.peaks[0] = max(s.peaks[0], sealed+s.tiers[0].kept) // at the end, only the table is left
+}
+
+// imageBytes is the number of bytes that a balanced position which is not terminal takes while its
+// tier is solved: a gap and a value, for its own messages and for its image.
+const imageBytes = 4
+
+// halfOf returns the part of a tier that is stored: a share of its slots, and some of its ranges.
+func halfOf(t count.Tier, half *game.Half) count.Tier {
+	if t.Positions == 0 {
+		return t // every game may end before this tier, which then has neither slots nor ranges
+	}
+	share := half.HalfSlots(t.Tier) / half.Halved.Slots(t.Tier)
+	for _, n := range []*float64{&t.Positions, &t.Won, &t.Ends, &t.Lost, &t.Absent} {
+		*n *= share
+	}
+	t.Cells = max(1, min(t.StoredCells, t.Positions))
+	t.Slots = max(t.Positions, t.StoredSlots) // a stored range has all its slots
+	return t
+}
+
+// ofLists computes the sizes of lists: a row for each move, sent forward to the successor and back to the
+// predecessor. far reports whether moves lead beyond the next tier.
+func (s *sizes) ofLists(far bool) {
+	rows, positions, table, kept := 0.0, 0.0, 0.0, nearKept
+	if far {
+		kept = farKept
+	}
+	for _, t := range s.tiers {
+		rows, positions = rows+t.Moves, positions+t.Positions
+	}
+	directories := 0.0 // data_first, and values sent back that have not been read yet: at most as many rows
+	for i := range s.tiers {
+		t := &s.tiers[i]
+		// Rows are moves to here: in proportion to the positions, as moves may lead any number of tiers on.
+		t.kept = t.Positions*kept + listTier
+		t.work = rows*t.Positions/max(1, positions)*rowBytes + listTier
+		directories += 2*t.work - listTier
+		table += t.kept
+		s.peaks[i] = directories - table + t.kept
+	}
+	for i := range s.peaks {
+		s.peaks[i] += table
+	}
+}
+
+// ofStates computes the sizes of states, which processes all hashes in passes. The tiers are the forward passes.
+func (s *sizes) ofStates(g game.Cyclic) {
+	sum := 0.0
+	for i := range s.tiers {
+		t := &s.tiers[i]
+		t.kept = t.Positions * stateKept
+		t.work = t.Positions * stateWork
+		if !game.KnowsBackward(g) {
+			t.work += t.Moves * rowBytes
+		}
+		sum += t.work + t.kept
+		s.peaks[i] = sum
+	}
+}

@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A Source is one of two results: a table, or text.
+type Source struct {
+	Name  string
+	Game  game.Game    // nil if unknown
+	table *table.Table // nil if the result is text
+	place *filesys.Place
+	files []string  // of a text
+	stdin io.Reader // of a text that is read from stdin
+}
+
+// OpenStdin returns the text that is read from stdin.
+func OpenStdin(stdin io.Reader) *Source { return &Source{Name: "stdin", stdin: stdin} }
+
+// Close closes the table and the place.
+func (s *Source) Close() {
+	if s.table != nil {
+		s.table.Close()
+	}
+	if s.place != nil {
+		s.place.Close()
+	}
+}
+
+// Open opens the result at a place, which Close closes.
+func Open(place *filesys.Place, name string, games game.Kinds) (_ *Source, err error) {
+	s := &Source{Name: name, place: place}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	dir := place.Path
+	info, err := place.FS.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such directory or file", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		s.files = []string{dir}
+		return s, nil
+	}
+	data := dir
+	if path.Base(dir) == table.Dir {
+		data = path.Dir(dir)
+	}
+	if _, missing := place.FS.Stat(path.Join(data, table.Dir)); missing == nil {
+		if s.table, err = table.OpenFS(place.FS, data, games.Parse); err != nil {
+			return nil, err
+		}
+		s.Game = s.table.Game()
+		return s, nil
+	}
+	return s, s.openText(games, dir)
+}
+
+// openText finds the text files of a directory.
+func (s *Source) openText(games game.Kinds, dir string) error {
+	spec := ""
+	if seal, err := store.ReadSeal(s.place.FS, dir); err == nil && seal != nil {
+		if s.Game, err = games.Parse(seal.Game); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		spec = seal.Game
+	}
+	var err error
+	if s.files, err = jobdir.Parts(s.place.FS, dir, spec); err != nil {
+		return err
+	}
+	if len(s.files) == 0 {
+		return fmt.Errorf("%s: it contains neither a table nor text", s.Name)
+	}
+	for _, name := range s.files {
+		if !jobdir.IsText(name) {
+			return fmt.Errorf("%s: it is packed; only text and tables can be compared", name)
+		}
+	}
+	return nil
+}
+
+// side reads the text, unless the source is a table.
+func (s *Source) side(d *Difference) (side Side, err error) {
+	if side.Table = s.table; s.table == nil {
+		side.Lines, err = s.lines(d)
+	}
+	return side, err
+}
+
+// Between finds the difference between two results of a game.
+func Between(g game.Game, sources [2]*Source) (*Difference, error) {
+	d := &Difference{Game: g}
+	var sides [2]Side
+	var err error
+	for i, s := range sources {
+		if sides[i], err = s.side(d); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.Find(sides)
+}
+
+// lines reads the text, in the order of a table. A duplicate position is an error.
+func (s *Source) lines(d *Difference) (all []Valued, err error) {
+	add := func(in io.Reader, source string) error {
+		r := streamfmt.NewEditedReader(in, source)
+		return r.Each(func(line []byte) error {
+			v, err := ParseLine(d.Game, string(line))
+			if err != nil {
+				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
+			}
+			all = append(all, v)
+			return nil
+		})
+	}
+	if s.stdin != nil {
+		err = add(s.stdin, s.Name)
+	}
+	for _, name := range s.files {
+		if err == nil {
+			err = s.file(name, add)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b Valued) int { return d.Order(a.Position, b.Position) })
+	for i := range all[:max(0, len(all)-1)] {
+		if p := all[i].Position; p == all[i+1].Position {
+			return nil, fmt.Errorf("%s: '%s' occurs twice", s.Name, d.Game.AppendText(nil, p))
+		}
+	}
+	return all, nil
+}
+
+func (s *Source) file(name string, add func(io.Reader, string) error) error {
+	f, err := s.place.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return add(io.NewSectionReader(f, 0, math.MaxInt64), name)
+}

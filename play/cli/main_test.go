@@ -1,0 +1,21 @@
+//go:build linux && !race
+
+package play_test
+
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/programs"
+	play "github.com/treereduce/treereduce/play/cli"
+)
+
+func TestMain(m *testing.M) {
+	programs.Main(m, map[string]func(){
+		"driver": func() { driver.Main(all.Kinds()...) },
+		"play":   func() { play.Main(all.Kinds()...) },
+	})
+}
+
+func TestScripts(t *testing.T) { programs.Scripts(t) }

@@ -1,0 +1,472 @@
+//go:build linux && !race
+
+package play_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/process"
+	"github.com/treereduce/treereduce/internal/testing/programs"
+	"github.com/treereduce/treereduce/internal/testing/terminal"
+)
+
+// solvedHere returns a folder with a solved board in all_data.
+func solvedHere(t *testing.T, words string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if status, _, stderr := process.Run(programs.Command(dir, "driver solve "+words)); status != 0 {
+		t.Fatal(stderr)
+	}
+	return dir
+}
+
+const board45 = "connectn --width 4 --height 5 --connect 3"
+
+// TestTUILost plays a game against a table, as in the README, and loses it: the screen shows the loss from
+// the first move on.
+func TestTUILost(t *testing.T) {
+	const words = "play tui"
+	if page := must.Get(os.ReadFile("../../README.md"))(t); !strings.Contains(string(page), "    $ bin/"+words+"\n") {
+		t.Errorf("the README does not show %s", words)
+	}
+	term := terminal.Start(t, solvedHere(t, board45), words, 80, 24)
+	term.Shows(`1  you move first\n`)
+	term.Types("2")
+	screen := term.Shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
+	lost := regexp.MustCompile(`you lose in (\d+)`)
+	for {
+		if !strings.Contains(screen, "O (you) to move") || !strings.Contains(screen, "from the table all_data") {
+			t.Fatal(screen)
+		}
+		// With the best moves, the loss comes as predicted.
+		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
+		left := must.Get(strconv.Atoi(lost.FindStringSubmatch(screen)[1]))(t)
+		term.Types(best)
+		screen = term.Shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
+		if strings.Contains(screen, "you have lost") {
+			if !strings.Contains(screen, "after 11 moves") {
+				t.Errorf("it should last 11 moves:\n%s", screen)
+			}
+			break
+		}
+	}
+	term.Types("qq")
+	term.Ends(0)
+}
+
+// TestTUIStops stops the program in different situations, by a key or a signal, and checks that
+// the terminal is restored.
+func TestTUIStops(t *testing.T) {
+	const large = "connectn --width 8 --height 7 --connect 4 "
+	for _, tt := range []struct {
+		words, shows, keys string
+		after              string // the screen after the keys
+		signal             os.Signal
+		status             int
+	}{
+		{large, "New game", "", "", nil, 130},
+		{large, "New game", "q", "-", nil, 0},
+		{large + "--you both", "not proven, [1-9]", "", "", nil, 130},
+		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
+		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 143},
+		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
+		{large + "--you both", "to move", "?", "Esc closes", syscall.SIGINT, 130},
+		{"mnk --you both", "to move", "b", "> b", nil, 130},
+		{"mnk --you both", "to move", "Q", "-", nil, 0},
+	} {
+		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
+			term := terminal.Start(t, t.TempDir(), "play tui "+tt.words, 80, 24)
+			term.Shows(tt.shows)
+			term.Types(tt.keys)
+			switch {
+			case tt.after == "-":
+			case tt.after != "":
+				term.Shows(regexp.QuoteMeta(tt.after))
+				fallthrough
+			default:
+				if tt.signal != nil {
+					term.Cmd.Process.Signal(tt.signal)
+				} else {
+					term.Types("\x03")
+				}
+			}
+			term.Ends(tt.status)
+			if tt.status != 0 {
+				term.Shows("play: stopped")
+			}
+		})
+	}
+}
+
+// TestTUIAtOnce stops the program before it has drawn the screen.
+func TestTUIAtOnce(t *testing.T) {
+	term := terminal.Start(t, t.TempDir(), "play tui mnk", 80, 24)
+	for range 1000 {
+		if term.Wrote("\x1b") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	term.Types("\x03")
+	term.Ends(130)
+}
+
+// TestTUIResize checks that the text is beside the board or below it, depending on the window.
+func TestTUIResize(t *testing.T) {
+	term := terminal.Start(t, t.TempDir(), "play tui mnk --you both", 80, 24)
+	term.Shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
+	for _, tt := range []struct {
+		columns, lines int
+		shows          string
+	}{
+		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ tie in 9$(.|\n)*^ L line  V values  C sides  N new$`},
+		{100, 30, `(?m)^ 1  T9  T9  T9    tie in 9$(.|\n)*- weaker$`},
+		{20, 8, `(?m)^ 1  T9  T9  T9\n(.|\n)*^ \? help  Q quit$`},
+	} {
+		term.Resize(tt.columns, tt.lines)
+		term.Shows(tt.shows)
+	}
+	term.Types("b2\r")
+	term.Shows(`(?m)^ 2 +\S+ +X +\S+$`)
+	term.Types("QQ")
+	term.Ends(0)
+}
+
+// TestTUIMouse clicks on a column and on a key.
+func TestTUIMouse(t *testing.T) {
+	term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+	screen := term.Shows(`(?m)^    0   1   2 `)
+	row := strings.Count(screen[:strings.Index(screen, "    0   1   2")], "\n") + 1
+	term.Clicks(9, row-2) // any square of column 1
+	term.Shows(`last: 1 by X`)
+	for y, line := range strings.Split(term.Text(), "\n") {
+		if x := strings.Index(line, "U undo"); x >= 0 {
+			term.Clicks(x+3, y+1)
+		}
+	}
+	term.Shows(`X to move\n(.|\n)*\*0 T9`)
+	term.Types("Q")
+	term.Ends(0)
+}
+
+// TestTUINoColour checks that no colours are set if NO_COLOR has any value, and that there are
+// colours otherwise.
+func TestTUINoColour(t *testing.T) {
+	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|9[0-7])[;m]`)
+	for value, want := range map[string]bool{"": true, "1": false, "please": false} {
+		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24, "NO_COLOR="+value)
+		term.Shows("tie in 9")
+		term.Types("01")
+		term.Shows("last: 1 by O")
+		term.Types("QQ")
+		term.Ends(0)
+		if got := coloured.MatchString(term.Output()); got != want {
+			t.Errorf("NO_COLOR=%s: colours are %t, want %t", value, got, want)
+		}
+	}
+}
+
+// TestTUIGround answers the query for the terminal's background, and checks that a light
+// background gets other colours.
+func TestTUIGround(t *testing.T) {
+	for ground, colour := range map[string]string{"0000/0000/0000": "38;5;75;", "ffff/ffff/ffff": "38;5;25;"} {
+		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+		term.Shows("tie in 9")
+		term.Types("\x1b]11;rgb:" + ground + "\x1b\\")
+		term.Types("0")
+		term.Shows("last: 0 by X")
+		term.Types("QQ")
+		term.Ends(0)
+		if !strings.Contains(term.Output(), "\x1b]11;?") || !strings.Contains(term.Output(), colour) {
+			t.Errorf("%s: no %s in %q", ground, colour, term.Output())
+		}
+	}
+}
+
+// TestTUISleeps suspends the program by Ctrl-Z, in a shell, and resumes it.
+func TestTUISleeps(t *testing.T) {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	must.OK(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
+	term := terminal.Start(t, dir, shell+" script", 80, 24)
+	term.Shows("tie in 9")
+	term.Types("\x1a")
+	for range 500 {
+		if term.Wrote("asleep") {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !term.Wrote("asleep") {
+		t.Error("it does not go to sleep")
+	}
+	term.Shows("tie in 9")
+	term.Types("0")
+	term.Shows("last: 0 by X")
+	term.Types("QQ")
+	term.Ends(0)
+}
+
+// TestTUIFiles saves a game, which replay reads, and loads it again.
+func TestTUIFiles(t *testing.T) {
+	dir := t.TempDir()
+	term := terminal.Start(t, dir, "play tui connectn --you both", 80, 24)
+	term.Shows("to move")
+	term.Types("01")
+	term.Shows("last: 1 by O")
+	term.Types("s\r")
+	term.Shows("saved in games.txt")
+	term.Types("Q")
+	term.Ends(0)
+	if status, stdout, _ := process.Run(programs.Command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
+		t.Errorf("%d, %s", status, stdout)
+	}
+	term = terminal.Start(t, dir, "play tui connectn --load games.txt", 80, 24)
+	term.Shows("last: 1 by O(.|\n)*human against human, from games.txt")
+	term.Types("Q")
+	term.Ends(0)
+	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
+// whose values it shows.
+func TestTUIThinks(t *testing.T) {
+	term := terminal.Start(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
+	screen := term.Shows(`you win in 11(.|\n)*best: `)
+	term.Types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
+	term.Shows(`O \(machine\) is thinking …\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
+	term.Types("\x03")
+	term.Ends(130)
+}
+
+// TestTUIAsks checks that Q asks once in a game that is not saved, and not in one that is.
+func TestTUIAsks(t *testing.T) {
+	for _, tt := range []struct{ keys, shows, more string }{
+		{"0", "this game is not saved: Q quits, S saves it", "Q"},
+		{"0Q0", "this game is not saved", "Q"}, // another move
+		{"0S\r", "", ""},
+		{"0U", "", ""},
+		{"0N", "this game is not saved", "Q"},
+	} {
+		t.Run(tt.keys, func(t *testing.T) {
+			term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+			term.Shows("X to move")
+			term.Types(tt.keys)
+			if strings.HasPrefix(tt.keys, "0S") {
+				term.Shows("saved in games.txt")
+			}
+			term.Types("Q")
+			if tt.shows != "" {
+				term.Shows(tt.shows)
+			}
+			term.Types(tt.more)
+			term.Ends(0)
+		})
+	}
+}
+
+// TestTUIKept checks that settings and an unfinished game are kept for the next start, unless
+// it is --fresh, and however the program ends.
+func TestTUIKept(t *testing.T) {
+	kept := t.TempDir()
+	env := []string{"XDG_CONFIG_HOME=" + kept + "/config", "XDG_STATE_HOME=" + kept + "/state"}
+	start := func(words string) *terminal.Terminal {
+		return terminal.Start(t, t.TempDir(), "play tui "+words, 80, 24, env...)
+	}
+	term := start("connectn --level club")
+	term.Shows("New game")
+	term.Types("3")
+	term.Shows("X to move")
+	term.Types("01V+")
+	term.Shows("the machine plays strong")
+	term.Types("\x03")
+	term.Ends(130)
+
+	term = start("connectn")
+	screen := term.Shows(`O +X|X +O`)
+	if !strings.Contains(screen, "last: 1 by O") || !strings.Contains(screen, "your unfinished game; N starts a new one") || strings.Contains(screen, "best: ") {
+		t.Error(screen)
+	}
+	term.Types("0N")
+	term.Shows("machine: strong")
+	term.Types("\x1b") // Esc, back to the game
+	term.Shows("last: 0 by X")
+	term.Types("QQ")
+	term.Ends(0)
+
+	for _, tt := range []struct{ words, shows string }{
+		{"connectn --width 4", `New game(.|\n)*machine: strong`}, // another game
+		{"connectn --you second", `last: 0 by X \(machine\)`},
+		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`}, // its settings replace the ones before
+	} {
+		term = start(tt.words)
+		term.Shows(tt.shows)
+		term.Cmd.Process.Signal(syscall.SIGTERM)
+		term.Ends(143)
+	}
+	term = start("connectn --fresh --you both")
+	term.Shows("X to move")
+	term.Types("2")
+	term.Shows("last: 2 by X")
+	term.Types("QQ")
+	term.Ends(0)
+	term = start("connectn")
+	term.Shows("last: 2 by X")
+	term.Types("0202")
+	term.Shows("X has won")
+	term.Types("Q")
+	term.Shows("not saved")
+	term.Types("Q")
+	term.Ends(0)
+	term = start("connectn") // the game is over
+	term.Shows("New game")
+	term.Types("Q")
+	term.Ends(0)
+}
+
+// TestTUIDamaged checks that damaged files of settings and of an unfinished game are ignored,
+// with a line that names the file and the fault.
+func TestTUIDamaged(t *testing.T) {
+	for _, tt := range []struct{ name, text, shows string }{
+		{"treereduce/play.json", "{\"level\": ", `play.json: expected settings as JSON: unexpected end of JSON input: it is ignored`},
+		{"treereduce/play.json", "{\"level\": \"wizard\"}", `play.json: there is no level "wizard": it is ignored`},
+		{"treereduce/play.json", "\x00\x1b[2J", `play.json: expected settings as JSON: invalid character '\x00' looking for beginning of value: it is ignored`},
+		{"treereduce/connectn-width3-height3-connect3.games", "treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
+		{"treereduce/connectn-width3-height3-connect3.games", "\x00\xff", `.games:1: expected "treereduce games 1"`},
+	} {
+		kept := t.TempDir()
+		name := filepath.Join(kept, tt.name)
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
+		term := terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		term.Shows(regexp.QuoteMeta(tt.shows))
+		term.Types("30")
+		term.Shows("last: 0 by X")
+		term.Types("QQ")
+		term.Ends(0)
+		term = terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		if screen := term.Shows("last: 0 by X"); strings.Contains(screen, "ignored") {
+			t.Error(screen)
+		}
+		term.Types("Q")
+		term.Ends(0)
+	}
+}
+
+// TestTUISmall checks the complete screen of 20 columns and 8 lines: the parts do not overlap,
+// and what is typed has precedence.
+func TestTUISmall(t *testing.T) {
+	for _, tt := range []struct{ words, keys, screen string }{
+		{"connectn --width 7 --height 6 --connect 4 --you both", "3", `
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . X . . .
+  0 1 2 3 4 5 6
+ O to move
+`},
+		{"connectn --width 7 --height 6 --connect 4 --you both", "33Q", `
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . . . . .
+  . . . O . . .
+  . . . X . . .
+  0 1 2 3 4 5 6
+ this game is not
+`},
+		{"mancala --pits 6 --stones 4 --you both", "5", `
+ Mancala, 6 pits of
+  10  9  8  7
+   4  5  5  5
+               1
+   4  4  4  0
+   2  3  4  5
+ row 1 to move
+ ? help  Q quit
+`},
+		{"network --you both", "76", `
+ _2  .  .  .  .  .
+ _3  .  .  .  .  .
+ _4  .  .  .  .  .
+ _5  .  .  .  .  .
+ _6  .  .  .  . [.]
+ _7  .  .  .  .
+    3_ 4_ 5_ 6_ 7_
+ > 76
+`},
+		{"mnk", "", `
+ New game
+ 1  you move first
+ 2  the machine
+ moves first
+ 3  two humans
+ 4  watch the
+ machine play
+ itself
+`},
+		{"mnk --you both", "?", `
+ a-z 0-9
+   type a move: a
+   one-character
+   name is played
+   at once, a
+   longer one with
+   Enter
+ Esc closes; arrows
+`},
+	} {
+		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
+			term := terminal.Start(t, t.TempDir(), "play tui "+tt.words, 20, 8)
+			term.Shows(`to move|New game`)
+			term.Types(tt.keys)
+			term.Shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
+			term.Types("\x03")
+			term.Ends(130)
+		})
+	}
+}
+
+// TestTUILocale checks that only ASCII is written in a locale without UTF-8.
+func TestTUILocale(t *testing.T) {
+	for _, tt := range []struct {
+		env   []string
+		ascii bool
+	}{
+		{[]string{"LC_ALL=C"}, true},
+		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG=de_DE.ISO-8859-1"}, true},
+		{[]string{"LC_ALL=", "LC_CTYPE=en_US.utf8", "LANG=C"}, false},
+		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG="}, false},
+	} {
+		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
+			term := terminal.Start(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
+			term.Shows(`not proven, \d+ moves ahead: \S+ [.…]`)
+			term.Types("s–ü\r") // the name of a file
+			term.Shows("saved in")
+			term.Types("Q")
+			term.Ends(0)
+			if ascii := !strings.ContainsFunc(term.Output(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
+				t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
+			}
+		})
+	}
+}

@@ -1,0 +1,348 @@
+// Package runpages has the pages of the runs in data directories: their state and its changes, the same as JSON, and metrics
+// for Prometheus. It reads journals, and changes nothing.
+package runpages
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/chart"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/metrics"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/web"
+	"github.com/treereduce/treereduce/play/internal/web/http"
+)
+
+//go:embed static
+var static embed.FS
+
+// Pages implements web.Pages.
+type Pages struct {
+	server *web.Server
+	runs   []*watchedRun
+}
+
+// New makes the pages of the runs in those directories that have a file system.
+func New(server *web.Server, sources []web.Source) (web.Pages, error) {
+	p := &Pages{server: server}
+	for i := range sources {
+		if sources[i].FS != nil {
+			p.runs = append(p.runs, &watchedRun{source: &sources[i]})
+		}
+	}
+	return p, server.Parse(static, "static/*.html")
+}
+
+// Register implements web.Pages.
+func (p *Pages) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /run", p.page)
+	mux.HandleFunc("GET /run/events", p.events)
+	mux.HandleFunc("GET /metrics", p.metrics)
+	p.server.Answer(mux, "/api/runs", func(*http.Request) (any, error) { return p.states(), nil })
+	for _, file := range []string{"static/run.css", "static/run.js"} {
+		mux.HandleFunc("GET /"+file, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "max-age=3600")
+			http.ServeFileFS(w, r, static, file)
+		})
+	}
+}
+
+// A watchedRun is the run in a data directory, whose page is shown. Its journal is read at most once every
+// readEvery, however many clients there are.
+type watchedRun struct {
+	source *web.Source
+
+	mu    sync.Mutex
+	read  time.Time // when state was read
+	state *apiRun
+}
+
+// readEvery is the shortest time between two reads of a journal.
+const readEvery = time.Second
+
+// The states of a run besides those of package solve.
+const (
+	notBegun   = "absent"     // there is no journal
+	unreadable = "unreadable" // the journal cannot be read
+)
+
+// An apiRun is the state of a run in the answer of /api/runs. openapi.json describes its fields.
+type apiRun struct {
+	web.Run
+	Trouble    string      `json:"trouble,omitempty"`
+	Play       string      `json:"play,omitempty"`
+	Share      float64     `json:"share"`
+	Forward    int         `json:"forward"`
+	Retrograde int         `json:"retrograde"`
+	Tiers      int         `json:"tiers,omitempty"`
+	Positions  int64       `json:"positions"`
+	Rate       float64     `json:"rate,omitempty"`
+	Journal    *status.Run `json:"journal,omitempty"` // as driver status --json prints it
+
+	page template.HTML // the state as the page shows it
+}
+
+// state returns the state of a run.
+func (p *Pages) state(w *watchedRun) *apiRun {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stale() {
+		p.server.Drop(w.source.Name)
+		w.state = p.readState(w.source)
+		w.read = time.Now()
+	}
+	return w.state
+}
+
+// stale reports whether the state is to be read. The caller locks mu.
+func (w *watchedRun) stale() bool { return w.state == nil || time.Since(w.read) >= readEvery }
+
+// Refresh implements web.Pages.
+func (p *Pages) Refresh() {
+	for _, w := range p.runs {
+		if w.mu.TryLock() { // otherwise it is being read
+			stale := w.stale()
+			w.mu.Unlock()
+			if stale {
+				go p.state(w)
+			}
+		}
+	}
+}
+
+// states returns the states of all runs.
+func (p *Pages) states() []*apiRun {
+	all := make([]*apiRun, len(p.runs))
+	for i, w := range p.runs {
+		all[i] = p.state(w)
+	}
+	return all
+}
+
+// Runs implements web.Pages.
+func (p *Pages) Runs() (runs []web.Run) {
+	for _, a := range p.states() {
+		runs = append(runs, a.Run)
+	}
+	return runs
+}
+
+// readState reads the state of the run in a data directory, and begins to serve its table once
+// that is complete.
+func (p *Pages) readState(source *web.Source) *apiRun {
+	a := &apiRun{Run: web.Run{Data: source.Name, Link: "run?data=" + url.QueryEscape(source.Name)}}
+	r, err := status.Read(source.FS, source.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		a.Status, a.Text = notBegun, "no run has begun"
+	case err != nil:
+		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
+	default:
+		a.Status, a.Text, a.Solved, a.Trouble, a.Journal = r.Status, r.State(), r.Status == solve.Solved, r.Trouble(), r
+		a.Forward, a.Retrograde, a.Tiers = r.Tiers()
+		a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
+		complete := a.Solved || r.Now != nil && r.Now.Step == step.Final
+		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
+			a.Trouble = err.Error()
+		}
+	}
+	if a.page, err = p.server.Render("state", a.view()); err != nil {
+		a.Trouble = err.Error()
+	}
+	return a
+}
+
+// The following types are what the template of the page shows.
+type (
+	runView struct {
+		*apiRun
+		Percent, Of string // the share that is done; the number of tiers
+		Facts       []fact
+		Picture     template.HTML
+		Steps, Jobs runTable
+	}
+	// A fact is a number of the run, with a link unless Link is "".
+	fact     struct{ Name, Text, Link string }
+	runTable struct {
+		Header []string
+		Rows   []runRow
+	}
+	// A runRow is a line of a table; its first cell is a link, if Link is not "".
+	runRow struct {
+		Name, Link string
+		Cells      []string
+	}
+)
+
+// view returns what the page shows of a run.
+func (a *apiRun) view() runView {
+	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share), Of: numfmt.Count(a.Tiers, "tier")}
+	r := a.Journal
+	if r == nil {
+		return v
+	}
+	v.Facts, v.Picture = factsOf(a), foundPicture(a)
+	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
+	return v
+}
+
+// factsOf returns the numbers of a run, except those that are not known.
+func factsOf(a *apiRun) (facts []fact) {
+	r := a.Journal
+	add := func(name, text string, known bool) {
+		if known {
+			facts = append(facts, fact{Name: name, Text: text})
+		}
+	}
+	if e := r.Now; e != nil {
+		name := "Last job"
+		if r.Alive() {
+			name = "Now"
+		}
+		text := e.Step + ", " + e.Place()
+		if e.Tracking != "" && r.Alive() {
+			text += fmt.Sprintf(": map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
+		}
+		facts = append(facts, fact{name, text, webLink(e.Tracking)})
+	}
+	var sum status.Line
+	for _, l := range r.Steps() {
+		sum.Add(l)
+	}
+	add("Time left", r.Left(), r.Left() != "")
+	add("Positions", numfmt.Number(a.Positions), true)
+	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
+	add("Forward passes", numfmt.Number(a.Forward), a.Tiers == 0 && a.Forward > 0)
+	add("Retrograde passes", numfmt.Number(a.Retrograde), a.Tiers == 0 && a.Retrograde > 0)
+	add("Bytes shuffled", numfmt.Bytes(float64(sum.Bytes)), sum.Bytes > 0)
+	add("Waiting for the cluster", numfmt.Seconds(sum.Waiting), sum.Waiting > 0)
+	add("Working on the cluster", numfmt.Seconds(sum.Working), sum.Working > 0)
+	add("Time of all jobs", numfmt.Seconds(sum.Seconds), sum.Seconds > 0)
+	add("Begun", r.Begun.Local().Format(time.DateTime), !r.Begun.IsZero())
+	add("Last update", r.Updated.Local().Format(time.DateTime), true)
+	return facts
+}
+
+// webLink returns a URL from a journal if it is one of a web page, or else "".
+func webLink(address string) string {
+	if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		return address
+	}
+	return ""
+}
+
+// maxColumns is the number of columns of a picture that can be read.
+const maxColumns = 200
+
+// foundPicture returns a picture of the positions that were found in each tier, or by each pass;
+// "" if there are none.
+func foundPicture(a *apiRun) template.HTML {
+	first, last := math.MaxInt, a.Tiers-1
+	for _, r := range a.Journal.Found() {
+		first, last = min(first, r.Tier), max(last, r.Tier)
+	}
+	if first < 0 || first > last || last >= maxColumns {
+		return ""
+	}
+	found := make([]uint64, last+1)
+	for _, r := range a.Journal.Found() {
+		found[r.Tier] += r.Positions
+	}
+	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
+	if a.Tiers == 0 {
+		c.Title, c.Axis = "Positions found by pass", "pass"
+	}
+	var values []float64
+	for tier := first; tier <= last; tier++ {
+		c.Names = append(c.Names, strconv.Itoa(tier))
+		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))
+		values = append(values, float64(found[tier]))
+	}
+	c.Panels = []chart.Panel{{Series: []chart.Series{{Style: chart.Plain, Values: values}}}}
+	return template.HTML(chart.Inline(c))
+}
+
+// tableOf returns lines of jobs or steps as driver status prints them, with links to the pages
+// of the jobs.
+func tableOf(what string, lines []status.Line) runTable {
+	header, rows := status.Columns(what, lines)
+	t := runTable{Header: header}
+	for i, row := range rows {
+		t.Rows = append(t.Rows, runRow{row[0], webLink(lines[i].Tracking), row[1:]})
+	}
+	return t
+}
+
+// metrics implements /metrics: the runs as metrics for Prometheus.
+func (p *Pages) metrics(w http.ResponseWriter, _ *http.Request) {
+	var runs []metrics.Run
+	for _, a := range p.states() {
+		runs = append(runs, metrics.Run{Data: a.Data, Run: a.Journal})
+	}
+	w.Header().Set("Content-Type", metrics.ContentType)
+	metrics.Write(w, command.Version(), runs) // the client notices an error
+}
+
+// run returns the run that a request names; nil if there is none, after an answer that says so.
+func (p *Pages) run(w http.ResponseWriter, r *http.Request) *watchedRun {
+	name := r.URL.Query().Get("data")
+	for _, run := range p.runs {
+		if run.source.Name == name {
+			return run
+		}
+	}
+	p.server.Fail(w, r, web.NotFound(fmt.Errorf("data directory %q is not served here", name)))
+	return nil
+}
+
+// page implements /run: the page of a run.
+func (p *Pages) page(w http.ResponseWriter, r *http.Request) {
+	if run := p.run(w, r); run != nil {
+		state := p.state(run)
+		p.server.Write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
+			"Events": strings.Replace(state.Link, "run", "run/events", 1)})
+	}
+}
+
+// events implements /run/events: an event with the state of a run, as the page shows it,
+// whenever it changes. The stream ends when the game is solved.
+func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
+	run := p.run(w, r)
+	if run == nil {
+		return
+	}
+	p.server.Stream(w, r, func(out *web.Stream, r *http.Request) error {
+		tick := time.NewTicker(readEvery)
+		defer tick.Stop()
+		for last := template.HTML(""); ; {
+			state := p.state(run)
+			if state.page != last {
+				if err := out.Send("state", state.page); err != nil {
+					return err
+				}
+				last = state.page
+			}
+			if state.Solved {
+				return nil
+			}
+			select {
+			case <-r.Context().Done():
+				return r.Context().Err()
+			case <-tick.C:
+			}
+		}
+	})
+}

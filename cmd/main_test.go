@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // build builds the commands and links the names of the steps, as make build does.
 func build(dir string) error {
-	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/driver-aws", "./cmd/play", "./cmd/mapper", "./cmd/reducer")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+"/", "./cmd/driver", "./cmd/driver-aws", "./cmd/play", "./cmd/mapper", "./cmd/reducer")
 	cmd.Dir = ".."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", cmd, err, out)

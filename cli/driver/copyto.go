@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/copies"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
@@ -24,17 +23,12 @@ import (
 // finishQuiet is how long a finished run waits for its copy before it prints a message.
 const finishQuiet = 3 * time.Second
 
-// copyToFlag returns --copy-to.
-func (h *hadoopOptions) copyToFlag() cli.Flag {
-	return &cli.StringFlag{Name: "copy-to", Destination: &h.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"}
-}
-
 // A copyTo is the copy of a run that --copy-to names; nil: the run has none.
 type copyTo struct {
 	*copies.Copy
 	ctx   context.Context
 	stop  context.CancelFunc
-	bar   interface{ Print(text string) }
+	bar   *progress.Line
 	owned *filesys.Place // the copy, if it is in HDFS; otherwise nil
 	lock  io.Closer      // says there that this run owns the copy; nil before start
 	ended sync.Once
@@ -47,13 +41,13 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 	if !ok || h.copyTo == "" {
 		return nil, nil
 	}
-	jobs := &streaming.Runner{FS: r.place.HDFS, Define: h.define.Value(), Queue: h.queue, Above: h.above}
-	if err := h.commands(jobs, r.place.HDFS); err != nil {
+	jobs, err := h.cluster(r.place.HDFS)
+	if err != nil {
 		return nil, err
 	}
 	place, err := streaming.NewCopy(jobs, h.copyTo, r.place.Path)
 	if err != nil {
-		return nil, command.Usagef("--copy-to %w", err)
+		return nil, command.Usagef("--copy-to: %w", err)
 	}
 	k := &copyTo{bar: r.bar}
 	k.ctx, k.stop = command.Interruptible(r.Context.Context)
@@ -64,7 +58,7 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 		}
 	}()
 	k.Copy = copies.New(k.ctx, place, r.place.FS, r.place.Path, place.Stage, r.bar.Print)
-	if there, _ := hadoop.InHDFS(h.copyTo); there { // the name is a URI, see NewCopy
+	if there, _ := hadoop.InHDFS(h.copyTo); there { // the name is a URI, see streaming.CheckCopy
 		if k.owned, err = filesys.Open(h.copyTo); err != nil {
 			return nil, fmt.Errorf("--copy-to: %w", err)
 		}

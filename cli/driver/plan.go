@@ -54,9 +54,9 @@ func (p *program) planFlags() []cli.Flag {
 	}
 	return slices.Concat(command.Group("plan", []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: plan.Inline},
-		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions and playing games", DefaultText: "so much that the plan takes ten seconds at most"},
+		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions", DefaultText: "so much that the plan takes ten seconds at most"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
-		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards, or play N games, instead of --time: counts are the same on any machine with the same --seed"},
+		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards instead of --time: counts are the same on any machine with the same --seed"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "write a picture of the tiers to `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{

@@ -3,12 +3,16 @@
 package driver_test
 
 import (
+	"cmp"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/internal/testing/programs"
 )
@@ -84,4 +88,47 @@ func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, st
 	defer timer.Stop()
 	status, stdout, stderr = process.Run(cmd)
 	return status, stdout, programs.Progress.ReplaceAllString(stderr, "")
+}
+
+// TestRulesSandbox solves a game whose rules program writes a file. With --sandbox it cannot, nor in a mapper, and the
+// result is the same; tasks on other machines are refused.
+func TestRulesSandbox(t *testing.T) {
+	t.Parallel()
+	programs.NeedLimits(t)
+	dir := t.TempDir()
+	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "one.sh"), []byte(`(: >own) 2>/dev/null
+printf 'treereduce rules 1\nname one\nbits 4\nstart 1\n\n'
+while read -r n; do case $n in '') echo ;; 0) echo lose ;; *) echo 0 ;; esac; done
+`), 0o644)))
+	for _, tt := range []struct {
+		flags, variable string
+		writes          bool
+		status          int
+		want            string
+	}{
+		{"", "", true, 0, "one: the first player wins in 1 move"},
+		{"--sandbox", "", false, 0, "one: the first player wins in 1 move"},
+		{"--runner pipe --reducers 1 --sandbox", "", false, 0, "one: the first player wins in 1 move"},
+		{"", "1", false, 0, "one: the first player wins in 1 move"},
+		{"--runner hadoop --sandbox", "", false, 2, "driver: --sandbox: not with --runner hadoop, whose tasks run the rules program on other machines\n"},
+	} {
+		os.Remove(filepath.Join(dir, "own"))
+		cmd := programs.Command(dir, "driver solve one --data d --overwrite "+tt.flags+" --rules-program")
+		cmd.Args, cmd.Env = append(cmd.Args, "sh one.sh"), append(cmd.Environ(), "TREEREDUCE_SANDBOX="+tt.variable)
+		status, stdout, stderr := process.Run(cmd)
+		_, err := os.Stat(filepath.Join(dir, "own"))
+		if status != tt.status || !strings.Contains(stdout+stderr, tt.want) || (err == nil) != tt.writes {
+			t.Errorf("%s %s: exit status %d, it writes: %t, %s%s", tt.flags, tt.variable, status, err == nil, stdout, stderr)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "other dir")
+	must.OK(t, cmp.Or(os.Chmod(filepath.Dir(other), 0o755), os.Mkdir(other, 0o755), os.Link(filepath.Join(dir, "one.sh"), filepath.Join(other, "one.sh"))))
+	cmd := programs.Command(dir, "driver solve one --data d --overwrite --sandbox --rules-program")
+	cmd.Args = append(cmd.Args, "sh '"+other+"/one.sh'")
+	if status, stdout, stderr := process.Run(cmd); status != 0 {
+		t.Errorf("a program in another directory: exit status %d, %s%s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := process.Run(programs.Command(dir, "driver solve connectn --sandbox")); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: --sandbox: expected --rules-program as well") {
+		t.Errorf("without a program: exit status %d, %s%s", status, stdout, stderr)
+	}
 }

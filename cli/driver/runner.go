@@ -185,7 +185,7 @@ type hadoopOptions struct {
 // Flags implements RunnerOptions.
 func (h *hadoopOptions) Flags() []cli.Flag {
 	return command.Group("runner hadoop", []cli.Flag{
-		h.copyToFlag(),
+		&cli.StringFlag{Name: "copy-to", Destination: &h.copyTo, Usage: "keep a copy of the data directory at `URI` during the run, e.g. s3a://bucket/path; --resume fetches it if there is no data directory"},
 		&cli.Int64Flag{Name: "cluster-above", Destination: &h.above, Usage: "run a job on the cluster if it reads more than `N` records, otherwise in this process", Value: clusterAbove},
 		&cli.StringSliceFlag{Name: "D", Destination: &h.define, Usage: "a property of the jobs, `KEY=VALUE`"},
 		&cli.StringFlag{Name: "queue", Destination: &h.queue, Usage: "YARN `QUEUE` of the jobs"},
@@ -201,6 +201,12 @@ func (h *hadoopOptions) Validate(game.Game) error {
 	if h.above < 0 {
 		return command.Usagef("--cluster-above %d: expected 0 or more", h.above)
 	}
+	if h.copyTo == "" {
+		return nil
+	}
+	if err := streaming.CheckCopy(h.copyTo); err != nil {
+		return command.Usagef("--copy-to %w", err)
+	}
 	return nil
 }
 
@@ -210,11 +216,11 @@ func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
 		return nil, err
 	}
 	s.Options.Codec = streaming.Codec(s.Method, s.Options.Codec)
-	r := &streaming.Runner{
-		Bin: s.Bin, FS: s.hdfs,
-		Files: h.files.Value(), Queue: h.queue, Define: h.define.Value(),
-		Reducers: s.Options.Reducers, Above: h.above, Small: Inline(s.Memory),
+	r, err := h.cluster(s.hdfs)
+	if err != nil {
+		return nil, err
 	}
+	r.Reducers, r.Small, r.Bin = s.Options.Reducers, Inline(s.Memory), s.Bin
 	if h.bin != "" {
 		r.Bin = h.bin
 	} else if runtime.GOOS != ClusterOS {
@@ -225,25 +231,26 @@ func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
 			return nil, err
 		}
 	}
-	return r, h.commands(r, s.hdfs)
+	return r, nil
 }
 
-// commands sets the commands of the Hadoop installation that a runner runs.
-func (h *hadoopOptions) commands(r *streaming.Runner, f *hadoop.FS) error {
-	hadoopCommand, err := hadoop.FindCommand(h.hadoop)
+// cluster returns what runs commands of the Hadoop installation for a run whose data directory is in fsys.
+func (h *hadoopOptions) cluster(fsys *hadoop.FS) (*streaming.Runner, error) {
+	r := &streaming.Runner{FS: fsys, Files: h.files.Value(), Queue: h.queue, Define: h.define.Value(), Above: h.above}
+	name, err := hadoop.FindCommand(h.hadoop)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.Jar, err = hadoop.FindStreamingJar(h.jar); err != nil {
-		return err
+		return nil, err
 	}
 	properties, err := conf.Load(hadoop.ConfDir())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Yarn = yarn.New(hadoopCommand, properties, f.User())
-	r.Yarn.WrapTransport(f.Transport)
-	return nil
+	r.Yarn = yarn.New(name, properties, fsys.User())
+	r.Yarn.WrapTransport(fsys.Transport)
+	return r, nil
 }
 
 // ship adds a rules program to what the tasks of a cluster get.

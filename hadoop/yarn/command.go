@@ -36,7 +36,7 @@ type App struct {
 	State       string // NEW, SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED
 	FinalStatus string // UNDEFINED until the application ends, then SUCCEEDED, FAILED or KILLED
 	Progress    float64
-	TrackingURL string
+	TrackingURL string // "" if there is none
 }
 
 // Ended reports whether the application has ended, successfully or not.
@@ -110,6 +110,9 @@ func parseApps(list []byte) (apps []App) {
 		}
 		if n := len(columns); n >= 9 && strings.HasPrefix(columns[0], "application_") { // a name may contain tabs
 			last := columns[n-4:]
+			if last[3] == "N/A" {
+				last[3] = ""
+			}
 			apps = append(apps, App{columns[0], last[0], last[1], fraction(strings.TrimSuffix(last[2], "%")), last[3]})
 		}
 	}

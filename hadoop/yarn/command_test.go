@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,45 @@ func TestParseApps(t *testing.T) {
 	want := "{application_1_10000 FINISHED SUCCEEDED 0.5 http://x/} {application_1_9999 FINISHED SUCCEEDED 1 http://x/} {application_1_0001 FINISHED SUCCEEDED 0 http://x/}"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
+	}
+}
+
+// TestRecordings reads what Hadoop printed.
+func TestRecordings(t *testing.T) {
+	read := func(name string) (r Report) {
+		r.Read(strings.NewReader(recording(t, name)), func() {})
+		return r
+	}
+	const id = "application_1795936819899_000"
+	good := read("good.txt")
+	if !good.Running || good.App != id+"1" || good.Map != 1 || good.Reduce != 1 || good.TrackingURL != "http://localhost:22169/proxy/"+id+"1/" || len(good.Messages) > 0 {
+		t.Errorf("%+v", good)
+	}
+	n := 0
+	for _, group := range good.Counters {
+		n += len(group)
+	}
+	if n != 55 || good.Counters["treereduce map"]["keys"] != 7 || good.Counters["Map-Reduce Framework"]["CPU time spent (ms)"] != 620 {
+		t.Errorf("%d counters: %v", n, good.Counters)
+	}
+	if status := read("status.txt"); !reflect.DeepEqual(status.Counters, good.Counters) {
+		t.Errorf("the status has %v, want %v", status.Counters, good.Counters)
+	}
+	if r := read("fails.txt"); r.App != id+"2" || r.Counters["Job Counters"]["Failed map tasks"] != 2 {
+		t.Errorf("%+v", r)
+	}
+	if r := read("queue.txt"); r.App != "" || !strings.Contains(r.Messages[0], "unknown queue: nosuch") {
+		t.Errorf("%+v", r)
+	}
+	want := []App{
+		{id + "5", "FINISHED", "SUCCEEDED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0005"},
+		{id + "4", "FAILED", "FAILED", 0, "http://localhost:22169/cluster/app/" + id + "4"},
+		{id + "3", "FAILED", "FAILED", 0, ""},
+		{id + "2", "FINISHED", "FAILED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0002"},
+		{id + "1", "FINISHED", "SUCCEEDED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0001"},
+	}
+	if apps := parseApps([]byte(recording(t, "list.txt"))); !slices.Equal(apps, want) {
+		t.Errorf("%+v", apps)
 	}
 }
 

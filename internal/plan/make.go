@@ -23,8 +23,9 @@ const (
 const (
 	slotWork   = 0.15    // a slot of the stored blocks
 	tableWork  = 0.1     // a byte of the tables for the moves of blocks
+	moveWork   = 0.25    // a move of lists
 	blocksTier = 140_000 // a tier, by method: its jobs, directories and seals
-	listsTier  = 800
+	listsTier  = 1000
 	statesTier = 15_000 // a forward pass
 )
 
@@ -69,7 +70,7 @@ func workOf(m game.Method, t count.Tier) float64 {
 	case m.States != nil:
 		return t.Positions + statesTier
 	}
-	return t.Positions + listsTier
+	return t.Positions + moveWork*t.Moves + listsTier
 }
 
 // Make estimates the cost of solving a game with these counts at a place. It returns an error if the game cannot be

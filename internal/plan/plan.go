@@ -2,8 +2,6 @@
 // CPU and of wall time, and dollars. Package plan/count counts the positions, package plan/measure measures how
 // fast they are solved here. Package plan knows neither command lines, runners nor files: callers pass in the
 // least memory of a runner and the properties of the machines.
-//
-// The number of bytes of a position follows from the file formats; see sizes.go.
 package plan
 
 import (

@@ -9,7 +9,6 @@
 package copies
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -338,11 +337,11 @@ func (c *Copy) make(b *batch) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.Index(staged, path.Join(c.stage, store.ManifestFile)); i >= 0 { // what has no manifest is no copy
-		if err := c.place.Put(c.ctx, "", nil, staged[i:i+1]); err != nil {
+	if manifest := path.Join(c.stage, store.ManifestFile); slices.Contains(staged, manifest) { // what has no manifest is no copy
+		if err := c.place.Put(c.ctx, "", nil, []string{manifest}); err != nil {
 			return err
 		}
-		staged = slices.Delete(staged, i, i+1)
+		staged = without(staged, manifest)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(b.files)) {
 		if err := c.place.Put(c.ctx, dir, c.paths(b.files[dir]), nil); err != nil {
@@ -401,9 +400,9 @@ func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error)
 			entries = append(entries, entry)
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b string) int {
-		return cmp.Compare(btoi(path.Base(a) == store.JournalFile), btoi(path.Base(b) == store.JournalFile))
-	})
+	if journal := path.Join(c.stage, store.JournalFile); slices.Contains(entries, journal) {
+		entries = append(without(entries, journal), journal)
+	}
 	return entries, nil
 }
 
@@ -413,9 +412,9 @@ func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error)
 func (c *Copy) Start(mode store.Mode) error {
 	old := c.tops()
 	if mode != store.Resume {
-		slices.SortStableFunc(old, func(a, b string) int {
-			return cmp.Compare(btoi(a != store.ManifestFile), btoi(b != store.ManifestFile))
-		})
+		if slices.Contains(old, store.ManifestFile) {
+			old = append([]string{store.ManifestFile}, without(old, store.ManifestFile)...)
+		}
 		if err := c.remove(old); err != nil {
 			return c.failed(err)
 		}
@@ -459,12 +458,9 @@ func (c *Copy) Start(mode store.Mode) error {
 	return nil
 }
 
-// btoi returns 1 for true.
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+// without returns names without one of them.
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other == name })
 }
 
 // failed returns an error of the place with its name.

@@ -159,7 +159,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	})
 	cpu = (system.CPU() - used).Seconds()
 	all = err == nil
-	if ctx.Err() != nil || !all && !errors.Is(err, context.DeadlineExceeded) {
+	if !all && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 		return 0, 0, false, err
 	}
 	if all && game.MethodOf(g).Blocks != nil {
@@ -173,14 +173,14 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	if err != nil {
 		return 0, 0, false, err
 	}
-	sum, tiers := 0.0, []count.Tier{{}}
-	for _, j := range journal.Jobs {
-		sum += float64(j.Records) / 2 // a job is half of the work of its positions
+	tiers := []count.Tier{{}}
+	for _, j := range journal.Jobs { // each is half of the work of its positions and moves
+		tiers[0].Positions += float64(j.Records) / 2
+		tiers[0].Moves += float64(j.Messages) / 2
 		if j.Step == step.Possible || j.Step == step.Mark {
 			tiers = append(tiers, count.Tier{})
 		}
 	}
-	tiers[0].Positions = sum
 	if all {
 		tiers[0].Positions = float64(result.Positions)
 	}

@@ -45,21 +45,33 @@ const stagePrefix = "_attempt-copy-"
 // copyScheme matches the beginning of a URI.
 var copyScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
+// CheckCopy returns an error unless a URI names a directory of a file system that Hadoop may know.
+func CheckCopy(uri string) error {
+	_, _, err := parseCopy(uri)
+	return err
+}
+
+// parseCopy returns a URI without slashes at its end, and its path.
+func parseCopy(uri string) (plain, dir string, err error) {
+	plain = strings.TrimRight(uri, "/")
+	u, err := url.Parse(plain)
+	if !copyScheme.MatchString(uri) || strings.ContainsFunc(uri, special) || err != nil || len(u.Path) < 2 || path.Clean(u.Path) != u.Path {
+		return "", "", fmt.Errorf("%q: expected the URI of a directory in a file system that Hadoop knows, such as s3a://bucket/path", uri)
+	}
+	return plain, u.Path, nil
+}
+
 // NewCopy returns the copy at a URI of the data directory data, in r.FS.
 func NewCopy(r *Runner, uri, data string) (*Copy, error) {
-	uri = strings.TrimRight(uri, "/")
-	u, err := url.Parse(uri)
-	if !copyScheme.MatchString(uri) || err != nil || path.Clean(u.Path) != u.Path || u.Path == "/" {
-		return nil, fmt.Errorf("%q: expected a URI of a directory that Hadoop knows, such as s3a://bucket/path", uri)
-	}
-	if err := checkName(uri[len(u.Scheme):]); err != nil {
+	uri, dir, err := parseCopy(uri)
+	if err != nil {
 		return nil, err
 	}
 	stage := path.Join(data, fmt.Sprintf("%s%010x", stagePrefix, rand.Uint64()>>24))
-	return &Copy{r, uri, u.Path, stage}, checkName(data)
+	return &Copy{r, uri, dir, stage}, checkName(data)
 }
 
-// Name is that of a place of package copies.
+// Name returns the URI.
 func (c *Copy) Name() string { return c.uri }
 
 // in returns the URI of a name in the copy.
@@ -81,10 +93,12 @@ func (c *Copy) there(names []string) (uris []string) {
 	return uris
 }
 
-// A listedLine is a line of fs -ls: mode, replication, owner, group, length, date, time, name.
-var listedLine = regexp.MustCompile(`^(\S)\S+\s+\S+\s+\S*\s+\S*\s+(\d+) \d{4}-\d\d-\d\d \d\d:\d\d (\S+)$`)
+// A listedLine is a line of fs -ls: mode, replication, owner, group, length, date, time, and the name without what
+// precedes its path.
+var listedLine = regexp.MustCompile(`^(\S)\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d [A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)$`)
 
-// List is that of a place of package copies. It leaves out what an interrupted command has not finished.
+// List returns the lengths of all files, except those that an interrupted command has not finished; none if there is no
+// such directory.
 func (c *Copy) List(ctx context.Context) (map[string]int64, error) {
 	out, err := c.command(ctx, "fs", "-ls", "-R", c.uri)
 	if missing := new(commandError); errors.As(err, &missing) && missing.notFound {
@@ -99,11 +113,7 @@ func (c *Copy) List(ctx context.Context) (map[string]int64, error) {
 		if m == nil {
 			return nil, fmt.Errorf("hadoop fs -ls printed a line of an unknown form: %q", line)
 		}
-		u, err := url.Parse(m[3])
-		if err != nil {
-			return nil, err
-		}
-		name, ok := strings.CutPrefix(u.Path, c.path+"/")
+		name, ok := strings.CutPrefix(m[3], c.path+"/")
 		if m[1] == "d" || !ok || strings.HasSuffix(name, "._COPYING_") || strings.Contains(name, ".distcp.tmp.") {
 			continue
 		}
@@ -114,7 +124,7 @@ func (c *Copy) List(ctx context.Context) (map[string]int64, error) {
 	return files, nil
 }
 
-// Read is that of a place of package copies.
+// Read returns the contents of files, one after the other.
 func (c *Copy) Read(ctx context.Context, names []string) (text []byte, err error) {
 	err = c.each(names, func(names []string) error {
 		out, err := c.command(ctx, append([]string{"fs", "-cat"}, c.there(names)...)...)
@@ -124,13 +134,13 @@ func (c *Copy) Read(ctx context.Context, names []string) (text []byte, err error
 	return text, err
 }
 
-// Make is that of a place of package copies.
+// Make creates a directory and those above it.
 func (c *Copy) Make(ctx context.Context, dir string) error {
 	_, err := c.command(ctx, "fs", "-mkdir", "-p", c.in(dir))
 	return err
 }
 
-// Remove is that of a place of package copies.
+// Remove deletes files and directories, in order. A missing one is no error.
 func (c *Copy) Remove(ctx context.Context, names []string) error {
 	return c.each(names, func(names []string) error {
 		_, err := c.command(ctx, append([]string{"fs", "-rm", "-r", "-f", "-skipTrash"}, c.there(names)...)...)
@@ -138,7 +148,8 @@ func (c *Copy) Remove(ctx context.Context, names []string) error {
 	})
 }
 
-// Put is that of a place of package copies. What is large is copied by the nodes.
+// Put copies files and directories of the data directory into a directory of the copy: first the nodes copy what is large
+// among fresh, then one process copies the rest, in order.
 func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error {
 	sizes, total := make(map[string]int64), int64(0)
 	isFile := false
@@ -181,7 +192,7 @@ func (c *Copy) size(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Fetch is that of a place of package copies.
+// Fetch copies files and directories of the copy, which have this number of bytes together, into a directory of r.FS.
 func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string) error {
 	if bytes > c.limit() {
 		return c.distcp(ctx, c.there(names), c.r.FS.Name()+to, false)
@@ -189,10 +200,17 @@ func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string
 	return c.copy(ctx, c.there(names), c.r.FS.Name()+to)
 }
 
+// atomic matches the URIs of stores in which a file appears when it is complete, and a rename copies it.
+var atomic = regexp.MustCompile(`^(s3|s3a|gs)://`)
+
 // copy copies by one process. The process gives each file its name when it is complete.
 func (c *Copy) copy(ctx context.Context, from []string, to string) error {
+	words := []string{"fs", "-cp", "-f"}
+	if atomic.MatchString(to) {
+		words = append(words, "-d")
+	}
 	return c.each(from, func(from []string) error {
-		_, err := c.command(ctx, slices.Concat([]string{"fs", "-cp", "-f"}, from, []string{to})...)
+		_, err := c.command(ctx, slices.Concat(words, from, []string{to})...)
 		return err
 	})
 }

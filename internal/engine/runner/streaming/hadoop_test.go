@@ -256,7 +256,7 @@ func testInterrupted(t *testing.T, s *site) {
 		t.Errorf("it took %v, want ten minutes at most", took)
 	}
 	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
-	if app := apps["data_second6"]; app.State != "KILLED" {
+	if app := apps["data_second6"]; app.FinalStatus != "KILLED" {
 		t.Errorf("%s is %s", app.ID, app.State)
 	}
 	s.resume(t, small, g.data, twoJobs)
@@ -693,7 +693,7 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]applicatio
 }
 
 // An application is one in the JSON of the resource manager.
-type application struct{ ID, Name, State string }
+type application struct{ ID, Name, State, FinalStatus string }
 
 // job returns the path of an application's job at the history server.
 func (a application) job() string {

@@ -46,13 +46,14 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 // checkName returns an error if a directory cannot be named in -input and -files of a job:
 // these are comma-separated lists of patterns and URIs.
 func checkName(dir string) error {
-	for _, c := range dir {
-		if strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) {
-			return fmt.Errorf("data directory %s: a job of Hadoop's can have no %q in the name of a directory", dir, c)
-		}
+	if i := strings.IndexFunc(dir, special); i >= 0 {
+		return fmt.Errorf("data directory %s: a job of Hadoop's can have no %q in the name of a directory", dir, []rune(dir[i:])[0])
 	}
 	return nil
 }
+
+// special reports whether a letter has a meaning in a list of patterns, or in a URI.
+func special(c rune) bool { return strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) }
 
 // textFactor is how many records textRecords may find for each record of a tier: the job reads
 // two tiers, with lines that are up to four times as long as the shortest.

@@ -75,7 +75,7 @@ aws: build ## also build driver-aws: driver with S3 and Amazon EMR
 
 build-emr: aws ## also build the programs for the nodes of Amazon EMR, in bin/linux-amd64 and bin/linux-arm64
 	@for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver-aws ./cmd/mapper ./cmd/reducer || exit 1; \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
 yes  = $(filter-out 0 no,$($1))
@@ -171,7 +171,7 @@ MAKE_VENV = rm -rf $(@D) && python3 -m venv --without-pip $(@D) && python3 -m pi
 
 # moto, botocore and the AWS command line.
 VENV := build/emr-venv
-$(VENV)/requirements.txt: cloud/internal/testing/emrtest/requirements.txt
+$(VENV)/requirements.txt: cloud/internal/testing/moto/requirements.txt
 	@$(MAKE_VENV)
 
 emr-venv: $(VENV)/requirements.txt ## install the Python packages that test-emr needs, in build/emr-venv
@@ -181,7 +181,7 @@ test-emr: aws emr-venv ## run the tests on simulated Amazon services, without Ha
 	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 test-emr-hadoop: aws build-cluster emr-venv ## run them with the steps on a real cluster (Java, Maven, Python; make cluster-down first)
-	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./cloud/internal/testing/emrtest
+	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./cloud/amazon
 
 PYTHON_VENV := build/python-venv
 $(PYTHON_VENV)/requirements.txt: python/requirements.txt

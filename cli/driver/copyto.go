@@ -20,6 +20,9 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
+// finishQuiet is how long a finished run waits for its copy before it prints a message.
+const finishQuiet = 3 * time.Second
+
 // A copyTo is the copy of a run that --copy-to names; nil: the run has none.
 type copyTo struct {
 	*copies.Copy

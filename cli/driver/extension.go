@@ -29,9 +29,6 @@ type Extension struct {
 	FileSystems []FileSystem   // that commands which read a data directory open
 	Runners     []Runner       // further values of --runner
 	Commands    []*cli.Command // further commands
-	// OpenCopy opens the copy that --copy names; nil: there is no --copy. notify prints a line to
-	// the user. The copy ends with ctx.
-	OpenCopy func(ctx context.Context, name string, notify func(string)) (Copy, error)
 }
 
 // A FileSystem is a file system besides that of this machine and HDFS.
@@ -58,7 +55,7 @@ type Runner struct {
 	// name of this machine or of HDFS.
 	Directory func(name string) (string, error)
 	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter, a
-	// Keeper, an Uploader or a Halver, those methods are called.
+	// Keeper or a Halver, those methods are called.
 	Prepare func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error
@@ -104,13 +101,6 @@ type Preflighter interface {
 // uses a directory, so that the next driver waits for it.
 type Keeper interface {
 	Keeps(ctx context.Context, attempt string) (bool, error)
-}
-
-// An Uploader is a JobRunner whose machines copy files to a Copy. Upload copies files of the data directory, which
-// have this number of bytes together, into the directory that to names, such as s3://bucket/path, and replaces
-// files that exist there. done is false if this machine is to copy them, because they are few or because of err.
-type Uploader interface {
-	Upload(ctx context.Context, files []string, bytes int64, to string) (done bool, err error)
 }
 
 // The types that the functions of an Extension use.
@@ -191,24 +181,6 @@ func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	asked := o.Codec
 	o.Codec = streaming.Codec(m, asked)
 	return o, given, leastInProcess(m, &o), s.checkCodec(asked, &o)
-}
-
-// A Copy is a copy of a data directory that is maintained during a run.
-type Copy interface {
-	Name() string
-	// FS returns a file system for the data directory that reports changes to the copy.
-	FS(fsys FS, data string) FS
-	// Ready checks that the copy is suitable for a run, and, if the run resumes and its data
-	// directory is empty, fetches the data from the copy.
-	Ready(game string, mode store.Mode) error
-	// By makes the Upload of an Uploader copy large files, from Start on.
-	By(upload func(ctx context.Context, files []string, bytes int64, to string) (done bool, err error))
-	// Start makes the copy equal to the data directory, and then copies changes as they are
-	// made.
-	Start(mode store.Mode) error
-	Left() int     // the number of changes that are still to be copied
-	Finish() error // waits until all changes are copied
-	Close() error
 }
 
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.

@@ -29,7 +29,6 @@ import (
 var (
 	_ Preflighter = (*streaming.Runner)(nil)
 	_ Keeper      = (*streaming.Runner)(nil)
-	_ Uploader    = (*streaming.Runner)(nil)
 )
 
 // ours returns the runners that every driver has.

@@ -39,7 +39,7 @@ const defaultMemory = "2G"
 
 // solveFlags contains the flags of driver solve, except those of the game and of the runners of an Extension.
 type solveFlags struct {
-	data, copy, runner, memory            string
+	data, runner, memory                  string
 	metrics, log                          string
 	resume, overwrite, replace, yes, json bool
 	keep, final                           string
@@ -63,7 +63,8 @@ func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 		runners = append(runners, fmt.Sprintf("%s (%s)", r.Name, r.Usage))
 		ofRunners = append(ofRunners, r.flags()...)
 	}
-	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
+	return slices.Concat(command.Group("run", []cli.Flag{
+		datadir.Flag(),
 		&cli.StringFlag{Name: "runner", Destination: &f.runner, Usage: "runner of the jobs: " + strings.Join(runners, ", "), Value: plan.Inline},
 		&cli.IntFlag{Name: "reducers", Destination: &f.reducers, Usage: "number of reducers", DefaultText: "inline 1, pipe one per core, hadoop by the size of the job"},
 		&cli.BoolFlag{Name: "resume", Destination: &f.resume, Usage: "continue an interrupted run, with its --keep, --compress, --final and --reducers by default"},
@@ -79,7 +80,7 @@ func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 		&cli.BoolFlag{Name: "json", Destination: &f.json, Usage: "print progress and result as lines of JSON"},
 		&cli.StringFlag{Name: "log", Destination: &f.log, Usage: "write a line to stderr for each event of the run, instead of the progress bar: json"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics for Prometheus at `[HOST:]PORT`, by default to this machine alone; port 0 takes a free one"},
-	})), ofRunners, command.Group("runner hadoop, or data in HDFS: Kerberos", datadir.LoginFlags()))
+	}), ofRunners, command.Group("runner hadoop, or data in HDFS: Kerberos", datadir.LoginFlags()))
 }
 
 // minMemory is the lowest --memory for any game.
@@ -195,7 +196,7 @@ func (p *program) solveGame(c *cli.Context, kind game.Kind, f *solveFlags, all [
 
 // solveOf checks the part of a command line that is the same for all runners.
 func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
-	f.data, f.copy = c.String("data"), c.String("copy")
+	f.data = c.String("data")
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, err
 	}
@@ -227,7 +228,6 @@ type run struct {
 	rules  *rules.Program // that of the game, or nil
 	place  *filesys.Place
 	bar    *progress.Line
-	copied *copying
 	copyTo *copyTo
 }
 
@@ -253,10 +253,6 @@ func (p *program) solveHere(s *Solve, chosen *Runner) error {
 
 // solveIn opens the copy of a run and its metrics, and solves the game.
 func (p *program) solveIn(r *run, note string) (err error) {
-	if r.copied, err = p.openCopy(r); err != nil {
-		return err
-	}
-	defer r.copied.end()
 	if r.copyTo, err = r.openCopyTo(); err != nil {
 		return err
 	}
@@ -281,7 +277,7 @@ func (p *program) solveIn(r *run, note string) (err error) {
 // placeOf opens the file system of the data directory of a run, which --data names.
 func (p *program) placeOf(name string, chosen *Runner) (*filesys.Place, error) {
 	if p.extends(name) {
-		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy %s keeps a copy there", name, name)
+		return nil, command.Usagef("--data %s: not possible as the data directory of a run: --copy-to %s keeps a copy there", name, name)
 	}
 	name, err := chosen.directory(name)
 	if err != nil {
@@ -341,13 +337,9 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 		return err
 	}
 	defer data.Close()
-	defer r.copied.end() // while the lock is held
-	defer r.copyTo.end()
+	defer r.copyTo.end() // while the lock is held
 	if note != "" {
 		r.bar.Print(note)
-	}
-	if err := r.copied.start(r.Mode, o.Runner); err != nil {
-		return err
 	}
 	if err := r.copyTo.start(r.Mode); err != nil {
 		return command.Stopped(ctx, err)
@@ -360,10 +352,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	if err != nil {
 		return r.printWrong(err)
 	}
-	copyName, err := r.copied.finish()
-	if err != nil {
-		return err
-	}
+	copyName := ""
 	if r.copyTo != nil {
 		if copyName, err = r.copyTo.finish(); err != nil {
 			return err

@@ -124,3 +124,13 @@ func instanceRegion(ctx context.Context, c aws.Config) string {
 	}
 	return out.Region
 }
+
+// Sleep waits. It returns the error of the context if that is done first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/treereduce/treereduce/cloud/internal/testing/s3test"
+	"github.com/treereduce/treereduce/cloud/internal/testing/moto"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -25,7 +25,7 @@ import (
 // ~/.aws and without a metadata server.
 func alone(t *testing.T, conf, credentials string) {
 	t.Helper()
-	s3test.Use(t, nil)
+	moto.Use(t, nil)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"AWS_CONFIG_FILE": conf, "AWS_SHARED_CREDENTIALS_FILE": credentials} {
 		file := filepath.Join(dir, name)
@@ -188,6 +188,9 @@ func TestExplain(t *testing.T) {
 		if IsTransient(Explain(of(code, "x"))) != passes {
 			t.Errorf("%q passes: %v", code, !passes)
 		}
+	}
+	if !IsTransient(Explain(&smithy.OperationError{Err: &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}})) {
+		t.Error("a cut answer is permanent")
 	}
 	if !IsTransient(Explain(&smithy.OperationError{Err: &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF}})) {
 		t.Error("a lost answer is permanent")

@@ -109,14 +109,14 @@ func IsThrottled(err error) bool {
 	return retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool()
 }
 
-// IsTransient reports whether an error may be temporary: there was no answer, there were too
+// IsTransient reports whether an error may be temporary: there was no complete answer, there were too
 // many requests, or the service failed. Refused requests and expired credentials are permanent.
 func IsTransient(err error) bool {
 	if errors.As(err, new(*smithy.CanceledError)) || errors.Is(err, context.Canceled) {
 		return false
 	}
 	var response *smithyhttp.ResponseError
-	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError ||
+	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError || errors.As(err, new(*smithy.DeserializationError)) ||
 		IsThrottled(err) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool()
 }
 

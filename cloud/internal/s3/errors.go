@@ -18,18 +18,14 @@ var ErrNoBucket = errors.New("no such bucket")
 // ErrChanged is the error for an open object that has been replaced.
 var ErrChanged = errors.New("it was replaced while it was read")
 
-// errTaken is the error for an object that another process has created or replaced first.
-var errTaken = errors.New("another process was first")
-
 // codes maps error codes to errors of io/fs or of this package. The answer to a HEAD request
 // has no body: its code is NotFound for a missing object and for a missing bucket.
 var codes = map[string]error{
 	"NoSuchKey":                  fs.ErrNotExist,
 	"NotFound":                   fs.ErrNotExist,
-	"NoSuchUpload":               fs.ErrNotExist,
 	"NoSuchBucket":               ErrNoBucket,
-	"PreconditionFailed":         errTaken,
-	"ConditionalRequestConflict": errTaken,
+	"PreconditionFailed":         ErrTaken,
+	"ConditionalRequestConflict": ErrTaken,
 }
 
 // known returns the error in codes for an error of S3, or nil if there is none.
@@ -44,7 +40,7 @@ func known(err error) error {
 		}
 	}
 	if statusOf(err) == http.StatusPreconditionFailed {
-		return errTaken
+		return ErrTaken
 	}
 	return nil
 }

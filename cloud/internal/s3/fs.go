@@ -1,11 +1,8 @@
-// Package s3 reads and writes directories in a bucket of Amazon S3, or of another server with
-// its protocol. A bucket is a store.FS for reading; further methods write directories. The
-// package knows nothing of games or jobs, and only the file name of seals: the seal is written
-// last.
+// Package s3 reads the objects of a bucket of Amazon S3, or of another server with its protocol, as a file
+// system. Two methods write: Put creates an object of a cluster, and Replace writes the owner of a run, if no
+// other process was first. The package knows nothing of games or jobs.
 //
-// S3 has neither directories nor renames. An object appears complete or not at all. For a
-// directory, _SUCCESS does the same: it is written after all other objects and deleted before
-// them. A directory exists as long as an object is below it.
+// S3 has no directories: one exists as long as an object is below it.
 package s3
 
 import (
@@ -22,27 +19,35 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// maxRemoved is the maximum number of objects that S3 deletes in one request.
-const maxRemoved = 1000
-
-// FS is a bucket. It implements store.FS. Names are keys of objects, with or without a leading
-// slash. S3 does not have Rename and Lock: they return errors.ErrUnsupported. FS is safe for
-// concurrent use.
+// FS is a bucket. It implements store.FS for reading. Names are keys of objects, with or without a leading
+// slash. FS is safe for concurrent use.
 type FS struct {
-	ctx    context.Context // for all requests of methods without a context parameter
+	ctx    context.Context // for all requests
 	client *service.Client
 	bucket string
 	region string
 }
 
 var _ store.FS = (*FS)(nil)
+
+// The methods of store.FS that change files return errors.ErrUnsupported.
+
+func (f *FS) Create(name string) (io.WriteCloser, error) { return nil, f.readOnly("create", name) }
+func (f *FS) Rename(from, _ string) error                { return f.readOnly("rename", from) }
+func (f *FS) RemoveAll(name string) error                { return f.readOnly("remove", name) }
+func (f *FS) MkdirAll(name string) error                 { return f.readOnly("mkdir", name) }
+func (f *FS) Sync(name string) error                     { return f.readOnly("sync", name) }
+func (f *FS) Lock(name string) (io.Closer, error)        { return nil, f.readOnly("lock", name) }
+
+func (f *FS) readOnly(op, name string) error {
+	return &fs.PathError{Op: op, Path: f.Name(name), Err: fmt.Errorf("%w: this program only reads in S3", errors.ErrUnsupported)}
+}
 
 // Dial returns the bucket that a name refers to (see Scheme), and the path within it. It uses
 // the credentials of the options or of the environment. All requests of the FS end with ctx.
@@ -142,7 +147,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	key := keyOf(name)
 	if key != "" {
 		head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
-		err = f.orMissing(f.ctx, key, err)
+		err = f.orMissing(key, err)
 		if err == nil {
 			return &info{name: path.Base(key), size: sdk.ToInt64(head.ContentLength), changed: sdk.ToTime(head.LastModified)}, nil
 		}
@@ -164,11 +169,11 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 // orMissing returns fs.ErrNotExist instead of a 403 if the list of objects does not contain
 // the key. For a missing object, S3 answers 403 if the caller may not list the complete
 // bucket.
-func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
+func (f *FS) orMissing(key string, refusal error) error {
 	if statusOf(refusal) != http.StatusForbidden {
 		return refusal
 	}
-	list, err := f.client.ListObjectsV2(ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &key, MaxKeys: sdk.Int32(1)})
+	list, err := f.client.ListObjectsV2(f.ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &key, MaxKeys: sdk.Int32(1)})
 	if err != nil || len(list.Contents) > 0 && sdk.ToString(list.Contents[0].Key) == key {
 		return refusal
 	}
@@ -180,123 +185,24 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	prefix := prefixOf(name)
 	var entries []fs.DirEntry
 	add := func(i *info) { entries = append(entries, fs.FileInfoToDirEntry(i)) }
-	err := f.pages(f.ctx, prefix, "/", func(list *service.ListObjectsV2Output) error {
-		for _, o := range list.Contents {
+	list := service.NewListObjectsV2Paginator(f.client, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix, Delimiter: sdk.String("/")})
+	for list.HasMorePages() {
+		page, err := list.NextPage(f.ctx)
+		if err != nil {
+			return nil, f.failed("readdir", name, err)
+		}
+		for _, o := range page.Contents {
 			if key := sdk.ToString(o.Key); key != prefix { // some tools create such an object for an empty directory
 				add(&info{name: path.Base(key), size: sdk.ToInt64(o.Size), changed: sdk.ToTime(o.LastModified)})
 			}
 		}
-		for _, p := range list.CommonPrefixes {
+		for _, p := range page.CommonPrefixes {
 			add(&info{name: path.Base(sdk.ToString(p.Prefix)), dir: true})
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, f.failed("readdir", name, err)
 	}
 	if len(entries) == 0 {
 		return nil, &fs.PathError{Op: "readdir", Path: f.Name(name), Err: fs.ErrNotExist}
 	}
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
-}
-
-// pages calls do with the objects whose keys have a prefix, some hundreds at a time, until it
-// returns an error.
-func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
-	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
-	if delimiter != "" {
-		in.Delimiter = &delimiter
-	}
-	return aws.Pages(ctx, service.NewListObjectsV2Paginator(f.client, in), do)
-}
-
-// RemoveAll deletes an object, or all objects below a directory, its store.Success first. It
-// returns nil if there are none.
-func (f *FS) RemoveAll(name string) error { return f.Remove(f.ctx, name) }
-
-// Remove is like RemoveAll, but with a context.
-func (f *FS) Remove(ctx context.Context, name string) error {
-	key := keyOf(name)
-	if key == "" {
-		return &fs.PathError{Op: "remove", Path: f.Name(name), Err: fs.ErrInvalid} // would delete everything in the bucket
-	}
-	first := []types.ObjectIdentifier{{Key: sdk.String(path.Join(key, store.Success))}, {Key: &key}}
-	err := f.removeObjects(ctx, first)
-	if err == nil {
-		err = f.removeBelow(ctx, prefixOf(name))
-	}
-	return f.failed("remove", name, err)
-}
-
-// removeBelow deletes all objects whose keys have a prefix.
-func (f *FS) removeBelow(ctx context.Context, prefix string) error {
-	return f.pages(ctx, prefix, "", func(list *service.ListObjectsV2Output) error {
-		var objects []types.ObjectIdentifier
-		for _, o := range list.Contents {
-			objects = append(objects, types.ObjectIdentifier{Key: o.Key})
-		}
-		return f.removeObjects(ctx, objects)
-	})
-}
-
-// Walk calls do with the key and size of each object below a directory.
-func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int64)) error {
-	err := f.pages(ctx, prefixOf(dir), "", func(list *service.ListObjectsV2Output) error {
-		for _, o := range list.Contents {
-			do(sdk.ToString(o.Key), sdk.ToInt64(o.Size))
-		}
-		return nil
-	})
-	return f.failed("list", dir, err)
-}
-
-// RemoveObjects deletes the objects with the given keys. It calls may before each request, and
-// stops if may returns an error; Claim.Held is such a function.
-func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.Context) error) error {
-	for some := range slices.Chunk(keys, maxRemoved) {
-		if err := may(ctx); err != nil {
-			return err
-		}
-		var objects []types.ObjectIdentifier
-		for _, key := range some {
-			objects = append(objects, types.ObjectIdentifier{Key: &key})
-		}
-		if err := f.removeObjects(ctx, objects); err != nil {
-			return f.failed("remove", some[0], err)
-		}
-	}
-	return nil
-}
-
-// removeObjects deletes up to maxRemoved objects, which is at least as many as a page
-// contains.
-func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
-	if len(objects) == 0 {
-		return nil
-	}
-	out, err := f.client.DeleteObjects(ctx, &service.DeleteObjectsInput{Bucket: &f.bucket, Delete: &types.Delete{Objects: objects, Quiet: sdk.Bool(true)}})
-	if err != nil {
-		return err
-	}
-	for _, e := range out.Errors {
-		return fmt.Errorf("%s: %s: %s", sdk.ToString(e.Key), sdk.ToString(e.Code), sdk.ToString(e.Message))
-	}
-	return nil
-}
-
-// MkdirAll does nothing: a directory exists when there is an object in it.
-func (f *FS) MkdirAll(string) error { return nil }
-
-// Sync does nothing: S3 acknowledges only durable writes.
-func (f *FS) Sync(string) error { return nil }
-
-// Rename returns errors.ErrUnsupported: S3 can only copy.
-func (f *FS) Rename(from, _ string) error { return f.unsupported("rename", from) }
-
-// Lock returns errors.ErrUnsupported. Claim replaces it.
-func (f *FS) Lock(name string) (io.Closer, error) { return nil, f.unsupported("lock", name) }
-
-func (f *FS) unsupported(op, name string) error {
-	return &fs.PathError{Op: op, Path: f.Name(name), Err: errors.ErrUnsupported}
 }

@@ -23,37 +23,35 @@ import (
 )
 
 const (
-	// wholeFile is the number of bytes that Open reads. A smaller object is read completely.
-	wholeFile = 128 << 10
 	// windowFirst is the number of bytes of the first read at an offset: a block or two. Each
 	// sequential read after it doubles the size, up to windowMost, because a request takes
 	// about 30 ms, in which 2 MB could be transferred.
 	windowFirst = 128 << 10
-	windowMost  = 2 << 20
-	// maxIdleReaders is the number of positions in an object for which a reader is kept.
-	maxIdleReaders = 16
+	windowMost  = 4 << 20
+	// maxWindows is the number of positions in an object for which a window is kept.
+	maxWindows = 16
 	// readTries is the number of retries after an answer that ends too early. readPause is the
 	// pause before the first one; it doubles each time.
 	readTries = 5
 	readPause = 50 * time.Millisecond
 )
 
-// Open opens an object for reading, also at several offsets concurrently. Sequential readers
-// get read-ahead. If the object is replaced meanwhile, reads fail with ErrChanged.
+// Open opens an object for reading, also at several offsets concurrently. If the object is replaced
+// meanwhile, reads fail with ErrChanged.
 func (f *FS) Open(name string) (store.File, error) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	o := &file{fs: f, ctx: ctx, cancel: cancel, name: name, key: keyOf(name)}
-	window, err := o.begin()
+	b, err := o.begin()
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	if int64(len(window)) == o.info.size {
+	if int64(len(b)) == o.info.size {
 		cancel()
-		return &smallFile{bytes.NewReader(window), &o.info}, nil
+		return &smallFile{bytes.NewReader(b), &o.info}, nil
 	}
 	o.Reader = io.NewSectionReader(o, 0, o.info.size)
-	o.idle = []*reader{{file: o, window: window, next: windowFirst}}
+	o.idle = []*window{{b: b, next: windowFirst}}
 	return o, nil
 }
 
@@ -66,7 +64,7 @@ type smallFile struct {
 func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *smallFile) Close() error               { return nil }
 
-// A file is a large object with several readers, each at its own offset.
+// A file is a large object.
 type file struct {
 	fs     *FS
 	ctx    context.Context // canceled by Close
@@ -78,13 +76,22 @@ type file struct {
 	io.Reader
 
 	mu   sync.Mutex
-	idle []*reader // least recently used first
+	idle []*window // that no ReadAt uses, the least recently used first
 }
+
+// A window is a range of an object that was read.
+type window struct {
+	start int64
+	b     []byte
+	next  int64 // number of bytes of the next sequential read
+}
+
+func (w *window) end() int64 { return w.start + int64(len(w.b)) }
 
 // begin reads the beginning of the object, and its size.
 func (f *file) begin() ([]byte, error) {
 	f.info.name = path.Base(f.key)
-	window, err := f.fetch(0, wholeFile)
+	b, err := f.fetch(0, windowFirst)
 	// An empty object has no valid range.
 	if err != nil && statusOf(err) == http.StatusRequestedRangeNotSatisfiable {
 		head, err := f.fs.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.fs.bucket, Key: &f.key})
@@ -95,7 +102,7 @@ func (f *file) begin() ([]byte, error) {
 		return nil, nil
 	}
 	if err == nil {
-		return window, nil
+		return b, nil
 	}
 	if f.key == "" || errors.Is(known(err), fs.ErrNotExist) {
 		// As in a local file system, a directory exists, but is not a file.
@@ -137,7 +144,7 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 		Range: sdk.String(fmt.Sprintf("bytes=%d-%d", at, at+n-1)),
 	})
 	if err != nil {
-		return nil, n, f.fs.orMissing(f.ctx, f.key, err)
+		return nil, n, f.fs.orMissing(f.key, err)
 	}
 	defer out.Body.Close()
 	size, ok := sizeIn(sdk.ToString(out.ContentRange), at)
@@ -168,88 +175,29 @@ func sizeIn(contentRange string, at int64) (size int64, ok bool) {
 
 func (f *file) Stat() (fs.FileInfo, error) { return &f.info, nil }
 
-// A reader reads an object sequentially from an offset, and keeps the window that it read
-// last.
-type reader struct {
-	file   *file
-	window []byte
-	start  int64
-	next   int64      // number of bytes of the next sequential read
-	ahead  chan ahead // receives the window that is being read ahead; nil: none
-}
-
-// An ahead is a window that was read ahead.
-type ahead struct {
-	window []byte
-	err    error
-}
-
-func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
-
-// fill reads the window that begins at offset at.
-func (r *reader) fill(at int64) error {
-	var got ahead
-	on := at == r.end() && at > 0
-	switch {
-	case on && r.ahead != nil:
-		got = <-r.ahead
-	case on:
-		got.window, got.err = r.file.fetch(at, r.next)
-	default:
-		r.next = windowFirst
-		got.window, got.err = r.file.fetch(at, r.next)
-	}
-	r.ahead = nil
-	if got.err != nil {
-		r.window = nil
-		return got.err
-	}
-	r.window, r.start = got.window, at
-	if !on {
-		return nil
-	}
-	r.next = min(2*r.next, windowMost)
-	if end := r.end(); end < r.file.info.size {
-		coming, n := make(chan ahead, 1), r.next
-		go func() {
-			window, err := r.file.fetch(end, n)
-			coming <- ahead{window, err}
-		}()
-		r.ahead = coming
-	}
-	return nil
-}
-
-// readAt reads at an offset.
-func (r *reader) readAt(b []byte, at int64) (n int, err error) {
-	for n < len(b) {
-		place := at + int64(n)
-		if place >= r.file.info.size {
-			return n, io.EOF
-		}
-		if place < r.start || place >= r.end() {
-			if err := r.fill(place); err != nil {
-				return n, err
-			}
-		}
-		n += copy(b[n:], r.window[place-r.start:])
-	}
-	return n, nil
-}
-
-// take returns an idle reader, preferably one whose window includes or ends at the offset at,
-// or a new one.
-func (f *file) take(at int64) *reader {
+// take returns an idle window, preferably one that includes or ends at the offset at, or a new one.
+func (f *file) take(at int64) *window {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
-	if i < 0 && len(f.idle) < maxIdleReaders {
-		return &reader{file: f, next: windowFirst}
+	i := slices.IndexFunc(f.idle, func(w *window) bool { return w.start <= at && at <= w.end() })
+	if i < 0 && len(f.idle) < maxWindows {
+		return new(window)
 	}
 	i = max(i, 0)
-	r := f.idle[i]
+	w := f.idle[i]
 	f.idle = slices.Delete(f.idle, i, i+1)
-	return r
+	return w
+}
+
+// fill reads the window at an offset.
+func (f *file) fill(w *window, at int64) (err error) {
+	next := int64(windowFirst)
+	if at == w.end() && at > 0 {
+		next = min(max(2*w.next, windowFirst), windowMost)
+	}
+	w.start, w.next = at, next
+	w.b, err = f.fetch(at, next)
+	return err
 }
 
 // ReadAt implements io.ReaderAt.
@@ -257,16 +205,25 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	if at < 0 {
 		return 0, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: fs.ErrInvalid}
 	}
-	r := f.take(at)
-	n, err = r.readAt(b, at)
-	f.mu.Lock()
-	f.idle = append(f.idle, r)
-	f.mu.Unlock()
+	w := f.take(at)
+	for n < len(b) && err == nil {
+		switch place := at + int64(n); {
+		case place >= f.info.size:
+			err = io.EOF
+		case place < w.start || place >= w.end():
+			err = f.fill(w, place)
+		default:
+			n += copy(b[n:], w.b[place-w.start:])
+		}
+	}
 	if err == nil || err == io.EOF {
+		f.mu.Lock()
+		f.idle = append(f.idle, w)
+		f.mu.Unlock()
 		return n, err
 	}
 	// A process that replaces an object may have deleted it first.
-	if is := known(err); errors.Is(is, errTaken) || errors.Is(is, fs.ErrNotExist) {
+	if is := known(err); errors.Is(is, ErrTaken) || errors.Is(is, fs.ErrNotExist) {
 		return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: ErrChanged}
 	}
 	return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: aws.Explain(err)}

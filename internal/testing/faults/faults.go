@@ -20,6 +20,7 @@ type Fault struct {
 	Header map[string]string // added to the answer
 	Cut    int               // close the connection after this many bytes of the body; 0: do not
 	Lost   bool              // close the connection when the service has performed the request
+	Text   string            // of an answer that is not the service's, in place of the answer; with Lost, the request is performed
 }
 
 // Faults of S3 (Denied, Busy), of Amazon EMR (Throttled, Expired), and of both.
@@ -103,10 +104,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range fault.Header {
 		w.Header().Set(name, value)
 	}
-	if fault.Status != 0 {
+	if fault.Status != 0 && !fault.Lost {
 		io.Copy(io.Discard, r.Body) // a client that is still sending would get no answer
 	}
 	switch {
+	case fault.Text != "":
+		if fault.Lost {
+			h.Next.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		w.WriteHeader(max(fault.Status, http.StatusOK))
+		io.WriteString(w, fault.Text)
 	case fault.Status != 0 && r.Header.Get(Target) != "":
 		RefuseJSON(w, fault.Status, fault.Code, fault.Code)
 	case fault.Status != 0:

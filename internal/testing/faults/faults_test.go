@@ -59,6 +59,8 @@ func TestFaults(t *testing.T) {
 		{of(faults.Fault{Status: 403, Code: "AccessDenied"}), "", "403 <Error><Code>AccessDenied</Code><Message>AccessDenied</Message></Error>", 0},
 		{of(faults.Fault{Header: map[string]string{"X-Own": "own-"}}), "", "200 own-the answer", 1},
 		{of(faults.Fault{Cut: 3}), "", "the and unexpected EOF", 1},
+		{of(faults.Fault{Status: 502, Text: "<html>"}), "RunJobFlow", "502 <html>", 0},
+		{of(faults.Fault{Lost: true, Text: "<html>"}), "RunJobFlow", "200 <html>", 1},
 		{inTurn, "ListClusters", "200 the answer.", 1},
 		{inTurn, "RunJobFlow", throttled, 0},
 		{inTurn, "RunJobFlow", "lost", 1},
@@ -71,7 +73,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("request %d: %q, performed %d times, want %q, %d", i, got, performed.Load()-before, test.want, test.performed)
 		}
 	}
-	if asked := h.Asked(); len(asked) != 9 || slices.Index(asked, "POST bucket/key") != 0 {
+	if asked := h.Asked(); len(asked) != 11 || slices.Index(asked, "POST bucket/key") != 0 {
 		t.Error(asked)
 	}
 }

@@ -176,10 +176,10 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 
 // Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so
 // that a new driver need only wait for it. An attempt without a plan has no such job: the
-// driver itself did the work. Keeps ends an upload that a dead driver has left: the next
+// driver itself did the work. Keeps ends a copying that a dead driver has left: the next
 // driver compares the copy with the data directory.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
-	if attempt == uploadList(path.Dir(attempt)) || strings.HasPrefix(path.Base(attempt), stagePrefix) {
+	if strings.HasPrefix(path.Base(attempt), stagePrefix) {
 		r.kill("", attempt)
 		return false, nil
 	}

@@ -130,6 +130,9 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 		if name := c.String("runner"); name != where.Runner {
 			made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
 		}
+		if p.asks(kind) {
+			made.Assumed = append(made.Assumed, "the rules program itself takes no CPU time")
+		}
 	}
 	return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
 }

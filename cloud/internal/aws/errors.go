@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -81,13 +82,12 @@ func Explain(err error) error {
 		}
 		return e
 	}
-	var silent *SilentError
 	var noToken *ssocreds.InvalidTokenError
 	var noAddress *net.DNSError
 	var noConnection *net.OpError
 	switch {
-	case errors.As(err, &silent):
-		e.Message, e.Help = silent.Error(), "check the network and AWS_ENDPOINT_URL"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		e.Message, e.Help = "the server is silent", "check the network and AWS_ENDPOINT_URL"
 	case errors.As(err, &noToken):
 		e.Message, e.Help = "the session of single sign-on has expired", "aws sso login starts a new one"
 	case errors.As(err, new(config.AssumeRoleTokenProviderNotSetError)):

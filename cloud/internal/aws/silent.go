@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -13,17 +12,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// silence is the default of Options.Silence. It is well below the validity of the claim of a
-// driver, which survives one silent connection.
+// silence is the default of Options.Silence.
 const silence = time.Minute
-
-// A SilentError is the error for a server that has neither sent nor accepted a byte for a time.
-type SilentError struct{ For time.Duration }
-
-func (e *SilentError) Error() string { return fmt.Sprintf("the server was silent for %v", e.For) }
-
-// Timeout returns true: the request is sent again.
-func (e *SilentError) Timeout() bool { return true }
 
 // limited returns a client whose requests fail if the server is silent for a time, while it
 // connects, while it receives a request, before it answers, and within its answer. A request or
@@ -42,8 +32,8 @@ func limited(c *awshttp.BuildableClient, silence time.Duration) *awshttp.Buildab
 	})
 }
 
-// A conn is a connection on which a read or write fails with a SilentError when the time is over.
-// A write extends a read that waits for the answer.
+// A conn is a connection on which a read or write fails when the time is over. A write extends a read that waits for
+// the answer.
 type conn struct {
 	net.Conn
 	limit  time.Duration
@@ -62,14 +52,14 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, c.explain(err)
 }
 
-// explain returns a SilentError if the time is over. The other direction then fails because the
-// connection is closed, which is for the same reason.
+// explain returns os.ErrDeadlineExceeded if the time is over. The other direction then fails because the connection is
+// closed, which is for the same reason.
 func (c *conn) explain(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.silent.Store(true)
 	}
 	if err != nil && c.silent.Load() {
-		return &SilentError{c.limit}
+		return os.ErrDeadlineExceeded
 	}
 	return err
 }

@@ -20,7 +20,7 @@ const (
 	// and when the cluster ends.
 	logPatience = 12 * time.Minute
 	// maxLog bounds the size of an uncompressed log, and maxCause that of the line that is the cause.
-	maxLog   = 1 << 30
+	maxLog   = 64 << 20
 	maxCause = 2000
 )
 
@@ -56,19 +56,11 @@ func lastLine(fsys store.FS, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	// Only the end of a long log is kept.
-	var end []byte
-	buf := make([]byte, 64<<10)
-	for from := io.LimitReader(unpacked, maxLog); err == nil; {
-		var n int
-		n, err = from.Read(buf)
-		end = append(end, buf[:n]...)
-		end = end[max(0, len(end)-cap(buf)):]
-	}
-	if err != io.EOF {
+	all, err := io.ReadAll(io.LimitReader(unpacked, maxLog))
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(string(end), "�"))
+	text := strings.TrimSpace(strings.ToValidUTF8(string(all), "�"))
 	line := text[strings.LastIndexByte(text, '\n')+1:]
 	return strings.ToValidUTF8(line[:min(len(line), maxCause)], ""), nil
 }

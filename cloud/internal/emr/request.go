@@ -42,13 +42,11 @@ const (
 	ManagedTag = "for-use-with-amazon-emr-managed-policies"
 )
 
-// Limits of the service, and of a Spec: Amazon's limit for a gp3 volume in GB, and a number of nodes far above
-// what Amazon EMR accepts.
+// Limits of the service.
 const (
-	maxName        = 256    // characters of the name of a cluster or step
-	maxStepLetters = 10_240 // characters in the strings of a step
-	maxEBSGB       = 1 << 16
-	maxNodes       = 1 << 15
+	maxName        = 256     // characters of the name of a cluster or step
+	maxStepLetters = 10_240  // characters in the strings of a step
+	maxNumber      = 1 << 16 // far above what it accepts for nodes, or for GB of a gp3 volume
 )
 
 // commandRunner is the jar that runs a command on the master node.
@@ -97,12 +95,10 @@ func (s *Spec) Check() error {
 		return err
 	case master != worker:
 		return fmt.Errorf("the master %s has architecture %s, %s has %s: all nodes run the same programs", s.Master, master, s.Worker, worker)
-	case !release.MatchString(s.Release):
-		return fmt.Errorf("release %q: expected one such as %s", s.Release, DefaultRelease)
-	case s.Nodes < 1 || s.Nodes > maxNodes:
-		return fmt.Errorf("%d nodes: expected 1 to %d", s.Nodes, maxNodes)
-	case s.EBSGB < 0 || s.EBSGB > maxEBSGB:
-		return fmt.Errorf("%d GB of disk: expected 0 to %d", s.EBSGB, maxEBSGB)
+	case s.Nodes < 1 || s.Nodes > maxNumber:
+		return fmt.Errorf("%d nodes: expected 1 to %d", s.Nodes, maxNumber)
+	case s.EBSGB < 0 || s.EBSGB > maxNumber:
+		return fmt.Errorf("%d GB of disk: expected 0 to %d", s.EBSGB, maxNumber)
 	case letters > maxStepLetters:
 		return fmt.Errorf("the command of the step has %d characters, Amazon EMR accepts at most %d", letters, maxStepLetters)
 	}
@@ -170,12 +166,8 @@ func text(s string) *string {
 	return &s
 }
 
-var (
-	// release matches the label of a release.
-	release = regexp.MustCompile(`^emr-\d+\.\d+\.\d+$`)
-	// instanceType matches an instance type: family, generation, attributes, size.
-	instanceType = regexp.MustCompile(`^[a-z]+\d+([a-z]*)(-[a-z0-9]+)?\.[a-z0-9-]+$`)
-)
+// instanceType matches an instance type: family, generation, attributes, size.
+var instanceType = regexp.MustCompile(`^[a-z]+\d+([a-z]*)(-[a-z0-9]+)?\.[a-z0-9-]+$`)
 
 // Architecture returns the processor architecture of an instance type, as Go's GOARCH: arm64
 // for AWS's own processors (Graviton: a g after the generation, as in m6g or c7gd), amd64 for

@@ -44,7 +44,6 @@ func TestRequest(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(s *Spec){
 		"":                                    func(*Spec) {},
-		`release "7": expected one such as`:   func(s *Spec) { s.Release = "7" },
 		`instance type "x"`:                   func(s *Spec) { s.Worker = "x" },
 		"the master m6g.xlarge has":           func(s *Spec) { s.Master = "m6g.xlarge" },
 		"0 nodes: expected 1 to":              func(s *Spec) { s.Nodes = 0 },

@@ -131,7 +131,7 @@ func fraction(percent string) float64 {
 	return f / 100
 }
 
-// Kill kills an application, and waits for its end, for some seconds. It does nothing if the application has ended.
+// Kill kills an application, and waits for its end, for some seconds. It is an error if the application has ended.
 func (c *Client) Kill(ctx context.Context, app string) error {
 	_, err := c.Run(ctx, jobs, "-kill", jobID(app))
 	return err

@@ -133,7 +133,9 @@ func (c *realCluster) testKill(t *testing.T) {
 		}
 	})
 	c.wantApp(t, tag, App{ID: r.App, State: "FINISHED", FinalStatus: "KILLED"})
-	must.OK(t, c.Kill(t.Context(), r.App))
+	if err := c.Kill(t.Context(), r.App); err == nil {
+		t.Error("killed once more")
+	}
 	failure, err := c.Cause(t.Context(), r.App)
 	if err != nil || !strings.Contains(failure.Text, "Job received Kill while in RUNNING state.") {
 		t.Errorf("%q, %v", failure, err)

@@ -1,8 +1,6 @@
 package driver
 
 import (
-	"context"
-	"errors"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -92,9 +90,6 @@ func (p *program) export(c *cli.Context) error {
 		} else {
 			err = x.All(ctx)
 		}
-		if errors.Is(err, context.Canceled) {
-			return command.ErrInterrupted
-		}
-		return err
+		return command.Stopped(ctx, err)
 	}, p.openers(ctx)...)
 }

@@ -75,7 +75,7 @@ func TestLongVerify5x5(t *testing.T) {
 	longtest.Skip(t)
 	dir := filepath.Join(t.TempDir(), "d")
 	drive(t, strings.Fields("solve connectn --width 5 --height 5 --connect 4 --final no"), dir)
-	out, err := exec.Command("driver", "verify", "--data", dir, "--seed=1", "--rules=100000").Output()
+	out, err := exec.Command("driver", "verify", "--data", dir, "--seed=1", "--rules", "100000").Output()
 	if want := "connectn width=5 height=5 connect=4: 100,000 of 69,763,700 positions verified by the rules, all correct (seed 1)\n"; err != nil || string(out) != want {
 		t.Errorf("%v, %q; want %q", err, out, want)
 	}

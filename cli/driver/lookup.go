@@ -81,11 +81,6 @@ func (p *program) lookup(c *cli.Context) error {
 		return positions.Each(c.Context, c, func(out io.Writer, asked notation.Parsed) error {
 			a, err := lookup.Of(t, asked, o)
 			if errors.Is(err, lookup.ErrUnreachable) {
-				if positions.Refused != nil {
-					if err := positions.Refused(out, asked.Text, err); err != nil {
-						return err
-					}
-				}
 				return command.Refuse(err)
 			}
 			if err != nil {

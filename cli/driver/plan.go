@@ -177,7 +177,7 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 		to   *float64
 	}{{"memory", &w.Memory}, {"disk", &w.Disk}} {
 		if c.IsSet(of.flag) {
-			n, err := command.ParseSize(c.String(of.flag))
+			n, err := numfmt.ParseSize(c.String(of.flag))
 			if err != nil {
 				return w, command.Usagef("--%s: %v", of.flag, err)
 			}

@@ -86,18 +86,6 @@ func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 // minMemory is the lowest --memory for any game.
 const minMemory = 64 << 20
 
-// parsedMemory returns the value of --memory in bytes.
-func (f *solveFlags) parsedMemory() (int, error) {
-	memory, err := command.ParseSize(f.memory)
-	if err != nil {
-		return 0, command.Usagef("--memory: %v", err)
-	}
-	if memory < minMemory {
-		return 0, command.Usagef("--memory %s: at least %dM are needed", f.memory, minMemory>>20)
-	}
-	return int(memory), nil
-}
-
 // maxReducers is the maximum number of shards whose names sort by number.
 const maxReducers = 100_000
 
@@ -117,26 +105,23 @@ func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 			o.Remember[name] = textOf(value)
 		}
 	}
-	switch f.keep {
-	case "final":
-	case "all":
-		o.KeepAll = true
-		if !f.compress {
-			o.Codec = jobdir.Text
-		}
-	default:
-		return o, 0, command.Usagef("--keep %q: expected final or all", f.keep)
+	if o.KeepAll = f.keep == "all"; o.KeepAll && !f.compress {
+		o.Codec = jobdir.Text
 	}
-	switch o.Final {
-	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
-	default:
-		return o, 0, command.Usagef("--final %q: expected yes, no or auto", o.Final)
+	size, err := numfmt.ParseSize(f.memory)
+	switch {
+	case f.keep != "final" && !o.KeepAll:
+		err = command.Usagef("--keep %q: expected final or all", f.keep)
+	case o.Final != solve.FinalYes && o.Final != solve.FinalNo && o.Final != solve.FinalAuto:
+		err = command.Usagef("--final %q: expected yes, no or auto", o.Final)
+	case o.Reducers > maxReducers:
+		err = command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
+	case err != nil:
+		err = command.Usagef("--memory: %v", err)
+	case size < minMemory:
+		err = command.Usagef("--memory %s: at least %dM are needed", f.memory, minMemory>>20)
 	}
-	if o.Reducers > maxReducers {
-		return o, 0, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
-	}
-	memory, err = f.parsedMemory()
-	return o, memory, err
+	return o, int(size), err
 }
 
 // mode returns how to handle a run that already exists in the data directory.

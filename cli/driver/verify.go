@@ -22,41 +22,30 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// An optional is a flag whose value may be omitted, as in --rules or --rules=1000.
-type optional struct{ text string }
-
-// alone is the text of an optional flag without a value.
-const alone = "true"
-
-func (o *optional) String() string        { return "" } // the help shows no default
-func (o *optional) IsBoolFlag() bool      { return true }
-func (o *optional) Set(text string) error { o.text = text; return nil }
-
-// rulesOf parses --rules: not given (nil), all positions, or a number of positions, and --seed.
+// rulesOf reads --rules: not given (nil), all positions, or a number of positions, and --seed.
 func rulesOf(c *cli.Context) (*table.Rules, error) {
-	text, words := c.Generic("rules").(*optional).text, c.Args().Slice()
-	if text == alone && len(words) == 1 {
-		text, words = words[0], nil // --rules 1000
+	const hint = ": --data names the directory, and --rules takes one number"
+	if !c.Bool("rules") {
+		if c.IsSet("seed") {
+			return nil, command.Usagef("--seed requires --rules N")
+		}
+		return nil, command.NoArguments(c, hint)
 	}
-	if len(words) > 0 {
-		return nil, command.Usagef("unexpected argument %q: --data names the directory, and --rules takes one number", words[0])
+	r, text := &table.Rules{Seed: rand.Uint64()}, c.Args().First()
+	if c.Args().Len() > 1 {
+		return nil, command.Usagef("unexpected argument %q%s", c.Args().Get(1), hint)
 	}
-	r := new(table.Rules)
-	if text != "" && text != alone {
+	if text == "" && c.IsSet("seed") {
+		return nil, command.Usagef("--seed requires --rules N")
+	}
+	if c.IsSet("seed") {
+		r.Seed = c.Uint64("seed")
+	}
+	if text != "" {
 		var err error
 		if r.Sample, err = strconv.ParseUint(text, 10, 64); err != nil || r.Sample == 0 {
 			return nil, command.Usagef("--rules: expected a number of positions, found %q", text)
 		}
-	}
-	switch {
-	case r.Sample == 0 && c.IsSet("seed"):
-		return nil, command.Usagef("--seed requires --rules N")
-	case text == "":
-		return nil, nil
-	case c.IsSet("seed"):
-		r.Seed = c.Uint64("seed")
-	case r.Sample > 0:
-		r.Seed = rand.Uint64()
 	}
 	return r, nil
 }
@@ -67,7 +56,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Usage:     "check all values of a table, that no position is missing or extra, and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			&cli.GenericFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or `N` at random", Value: new(optional)},
+			&cli.BoolFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or N at random"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
 		},
 		Action: func(c *cli.Context) error {
@@ -95,13 +84,10 @@ func (p *program) verifyCommand() *cli.Command {
 				}
 				return err
 			}, p.openers(ctx)...)
-			if errors.Is(err, context.Canceled) {
-				return command.ErrInterrupted
-			}
-			if err != nil {
+			if err != nil && ctx.Err() == nil {
 				return fmt.Errorf("verify: %w", err)
 			}
-			return nil
+			return command.Stopped(ctx, err)
 		},
 	})
 }

@@ -11,7 +11,7 @@ func TestVerify(t *testing.T) {
 		for flags, want := range map[string]string{
 			"":                    " positions verified, all correct\n",
 			" --rules":            " positions verified by the rules, all correct\n",
-			" --seed 7 --rules=5": " positions verified by the rules, all correct (seed 7)\n",
+			" --seed 7 --rules 5": " positions verified by the rules, all correct (seed 7)\n",
 			" --rules 5 ":         "5 of ",
 			" --rules 1000000":    " positions verified by the rules, all correct\n", // it has fewer
 		} {
@@ -21,12 +21,12 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	refused(t, map[string]string{
-		"verify --rules=0":           `--rules: expected a number of positions, found "0"`,
+		"verify --rules 0":           `--rules: expected a number of positions, found "0"`,
 		"verify --rules -- -5":       `--rules: expected a number of positions, found "-5"`,
 		"verify --rules many":        `--rules: expected a number of positions, found "many"`,
 		"verify here":                `unexpected argument "here": --data names the directory, and --rules takes one number`,
 		"verify --seed 5 --rules":    "--seed requires --rules N",
 		"verify --seed 5":            "--seed requires --rules N",
-		"verify --seed x --rules=10": `invalid value "x" for flag -seed: expected a number, or a time such as 90s or 2m`,
+		"verify --seed x --rules 10": `invalid value "x" for flag -seed: expected a number, or a time such as 90s or 2m`,
 	})
 }

@@ -72,13 +72,9 @@ func printHelp(out io.Writer, template string, of any) {
 			return list(name, strings.NewReplacer(" (default: false)", "", "(default: required)", "(required)").Replace(means))
 		},
 		"usage": func(called, text string) string { // the program may have another name, like driver-aws
-			program, _, _ := strings.Cut(called, " ")
-			lines := strings.Split(text, "\n")
-			for i, line := range lines {
-				_, rest, _ := strings.Cut(line, " ")
-				lines[i] = program + " " + rest
-			}
-			return strings.Join(lines, "\n\n")
+			is, _, _ := strings.Cut(called, " ")
+			was, _, _ := strings.Cut(text, " ")
+			return strings.ReplaceAll(is+strings.TrimPrefix(text, was), "\n"+was, "\n\n"+is)
 		},
 	})
 }

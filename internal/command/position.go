@@ -25,8 +25,8 @@ func StartFlag() cli.Flag {
 type Positions struct {
 	Game game.Game
 	From notation.Form
-	// Refused, if it is not nil, writes an answer for a text that is not a position, with the
-	// reason. Commands with answers for programs use it: they give one answer for each line. If
+	// Refused, if it is not nil, writes an answer for a text that is not a position, or for which
+	// the answer is a refusal, with the reason. Commands with answers for programs use it: they give one answer for each line. If
 	// it returns an error, the command ends.
 	Refused func(out io.Writer, text string, why error) error
 }
@@ -37,7 +37,11 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 	one := func(out io.Writer, text string) error {
 		p, why := notation.Parse(ps.Game, text, ps.From)
 		if why == nil {
-			return answer(out, p)
+			refused, err := refusal{}, answer(out, p)
+			if !errors.As(err, &refused) {
+				return err
+			}
+			why = refused.error
 		}
 		if ps.Refused != nil {
 			if err := ps.Refused(out, text, why); err != nil {

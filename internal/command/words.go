@@ -40,7 +40,7 @@ func reorder(app *cli.App, words []string) (called string, ordered []string, err
 				return called, nil, unknownFlag(here, flag[1])
 			}
 			flags = append(flags, word)
-			if help || flag[2] != "" || !takesWord(f) {
+			if _, alone := f.(*cli.BoolFlag); help || alone || flag[2] != "" {
 				continue
 			}
 			if len(words) == 0 {
@@ -91,16 +91,6 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 		}
 	}
 	return nil
-}
-
-// takesWord reports whether the value of a flag may be the next word.
-func takesWord(f cli.Flag) bool {
-	if g, ok := f.(*cli.GenericFlag); ok {
-		_, optional := g.Value.(interface{ IsBoolFlag() bool })
-		return !optional
-	}
-	_, is := f.(*cli.BoolFlag)
-	return !is
 }
 
 // ValuesOf returns the values of flags of these names in the words of a command line, and the words without them. It

@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -171,7 +172,7 @@ func (s *entrantSpec) set(name, value string) (err error) {
 		l, err = player.ParseLevel(value)
 		s.level = &l
 	case "memory":
-		if s.memory, err = command.ParseSize(value); err == nil && s.memory == 0 {
+		if s.memory, err = numfmt.ParseSize(value); err == nil && s.memory == 0 {
 			err = errors.New("expected more than 0")
 		}
 	case "threads":

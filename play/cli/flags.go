@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -32,7 +33,7 @@ func sizeOf(c *cli.Context, flag string) (int64, error) {
 	if !c.IsSet(flag) {
 		return 0, nil
 	}
-	n, err := command.ParseSize(c.String(flag))
+	n, err := numfmt.ParseSize(c.String(flag))
 	if err == nil && n == 0 {
 		err = command.Usagef("expected more than 0")
 	}

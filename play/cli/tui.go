@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
 	}
 	o.Settings, o.Unfinished = keptFiles(o.Game.Spec())
-	in, out, ok := command.Terminal(c)
+	in, out, ok := terminal(c)
 	switch {
 	case !ok && o.Load != "":
 		return errors.New("--load: needs a terminal")
@@ -292,4 +293,16 @@ func lineByLine(o tui.Options) []string {
 		}
 	}
 	return players
+}
+
+// terminal returns the files from which a command reads and to which it writes; ok is true if
+// both are terminals that support cursor control.
+func terminal(c *cli.Context) (in, out *os.File, ok bool) {
+	in, _ = command.FileOf(c.App.Reader)
+	out, _ = command.FileOf(c.App.Writer)
+	kind := os.Getenv("TERM")
+	if runtime.GOOS == "windows" { // whose terminals set no TERM
+		kind = cmp.Or(kind, "windows")
+	}
+	return in, out, kind != "" && kind != "dumb" && command.IsTerminal(in) && command.IsTerminal(out)
 }

@@ -466,9 +466,5 @@ func printResult(out io.Writer, g game.Game, data *store.Data, r solve.Result, c
 
 // reached returns the number of tiers that are known after --until-tier.
 func reached(r solve.Result) int {
-	n := 0
-	for n < len(r.Tiers) && r.Tiers[n] >= 0 {
-		n++
-	}
-	return n
+	return slices.IndexFunc(append(slices.Clone(r.Tiers), -1), func(n int64) bool { return n < 0 })
 }

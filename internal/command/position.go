@@ -80,7 +80,7 @@ func Refuse(why error) error { return refusal{why} }
 // as does the end of ctx. At a terminal, the user sees a prompt.
 func EachLine(ctx context.Context, app *cli.App, what string, answer func(out io.Writer, line string) error) error {
 	lines := streamfmt.NewEditedReader(Until(ctx, app.Reader), "stdin")
-	prompt := promptOf(app, what)
+	prompts := IsTerminal(app.Reader) && IsTerminal(app.ErrWriter)
 	var output bytes.Buffer
 	var failed error
 	report := func(err error) {
@@ -88,7 +88,9 @@ func EachLine(ctx context.Context, app *cli.App, what string, answer func(out io
 		failed = ErrReported
 	}
 	for {
-		prompt()
+		if prompts {
+			fmt.Fprintf(app.ErrWriter, "%s> ", what)
+		}
 		line, err := lines.Next()
 		if err == io.EOF {
 			return failed
@@ -116,14 +118,6 @@ func EachLine(ctx context.Context, app *cli.App, what string, answer func(out io
 			return err
 		}
 	}
-}
-
-// promptOf returns a function that prints a prompt if stdin and stderr are a terminal.
-func promptOf(app *cli.App, what string) func() {
-	if !IsTerminal(app.Reader) || !IsTerminal(app.ErrWriter) {
-		return func() {}
-	}
-	return func() { fmt.Fprintf(app.ErrWriter, "%s> ", what) }
 }
 
 // FromFlag returns --from, which sets the form of positions; FormOf returns its value.

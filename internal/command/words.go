@@ -39,14 +39,11 @@ func reorder(app *cli.App, words []string) (called string, ordered []string, err
 			if f == nil && !help {
 				return called, nil, unknownFlag(here, flag[1])
 			}
-			flags = append(flags, word)
-			if _, alone := f.(*cli.BoolFlag); help || alone || flag[2] != "" {
-				continue
+			n, err := wordsOf(f, flag, words)
+			if err != nil && !help {
+				return called, nil, err
 			}
-			if len(words) == 0 {
-				return called, nil, Usagef("flag needs an argument: --%s", flag[1])
-			}
-			flags, words = append(flags, words[0]), words[1:]
+			flags, words = append(append(flags, word), words[:n]...), words[n:]
 		case len(others) == 0 && sub != nil:
 			here, path, called = sub, append(path, word), called+" "+word
 		default:
@@ -60,10 +57,21 @@ func reorder(app *cli.App, words []string) (called string, ordered []string, err
 		flags, others, words = []string{"--help"}, nil, nil
 	}
 	others = append(others, words...)
-	if slices.ContainsFunc(others, func(word string) bool { return strings.HasPrefix(word, "-") }) && !here.SkipFlagParsing {
+	if slices.ContainsFunc(others, func(word string) bool { return strings.HasPrefix(word, "-") }) {
 		flags = append(flags, "--")
 	}
 	return called, slices.Concat(path, flags, others), nil
+}
+
+// wordsOf returns how many of the words behind a flag are its value: one or none. f is nil for an unknown flag.
+func wordsOf(f cli.Flag, flag, words []string) (int, error) {
+	if _, alone := f.(*cli.BoolFlag); f == nil || alone || flag[2] != "" {
+		return 0, nil
+	}
+	if len(words) == 0 {
+		return 0, Usagef("flag needs an argument: --%s", flag[1])
+	}
+	return 1, nil
 }
 
 // unknownFlag returns the error for a flag that a command does not have.

@@ -229,6 +229,7 @@ func TestMotoAnswers(t *testing.T) {
 		"HTML refusal, created": {faults: []*faults.Fault{{Lost: true, Text: html, Status: 403}}, found: true},
 		"no id, created":        {faults: []*faults.Fault{{Lost: true, Text: `{"JobFlowId": ""}`}}, found: true},
 		"HTML":                  {faults: []*faults.Fault{{Text: html, Status: 403}}, says: maybe},
+		"no code":               {faults: []*faults.Fault{{Text: "{}", Status: 403}}, says: maybe},
 		"internal error":        {faults: []*faults.Fault{{Code: "InternalServerException", Status: 500}}, says: maybe},
 		"throttled":             {faults: []*faults.Fault{faults.Throttled, faults.Throttled}},
 		"expired":               {faults: []*faults.Fault{faults.Expired}, says: refused},

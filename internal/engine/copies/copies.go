@@ -4,7 +4,7 @@
 //
 // A batch takes the copy from one state of the data directory to a later one: first comes what is new, then goes what is
 // old. In between, the copy has both, so that a run can resume from it at any time; a directory that is not completely
-// copied is noticed by its seal. What a batch reads is not renamed or deleted before the batch has ended. What only waits
+// copied is noticed by its seal. What a batch reads is not renamed or deleted before it has read it. What only waits
 // for the next batch can be deleted, and is then not copied: what the run goes on from is in the same batch.
 package copies
 
@@ -356,6 +356,10 @@ func (c *Copy) make(b *batch) error {
 			return err
 		}
 	}
+	c.mu.Lock()
+	c.reading = nil
+	c.moved.Broadcast()
+	c.mu.Unlock()
 	return c.remove(b.gone)
 }
 

@@ -143,7 +143,7 @@ func TestCompare(t *testing.T) {
 	same(t, "the copy", files(f.to, copyDir), gone)
 }
 
-// TestWaits checks that what the current batch reads is not renamed or deleted before the batch has ended, and that what
+// TestWaits checks that what the current batch reads is not renamed or deleted before the batch has read it, and that what
 // waits for the next batch can be deleted, and then is not copied.
 func TestWaits(t *testing.T) {
 	for _, test := range []struct {
@@ -180,6 +180,9 @@ func TestWaits(t *testing.T) {
 				write(t, f.here, dataDir+"/_attempt-y/part-00000", name)
 				must.OK(t, fsys.Rename(dataDir+"/_attempt-y", path.Join(dataDir, name)))
 			}
+			commit("data_first0")
+			time.Sleep(every + time.Second)
+			must.OK(t, fsys.RemoveAll(dataDir+"/data_first0"))
 			commit("data_first1")
 			appears("table/tier-0")
 			appears("table/" + solve.TiersSeal)
@@ -198,9 +201,10 @@ func TestWaits(t *testing.T) {
 			if ended == test.waits {
 				t.Errorf("%s: done %v before the batch ends, want %v", test.name, ended, !test.waits)
 			}
-			time.Sleep(3 * time.Minute)
+			time.Sleep(2 * f.took) // for what it reads; then it deletes
+			synctest.Wait()
 			if !ended {
-				t.Errorf("%s: not done after the batch", test.name)
+				t.Errorf("%s: not done after the batch has read", test.name)
 			}
 			must.OK(t, errors.Join(c.Finish(), c.Close()))
 			same(t, test.name+": the copy", files(f.to, copyDir), files(f.here, dataDir))

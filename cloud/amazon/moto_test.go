@@ -229,6 +229,7 @@ func TestMotoAnswers(t *testing.T) {
 		"HTML refusal, created": {faults: []*faults.Fault{{Lost: true, Text: html, Status: 403}}, found: true},
 		"no id, created":        {faults: []*faults.Fault{{Lost: true, Text: `{"JobFlowId": ""}`}}, found: true},
 		"HTML":                  {faults: []*faults.Fault{{Text: html, Status: 403}}, says: maybe},
+		"no code":               {faults: []*faults.Fault{{Text: "{}", Status: 403}}, says: maybe},
 		"internal error":        {faults: []*faults.Fault{{Code: "InternalServerException", Status: 500}}, says: maybe},
 		"throttled":             {faults: []*faults.Fault{faults.Throttled, faults.Throttled}},
 		"expired":               {faults: []*faults.Fault{faults.Expired}, says: refused},
@@ -354,6 +355,13 @@ func TestMotoDown(t *testing.T) {
 	if strings.Contains(out, other) || strings.Count(out, "\n") != 3 {
 		t.Errorf("status: %s", out)
 	}
+	// The policy of another user does not allow to describe them.
+	s.EMR.Set((&faults.Fault{Code: "AccessDeniedException", Status: 400}).If(func(r *http.Request) bool {
+		return strings.HasSuffix(r.Header.Get(faults.Target), ".DescribeCluster") && strings.Contains(r.Header.Get("Authorization"), "Credential=another/")
+	}))
+	s.env = append(s.env, "AWS_ACCESS_KEY_ID=another")
+	s.says(t, 0, "emr status", "is of another user: ", "no cluster of driver-aws costs money")
+	s.env = append(s.env, "AWS_ACCESS_KEY_ID=testing")
 	ids := regexp.MustCompile(`j-\w+`).FindAllString(out, -1)
 	s.says(t, 1, "emr down "+other+" --poll 30ms", "was not created by driver-aws: it has no tag treereduce")
 	s.says(t, 0, "emr down "+ids[0]+" --poll 30ms", ids[0]+" ends\n")

@@ -28,13 +28,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	var parts []string
-	for _, part := range []string{e.Operation, e.Code, e.Message} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	text := strings.Join(parts, ": ")
+	text := strings.Join(slices.DeleteFunc([]string{e.Operation, e.Code, e.Message}, func(part string) bool { return part == "" }), ": ")
 	if e.Help != "" {
 		text += " (" + e.Help + ")"
 	}

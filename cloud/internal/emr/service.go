@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -66,7 +67,6 @@ type Cluster struct {
 type Step struct {
 	ID      string // s-XXXXXXXXXXXXX
 	State   string // PENDING, CANCEL_PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED
-	Reason  string // why it failed, if the service knows; usually ""
 	Started time.Time
 }
 
@@ -85,7 +85,7 @@ func (c *Cluster) String() string {
 		text += " (" + c.Reason + ")"
 	}
 	if c.Step.State != "" {
-		text += "; step " + c.Step.ID + ": " + strings.TrimSuffix(c.Step.State+" "+c.Step.Reason, " ")
+		text += "; step " + c.Step.ID + ": " + c.Step.State
 	}
 	return text
 }
@@ -180,12 +180,14 @@ func (s *Service) Alive(ctx context.Context, prefix string) (all []*Cluster, err
 		if !strings.HasPrefix(c.Name, prefix) {
 			continue
 		}
-		c, err := s.Cluster(ctx, c.ID)
-		if err != nil {
+		full, err := s.Cluster(ctx, c.ID)
+		switch {
+		case errors.Is(err, fs.ErrPermission): // the policy of a user allows only clusters of a prefix in S3
+			s.news(fmt.Sprintf("cluster %s (%s) is of another user: %v", c.ID, c.Name, err))
+		case err != nil:
 			return nil, err
-		}
-		if c.Tags[TagOfRun] != "" {
-			all = append(all, c)
+		case full.Tags[TagOfRun] != "":
+			all = append(all, full)
 		}
 	}
 	return all, nil
@@ -227,10 +229,7 @@ func (s *Service) Cluster(ctx context.Context, id string) (*Cluster, error) {
 	for _, step := range steps.Steps { // the newest first: a user may have added others
 		c.Step.ID = aws.ToString(step.Id)
 		if status := step.Status; status != nil {
-			c.Step.State, c.Step.Reason, c.Step.Started = string(status.State), "", time.Time{}
-			if f := status.FailureDetails; f != nil {
-				c.Step.Reason = cmp.Or(aws.ToString(f.Message), aws.ToString(f.Reason))
-			}
+			c.Step.State, c.Step.Started = string(status.State), time.Time{}
 			if t := status.Timeline; t != nil {
 				c.Step.Started = aws.ToTime(t.StartDateTime)
 			}

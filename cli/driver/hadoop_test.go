@@ -45,9 +45,6 @@ const (
 	silentLimit = 65 * time.Second
 )
 
-// progressLine is what the driver prints every ten seconds where stderr is no terminal.
-var progressLine = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`)
-
 // A site is a cluster and the driver that uses it.
 type site struct {
 	*minicluster.Cluster

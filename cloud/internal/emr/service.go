@@ -127,7 +127,7 @@ func (s *Service) Create(ctx context.Context, spec *Spec) (id string, err error)
 	case err == nil && aws.ToString(out.JobFlowId) != "":
 		return *out.JobFlowId, nil
 	case err == nil:
-		err = errors.New("Amazon EMR answered without the id of a cluster")
+		err = errors.New("the answer of Amazon EMR has no id of a cluster")
 	case !sent.Load() || refused(err):
 		return "", fmt.Errorf("%w: %w", ErrRefused, cloud.Explain(err))
 	}
@@ -215,7 +215,7 @@ func (s *Service) Cluster(ctx context.Context, id string) (*Cluster, error) {
 		return nil, cloud.Explain(err)
 	}
 	if out.Cluster == nil {
-		return nil, fmt.Errorf("Amazon EMR returned no description of cluster %s", id)
+		return nil, fmt.Errorf("the answer of Amazon EMR has no description of cluster %s", id)
 	}
 	c := clusterOf(out.Cluster.Id, out.Cluster.Name, out.Cluster.Status)
 	c.Tags = make(map[string]string)

@@ -100,9 +100,6 @@ func (c Client) schema(path string, status int) any {
 	return nil
 }
 
-// patterns caches compiled patterns of the schema.
-var patterns = map[string]*regexp.Regexp{}
-
 // invalid returns why a value does not satisfy a schema; "" if it does. It knows the keywords
 // that openapi.json uses.
 func (c Client) invalid(schema, v any, name string) string {
@@ -117,42 +114,8 @@ func (c Client) invalid(schema, v any, name string) string {
 			return fmt.Sprintf("%s: the test does not know the keyword %s", name, keyword)
 		}
 	}
-	kind := "null"
-	switch v := v.(type) {
-	case bool:
-		kind = "boolean"
-	case float64:
-		kind = "number"
-		if v == float64(int(v)) {
-			kind = "integer"
-		}
-	case string:
-		kind = "string"
-	case []any:
-		kind = "array"
-	case map[string]any:
-		kind = "object"
-	}
-	types, ok := at(schema, "type").([]any)
-	if !ok {
-		types = []any{at(schema, "type")}
-	}
-	if !slices.Contains(types, any(kind)) && !(kind == "integer" && slices.Contains(types, any("number"))) {
-		return fmt.Sprintf("%s: found %v, expected %v", name, v, types)
-	}
-	if enum, ok := at(schema, "enum").([]any); ok && !slices.Contains(enum, v) {
-		return fmt.Sprintf("%s: found %v, expected one of %v", name, v, enum)
-	}
-	if pattern, ok := at(schema, "pattern").(string); ok {
-		if patterns[pattern] == nil {
-			patterns[pattern] = regexp.MustCompile(pattern)
-		}
-		if !patterns[pattern].MatchString(v.(string)) {
-			return fmt.Sprintf("%s: found %v, expected %s", name, v, pattern)
-		}
-	}
-	if least, ok := at(schema, "minimum").(float64); ok && v.(float64) < least {
-		return fmt.Sprintf("%s: found %v, expected at least %v", name, v, least)
+	if problem := invalidAlone(schema, v, name); problem != "" {
+		return problem
 	}
 	if list, ok := v.([]any); ok {
 		for i, item := range list {
@@ -182,4 +145,48 @@ func (c Client) invalid(schema, v any, name string) string {
 		}
 	}
 	return ""
+}
+
+// invalidAlone is invalid for the type of a value and for a value without parts.
+func invalidAlone(schema, v any, name string) string {
+	kind := kindOf(v)
+	types, ok := at(schema, "type").([]any)
+	if !ok {
+		types = []any{at(schema, "type")}
+	}
+	if !slices.Contains(types, any(kind)) && !(kind == "integer" && slices.Contains(types, any("number"))) {
+		return fmt.Sprintf("%s: found %v, expected %v", name, v, types)
+	}
+	if enum, ok := at(schema, "enum").([]any); ok && !slices.Contains(enum, v) {
+		return fmt.Sprintf("%s: found %v, expected one of %v", name, v, enum)
+	}
+	if pattern, ok := at(schema, "pattern").(string); ok {
+		if !regexp.MustCompile(pattern).MatchString(v.(string)) {
+			return fmt.Sprintf("%s: found %v, expected %s", name, v, pattern)
+		}
+	}
+	if least, ok := at(schema, "minimum").(float64); ok && v.(float64) < least {
+		return fmt.Sprintf("%s: found %v, expected at least %v", name, v, least)
+	}
+	return ""
+}
+
+// kindOf returns the name in a schema of the type of a value.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case bool:
+		return "boolean"
+	case float64:
+		if v == float64(int(v)) {
+			return "integer"
+		}
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "null"
 }

@@ -28,7 +28,7 @@ STEPS       := init possible solve final create mark ties
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE ON_HADOOP GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
@@ -206,7 +206,7 @@ test-web: site web-tools ## test the pages of play web in Chromium; screenshots 
 # that run programs as processes are omitted, here or by the build tag race. So are tests of numbers that
 # take long and start no goroutine that others do not start.
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
-	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief|Busy|ThisMachine)$$' \
+	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief)$$' \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.|AfterFunc' . | \
 			grep -Ev '_test\.go$$|^\./(cmd|play/wasm)/|internal/testing/' | xargs -n1 dirname | sort -u)
 

@@ -79,3 +79,17 @@ func TestDesignFiles(t *testing.T) {
 		t.Errorf("%d names", len(names))
 	}
 }
+
+// TestReadmeFiles checks that the files and folders that the README's table "Where things are" names exist.
+func TestReadmeFiles(t *testing.T) {
+	_, section, _ := strings.Cut(readPage(t, "README.md"), "\n## Where things are\n")
+	names := regexp.MustCompile("`([^`]*/[^`]*)`").FindAllStringSubmatch(section, -1)
+	for _, name := range names {
+		if _, err := os.Stat("../" + name[1]); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(names) < 8 {
+		t.Errorf("%d names", len(names))
+	}
+}

@@ -50,6 +50,8 @@ func (p *program) checkCommand() *cli.Command {
 		}
 		return nil
 	})
+	check.UsageText = "driver check NAME --" + command.RulesFlag + " COMMAND [--" + command.FilesFlag + " FILE]... [--" + command.SandboxFlag + "]"
+	check.Description = "See docs/rules.md."
 	if p.rules == nil {
 		check.Action = func(*cli.Context) error {
 			return command.Usagef("check is for the game of a rules program: --%s COMMAND", command.RulesFlag)

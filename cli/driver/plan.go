@@ -56,7 +56,7 @@ func (p *program) planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "runner", Usage: "runner of the jobs: " + strings.Join(names, ", "), Value: plan.Inline},
 		&cli.DurationFlag{Name: "time", Usage: "time for sampling a large game, or, if it cannot be sampled, for enumerating positions", DefaultText: "so much that the plan takes ten seconds at most"},
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
-		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards instead of --time: counts are the same on any machine with the same --seed"},
+		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards instead of --time: counts are the same on any machine with the same --seed", DefaultText: "none"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "write a picture of the tiers to `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
@@ -236,7 +236,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	if n := p.Total.Stored; n > 0 {
-		fmt.Fprintf(out, "stored: %s positions; of most positions and their mirror images, only one\n", numfmt.Number(n))
+		fmt.Fprintf(out, "stored: %s positions; a position and its mirror image share one entry\n", numfmt.Number(n))
 	}
 	if p.How == count.AtLeast {
 		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")

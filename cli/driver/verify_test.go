@@ -27,6 +27,6 @@ func TestVerify(t *testing.T) {
 		"verify here":                `unexpected argument "here": --data names the directory, and --rules takes one number`,
 		"verify --seed 5 --rules":    "--seed requires --rules N",
 		"verify --seed 5":            "--seed requires --rules N",
-		"verify --seed x --rules 10": `invalid value "x" for flag -seed: expected a number, or a time such as 90s or 2m`,
+		"verify --seed x --rules 10": `--seed "x": expected a number`,
 	})
 }

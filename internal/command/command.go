@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -105,12 +106,29 @@ func inherit(commands []*cli.Command) {
 	}
 }
 
+// wrongValue is the error of package flag for the value of a flag: a word or none, the value, the name and the reason.
+var wrongValue = regexp.MustCompile(`^invalid (boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
+
 // wrongFlag makes an error in the value of a flag a usage error.
-func wrongFlag(_ *cli.Context, err error, _ bool) error {
-	if text, ok := strings.CutSuffix(err.Error(), "parse error"); ok && strings.HasPrefix(text, "invalid value") {
-		return Usagef("%sexpected a number, or a time such as 90s or 2m", text)
+func wrongFlag(c *cli.Context, err error, _ bool) error {
+	parts := wrongValue.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return usageError{err}
 	}
-	return usageError{err}
+	boolean, value, name, reason := parts[1], parts[2], parts[3], parts[4]
+	isTime := func(f cli.Flag) bool {
+		_, ok := f.(*cli.DurationFlag)
+		return ok && slices.Contains(f.Names(), name)
+	}
+	switch {
+	case boolean != "":
+		reason = "expected true or false"
+	case slices.ContainsFunc(c.Command.Flags, isTime):
+		reason = "expected a time such as 90s or 2m"
+	case reason == "parse error":
+		reason = "expected a number"
+	}
+	return Usagef("--%s %s: %s", name, value, reason)
 }
 
 // Exit prints the error of a command line, if err is not nil, and returns the exit code for it.

@@ -28,7 +28,7 @@ import (
 func webCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "web",
-		Usage:     "serve solved games, games by search, and runs at work to a browser",
+		Usage:     "serve solved games, games by search, and runs in progress to a browser",
 		UsageText: "play web [--data DIRECTORY]... [--listen HOST:PORT] [--open]",
 		Description: "Serves the tables of the data directories, and every game by search, on a page with the value of each\n" +
 			"move. Each directory has a page for its run, even before it begins. Answers only requests to localhost, an IP\n" +
